@@ -16,13 +16,13 @@ FROM python:3.11.14-slim-bookworm
 ENV PATH=/opt/trainer/bin:$PATH PYTHONPATH=/opt/trainer/src PYTHONDONTWRITEBYTECODE=1 \
     OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1
 RUN useradd --uid 1000 --create-home trainer \
-    && mkdir /checkpoints /exports /models \
-    && chown trainer /checkpoints /exports
+    && mkdir /artifacts /checkpoints /exports /models \
+    && chown trainer /artifacts /checkpoints /exports
 COPY --from=build /opt/trainer /opt/trainer
 # As a number, so that an orchestrator can see that it is not root.
 USER 1000
 WORKDIR /home/trainer
 # Weights are never part of the image: base models are mounted at /models, what is trained lies at /checkpoints.
-VOLUME ["/checkpoints", "/exports"]
+VOLUME ["/artifacts", "/checkpoints", "/exports"]
 ENTRYPOINT ["python", "-m"]
 CMD ["conductor_trainer.worker", "--help"]

@@ -26,7 +26,7 @@ export interface WorkOptions {
 /** Loads the configuration for a command that makes no calls of its own, but may open the store. */
 export async function loadSettings(options: WorkOptions): Promise<TrainableConfig> {
   const { config } = await loadChecked(options.config);
-  await requireTrust(foreignStore(config.store), fileOf(options), options.trust);
+  await requireTrust(foreignPlaces(config), fileOf(options), options.trust);
   return config;
 }
 
@@ -73,7 +73,12 @@ export function untrustedOf(config: TrainableConfig, options: WorkOptions): Prom
 }
 
 function foreignPairs(config: TrainableConfig): string[] {
-  return [...foreignKeys(configuredCards(config), process.env), ...foreignStore(config.store)];
+  return [...foreignKeys(configuredCards(config), process.env), ...foreignPlaces(config)];
+}
+
+/** The credentials of this user that open the store and the artifacts. */
+export function foreignPlaces({ store, training }: TrainableConfig): string[] {
+  return [...new Set([store, training?.artifacts ?? ''].flatMap(foreignStore))];
 }
 
 function fileOf({ config: path }: WorkOptions): string {

@@ -50,6 +50,9 @@ export interface Store {
   migrate?(): Promise<Migration>;
 }
 
+/** The part of a store that artifacts need: what trainer and workers hand each other, in a folder or a bucket. */
+export type Files = Pick<Store, 'url' | 'read' | 'write' | 'stat' | 'list' | 'entries' | 'removeOlder'>;
+
 /** From which version of the tables to which one; null: there were none. */
 export interface Migration {
   readonly from: number | null;

@@ -19,7 +19,7 @@ export interface Swept {
  * each driver).
  */
 export async function sweep(
-  store: Store,
+  store: Pick<Store, 'entries' | 'removeOlder'>,
   folders: readonly string[],
   { than, isLive, dryRun }: { than: Date; isLive: (key: string) => boolean; dryRun: boolean },
 ): Promise<Swept> {

@@ -86,7 +86,7 @@ export function refAt(key: string): string | null {
 
 /** Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. */
 export async function keepLines(
-  store: Store,
+  store: Pick<Store, 'write'>,
   values: readonly unknown[],
   keyFor: (sha256: string) => string,
 ): Promise<{ readonly key: string; readonly sha256: string }> {

@@ -1,7 +1,8 @@
 import { checkpointId, type CheckpointRef, readCheckpointId } from './checkpoint-ref';
 import type { GroupId } from './rollout';
 
-// Where training keeps what. Every key is a place in the store; see `store/store.ts` for what a key may be made of.
+// Where training keeps what. Every key is a place in the store or among the artifacts; see `store/store.ts` for what a key
+// may be made of.
 
 /** Sorts as the number does. */
 export const sixDigits = (number: number): string => String(number).padStart(6, '0');
@@ -38,19 +39,17 @@ export const checkpointsFolder = (trainRun: string): string => `${runFolder(trai
 export const manifestKey = (trainRun: string, name: string): string =>
   `${checkpointsFolder(trainRun)}${name}.json`;
 
-/** Which pieces the files of each checkpoint are made of, as the trainer keeps them, see `activities/weights.ts`; nothing else. */
+/** Which files each checkpoint is made of, as the trainer keeps them, see `activities/weights.ts`; nothing else. */
 export const weightsFolder = (trainRun: string): string => `${runFolder(trainRun)}weights/`;
 export const weightsKey = (trainRun: string, name: string): string =>
   `${weightsFolder(trainRun)}${name}.json`;
 export const isWeightsKey = (key: string): boolean => /^training\/[^/]+\/weights\/[^/]+\.json$/.test(key);
 
-/** The pieces themselves, those of all training runs. */
-export const PIECES_FOLDER = 'weights/';
+/** The files themselves, those of all training runs, each under its SHA-256. */
+export const WEIGHTS_FOLDER = 'weights/';
 
-/** The SHA-256 of the piece that lies under a key; null where that is no piece's. */
-export function readPieceKey(key: string): string | null {
-  return /^weights\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(key)?.[1] ?? null;
-}
+/** What writers of a folder of artifacts have not finished, and what a killed one left. */
+export const UNFINISHED_FOLDER = 'unfinished/';
 
 /** Metrics of all cycles, and nothing else. */
 export const metricsFolder = (trainRun: string): string => `${runFolder(trainRun)}metrics/`;

@@ -1,8 +1,10 @@
+import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderPlan } from '../../src/plan/render';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText } from '../../src/store/texts';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { ArtifactFolder } from '../../src/training/artifacts/folder';
 import { ageStore } from '../support/age-store';
 import { runCommand, type Ended } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';
@@ -54,13 +56,21 @@ test('store gc says what it removes, and what a run still needs', async () => {
 });
 
 test('store gc keeps what records of training and evaluations refer to', async () => {
+  const artifacts = new ArtifactFolder(join(folder.path, 'artifacts'));
+  const training = {
+    profile: 'cpu-demo',
+    artifacts: artifacts.url,
+    data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
+    policy: { baseUrl: 'http://127.0.0.1:9/v1' },
+  };
+  await folder.write('conductor.yaml', poolAt(providers.url, { training }));
   const solved = await runCommand(['solve', '-'], { cwd: folder.path, input: QUESTION });
   expect(solved.code).toBe(0);
   const path = join(folder.path, '.conductor', 'store.db');
   const store = new SqliteStore(path);
   const answer = await keepText(store, 'the answer of a rollout '.repeat(300));
-  const record = 'training/runs/night/cycles/0001/groups/000000-0.json';
-  await store.write(record, Buffer.from(JSON.stringify({ rollouts: [{ answer }] })));
+  const group = 'training/runs/night/cycles/0001/groups/000000-0.json';
+  await store.write(group, Buffer.from(JSON.stringify({ rollouts: [{ answer }] })));
   const [asked, found] = [
     await keepText(store, 'the logged answer of a question '.repeat(300)),
     await keepText(store, 'the answer of an evaluated worker '.repeat(300)),
@@ -70,17 +80,22 @@ test('store gc keeps what records of training and evaluations refer to', async (
   const result = 'evaluations/eval-1/results/000000/clerk.json';
   await store.write(result, Buffer.from(JSON.stringify({ answer: found })));
   const [named, gone] = ['ab', 'cd'].map((start) => `weights/${start}/${start.repeat(32)}`);
-  for (const piece of [named, gone]) await store.write(String(piece), Buffer.from('1.5 -0.25'));
-  const files = [{ path: 'model/model.safetensors', bytes: 9, chunks: ['ab'.repeat(32)] }];
-  await store.write('training/night/weights/000001.json', Buffer.from(JSON.stringify({ schema: 1, files })));
+  const files = [{ path: 'model/model.safetensors', bytes: 9, sha256: 'ab'.repeat(32) }];
+  const record = JSON.stringify({ schema: 1, files });
+  await artifacts.write('training/night/weights/000001.json', Buffer.from(record));
+  const monthAgo = new Date(Date.now() - A_MONTH_MS);
+  for (const key of [named, gone].map(String)) {
+    await artifacts.write(key, Buffer.from('1.5 -0.25'));
+    await utimes(join(artifacts.url, key), monthAgo, monthAgo);
+  }
   ageStore(path, A_MONTH_MS);
 
   const foretold = await gc('--older-than', '30d', '--dry-run');
-  expect(foretold.stdout).toContain('Would remove: 1 weight piece (9 bytes).\n');
+  expect(foretold.stdout).toContain('Would remove: 1 weight file (9 bytes).\n');
   const { code, stdout } = await gc('--older-than', '30d');
-  expect(stdout).toContain('Removed: 1 weight piece (9 bytes).\nKept, as old: 4 texts (');
-  expect(stdout).toContain(' and 1 weight piece (9 bytes). The server');
-  expect(await store.list('weights/')).toEqual([named]);
+  expect(stdout).toContain('Removed: 1 weight file (9 bytes).\nKept, as old: 4 texts (');
+  expect(stdout).toContain(' and 1 weight file (9 bytes). The server');
+  expect(await artifacts.list('weights/')).toEqual([named]);
   expect(code).toBe(0);
   for (const text of [answer, asked, found]) expect(await readText(store, text)).toContain('answer of');
 });

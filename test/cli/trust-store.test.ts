@@ -70,3 +70,18 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
     expect(stranger.connections).toBeGreaterThan(connections);
   });
 });
+
+test("artifacts in a stranger's bucket are refused likewise", async () => {
+  const folder = await makeFolder();
+  const training = {
+    profile: 'cpu-demo',
+    artifacts: 's3://stranger/prefix',
+    data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
+    policy: { baseUrl: 'http://127.0.0.1:9/v1' },
+  };
+  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { training }));
+  const { code, stderr } = await runCommand(['train', 'list'], { cwd: folder.path });
+  expect(stderr).toContain('CONDUCTOR_TRUST=AWS=s3://stranger');
+  expect(code).toBe(2);
+  await folder.remove();
+});

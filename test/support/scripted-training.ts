@@ -169,6 +169,7 @@ async function writeQuestions(folder: string, heldOut: number, fields: object): 
 function trainingOf(folder: string, baseUrl: string): TrainingInput {
   return {
     data: { train: join(folder, TRAIN), heldOut: join(folder, HELD_OUT) },
+    artifacts: join(folder, 'artifacts'),
     base: { kind: 'tiny' },
     cycles: 1,
     totalCycles: 10,

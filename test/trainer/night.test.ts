@@ -47,15 +47,15 @@ test('a night makes a checkpoint a cycle, and each is sampled by the next', asyn
   expect(await read(manifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
 }, 300_000);
 
-test('it leaves no more behind than somebody may need: on the disk, in the store and on the policy server', async () => {
-  const { trainRun, checkpoints, policyUrl, store } = stage;
+test('it leaves no more behind than somebody may need: on the disk, in the store, among the artifacts and on the policy server', async () => {
+  const { trainRun, artifacts, checkpoints, policyUrl, store } = stage;
   const folders = (await readdir(join(checkpoints, trainRun))).filter((name) => !name.startsWith('.'));
   expect(folders).not.toContain('000001');
   expect(folders.length).toBeLessThanOrEqual(4);
   const manifests = ['000002', '000003', 'warm'].map((name) => manifestKey(trainRun, name));
   expect(await store.list(checkpointsFolder(trainRun))).toEqual(manifests);
   const weights = ['000002', '000003', 'base', 'warm'].map((name) => weightsKey(trainRun, name));
-  expect(await store.list(weightsFolder(trainRun))).toEqual(weights);
+  expect(await artifacts.list(weightsFolder(trainRun))).toEqual(weights);
   const { data } = (await (await fetch(`${policyUrl}/models`)).json()) as { data: { id: string }[] };
   expect(data.map(({ id }) => id)).toEqual(['lesson-warm', 'lesson-000003']);
 });

@@ -23,7 +23,7 @@ jest.setTimeout(180_000);
 const KEYS_VARIABLE = 'TRAINER_TEST_KEYS';
 const taskQueue = testTaskQueue();
 const keys = keyRing('a');
-const STORE = 's3://bucket/store';
+const ARTIFACTS = 's3://bucket/artifacts';
 
 let folder: string;
 let temporal: TestTemporal;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await mkdir(join(folder, 'buckets', 'bucket'), { recursive: true });
   bucket = await startS3Server(join(folder, 'buckets'));
   Object.assign(process.env, bucket.env);
-  const places = ['--store', STORE, '--checkpoints', `${folder}/checkpoints`];
+  const places = ['--artifacts', ARTIFACTS, '--checkpoints', `${folder}/checkpoints`];
   const queue = ['--task-queue', taskQueue, '--encryption-key-env', KEYS_VARIABLE, '--encryption-strict'];
   worker = await runPython('worker', [...places, ...queue], {
     TEMPORAL_ADDRESS: temporal.address,
@@ -60,7 +60,7 @@ test('a worker says what it serves when it is ready', () => {
   expect(worker.ready).toEqual({ taskQueue, namespace: 'default' });
 });
 
-test('a step is taken once, from texts of an encrypted store', async () => {
+test('a step is taken once, from encrypted texts in a bucket', async () => {
   const first = trainerMessages.checkpointResult.parse(await run(INIT, await initRequest()));
   expect(first).toMatchObject({ checkpoint: { trainRun: 'night-shift', name: 'base' }, replayed: false });
   expect(await run(INIT, await initRequest())).toEqual({ ...first, replayed: true });
@@ -75,11 +75,11 @@ test('what the contract forbids fails for good, with field and value', async () 
   expect(failure.message).toContain('-1');
 });
 
-test('what the store does not have fails for good, by its key', async () => {
+test('what is not among the artifacts fails for good, by its key', async () => {
   const { base } = init;
   const texts = { ...base.texts, key: 'training/night-shift/lost.jsonl' };
   const failure = await failureOf(run(INIT, { ...init, trainRun: 'textless', base: { ...base, texts } }));
-  expect(failure).toMatchObject({ type: 'Trainer.NotInStore', nonRetryable: true });
+  expect(failure).toMatchObject({ type: 'Trainer.NotInArtifacts', nonRetryable: true });
   expect(failure.message).toContain(texts.key);
 });
 
@@ -106,11 +106,11 @@ async function initRequest(): Promise<typeof init> {
   return { ...init, base: { ...init.base, texts } };
 }
 
-/** Keeps JSON lines in the store, as the product would. */
+/** Keeps JSON lines among the artifacts, as the product would. */
 async function keep(name: string, lines: readonly unknown[]): Promise<{ key: string; sha256: string }> {
   const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const key = `training/night-shift/${name}`;
-  await openStore(STORE, folder, { keys }).write(key, bytes);
+  await openStore(ARTIFACTS, folder, { keys }).write(key, bytes);
   return { key, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 

@@ -4,6 +4,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,15 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from conductor_trainer.artifacts import Artifacts, open_artifacts, stored_file
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.locate import locate_in
 from conductor_trainer.policy_server.policy_cache import PolicyCache
 from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
-from conductor_trainer.store import Store, open_store
 from conductor_trainer.stored_checkpoint import keep_checkpoint
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner
-from new_store import new_store
 from policies import PROMPT, make_policy
 from test_contract import read_golden
 from tiny_run import config_of
@@ -57,7 +57,7 @@ def record(policy: Path) -> Record:
 def server(tmp_path: Path) -> Iterator[str]:
     """Base URL of a policy server that knows nothing yet, with a folder of its own."""
     torch.set_num_threads(1)
-    locate = locate_in(CheckpointCache(tmp_path / ".server", store_of(tmp_path), most=4))
+    locate = locate_in(CheckpointCache(tmp_path / ".server", artifacts_of(tmp_path), most=4))
     policies = PolicyCache({}, in_memory=4, locate=locate)
     http = PolicyHttpServer(("127.0.0.1", 0), PolicyService(policies))
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
@@ -74,22 +74,23 @@ def activities(tmp_path: Path, server: str) -> TrainerActivities:
 
 
 def activities_with(root: Path, allowed: Allowed) -> TrainerActivities:
-    cache = CheckpointCache(root, store_of(root), most=4)
-    return TrainerActivities(cache, store_of(root), StepRunner(root), allowed)
+    cache = CheckpointCache(root, artifacts_of(root), most=4)
+    fetch = partial(stored_file, artifacts_of(root), None)
+    return TrainerActivities(cache, fetch, StepRunner(root), allowed)
 
 
-def store_of(root: Path) -> Store:
-    return open_store(new_store(root / ".store"), None)
+def artifacts_of(root: Path) -> Artifacts:
+    return open_artifacts(str(root / ".artifacts"))
 
 
 def keep(root: Path, name: str, record: Record) -> Path:
-    """Has it lie in the store and ready, with the weights that the record names."""
+    """Has it lie among the artifacts and ready, with the weights that the record names."""
     folder = root / RUN / name
     shutil.copytree(record.folder, folder / "model")
     place = f"{RUN}/{name}/model"
     kept = replace(record, folder=place, base=place)
     (folder / RESULT_FILE).write_text(kept.to_json())
-    keep_checkpoint(store_of(root), {"trainRun": RUN, "name": name}, folder, kept)
+    keep_checkpoint(artifacts_of(root), {"trainRun": RUN, "name": name}, folder, kept)
     return folder
 
 
@@ -313,7 +314,7 @@ async def test_a_batch_that_is_not_the_one_asked_for_never_reaches_a_step(
     request = read_golden("updateRequest")["payload"]
     request["parent"] = {"trainRun": RUN, "name": "warm"}
     gone = await fail(activities.update, request)
-    assert (gone.type, gone.non_retryable) == ("Trainer.NotInStore", True)
-    store_of(tmp_path).write(request["batch"]["key"], b"another batch")
+    assert (gone.type, gone.non_retryable) == ("Trainer.NotInArtifacts", True)
+    artifacts_of(tmp_path).write(request["batch"]["key"], b"another batch")
     altered = await fail(activities.update, request)
     assert (altered.type, altered.non_retryable) == ("Trainer.BatchInvalid", True)

@@ -1,47 +1,44 @@
-"""Checkpoints go through the store from one machine to another, here from folder to folder."""
+"""Checkpoints go through the artifacts from one machine to another, here from folder to folder."""
 
 import json
 import os
 import shutil
 import signal
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conductor_trainer.artifacts import Artifacts, open_artifacts
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import BadRequest, CheckpointMissing, CheckpointUnreadable
 from conductor_trainer.make_once import make_once
 from conductor_trainer.policy_server.policy_cache import load_policy
-from conductor_trainer.store import Store, open_store
-from new_store import new_store
-from test_encryption import ring
 from tiny_run import LORA, RUN, begin, checkpoint, config_of
 
 ONE = checkpoint("000001")
 MB = 1 << 20
 
 
-@pytest.fixture(params=["plain", "encrypted"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return open_store(new_store(tmp_path), ring("a") if request.param == "encrypted" else None)
+@pytest.fixture
+def artifacts(tmp_path: Path) -> Artifacts:
+    return open_artifacts(str(tmp_path / "artifacts"))
 
 
 @pytest.fixture
-def one(store: Store, tmp_path: Path) -> CheckpointCache:
-    return CheckpointCache(tmp_path / "one", store, most=4)
+def one(artifacts: Artifacts, tmp_path: Path) -> CheckpointCache:
+    return CheckpointCache(tmp_path / "one", artifacts, most=4)
 
 
 @pytest.fixture
-def other(store: Store, tmp_path: Path) -> CheckpointCache:
+def other(artifacts: Artifacts, tmp_path: Path) -> CheckpointCache:
     """That of another machine."""
-    return CheckpointCache(tmp_path / "other", store, most=4)
+    return CheckpointCache(tmp_path / "other", artifacts, most=4)
 
 
 def record_of(name: CheckpointName, identity: str = "same") -> Record:
@@ -66,10 +63,8 @@ def make(cache: CheckpointCache, name: CheckpointName = ONE, weights: bytes = b"
         return cache.keep(name)
 
 
-def pieces(tmp_path: Path) -> int:
-    with closing(sqlite3.connect(tmp_path / "store.db")) as database:
-        query = "SELECT count(*) FROM entries WHERE key LIKE 'weights/%'"
-        return database.execute(query).fetchone()[0]
+def kept(tmp_path: Path) -> int:
+    return len([*(tmp_path / "artifacts" / "weights").glob("*/*")])
 
 
 def test_what_one_machine_kept_another_one_has(
@@ -89,7 +84,7 @@ def test_what_one_machine_kept_another_one_has(
 
 
 def test_an_older_checkpoint_loses_its_moments_alone(
-    one: CheckpointCache, other: CheckpointCache, store: Store
+    one: CheckpointCache, other: CheckpointCache, artifacts: Artifacts
 ) -> None:
     record = make(one)
     one.forget_moments(ONE)
@@ -102,12 +97,15 @@ def test_an_older_checkpoint_loses_its_moments_alone(
     one.forget_moments(checkpoint("000009"))
 
 
-def test_equal_bytes_are_there_once(one: CheckpointCache, store: Store, tmp_path: Path) -> None:
+def test_equal_bytes_are_there_once(
+    one: CheckpointCache, artifacts: Artifacts, tmp_path: Path
+) -> None:
     weights = os.urandom(9 * MB)
     make(one, weights=weights)
-    before = pieces(tmp_path)
+    before = kept(tmp_path)
     make(one, checkpoint("000002"), weights + b"more")
-    assert (before, pieces(tmp_path)) == (4, 5)
+    assert (before, kept(tmp_path)) == (3, 4)
+    assert [*(tmp_path / "artifacts" / "unfinished").iterdir()] == []
 
 
 def test_it_is_none_until_its_record_is_there(
@@ -117,10 +115,10 @@ def test_it_is_none_until_its_record_is_there(
     weights = os.urandom(5 * MB)
     pid = os.fork()
     if pid == 0:
-        one._store.create = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # pyright: ignore
+        one._artifacts.create = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # pyright: ignore
         make(one, weights=weights)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
-    with pytest.raises(CheckpointMissing, match="night/000001 in the store"), other.held(ONE):
+    with pytest.raises(CheckpointMissing, match="night/000001 in /"), other.held(ONE):
         pass
 
     def fail(_: Path) -> Record:
@@ -149,12 +147,12 @@ def test_of_two_that_made_it_the_first_one_counts(
         assert (folder / "model" / "model.safetensors").read_bytes() == b"the first"
 
 
-def test_many_fetch_at_once(one: CheckpointCache, store: Store, tmp_path: Path) -> None:
+def test_many_fetch_at_once(one: CheckpointCache, artifacts: Artifacts, tmp_path: Path) -> None:
     weights = os.urandom(5 * MB)
     make(one, weights=weights)
 
     def fetch(_: int) -> bytes:
-        cache = CheckpointCache(tmp_path / "shared", store, most=4)
+        cache = CheckpointCache(tmp_path / "shared", artifacts, most=4)
         with cache.held(ONE) as folder:
             return (folder / "model" / "model.safetensors").read_bytes()
 
@@ -166,12 +164,12 @@ def test_many_fetch_at_once(one: CheckpointCache, store: Store, tmp_path: Path) 
     ]
 
 
-def test_the_last_used_stay_and_those_in_use(one: CheckpointCache, store: Store) -> None:
+def test_the_last_used_stay_and_those_in_use(one: CheckpointCache, artifacts: Artifacts) -> None:
     names = [checkpoint(f"{cycle:06}") for cycle in range(1, 6)]
     for at, name in enumerate(names):
         make(one, name)
         os.utime(one.root / RUN / name["name"] / RESULT_FILE, (at, at))
-    small = CheckpointCache(one.root, store, most=2)
+    small = CheckpointCache(one.root, artifacts, most=2)
     with ExitStack() as stack:
         stack.enter_context(one.held(names[0]))
         os.utime(one.root / RUN / "000001" / RESULT_FILE, (0, 0))
@@ -199,15 +197,15 @@ def test_what_lies_there_altered_is_fetched_again(one: CheckpointCache) -> None:
             assert (folder / "model" / "model.safetensors").read_bytes() == b"weights"
 
 
-def test_a_piece_that_is_gone_or_altered_is_named(
-    one: CheckpointCache, other: CheckpointCache, store: Store, tmp_path: Path
+def test_a_file_that_is_gone_or_altered_is_named(
+    one: CheckpointCache, other: CheckpointCache, artifacts: Artifacts, tmp_path: Path
 ) -> None:
     make(one)
     stored = one.require(ONE)
     (file,) = (file for file in stored.files if file.path.endswith(".safetensors"))
-    (chunk,) = file.chunks
-    store.write(f"weights/{chunk[:2]}/{chunk}", b"others")
-    with pytest.raises(CheckpointUnreadable, match=f"{chunk} in the store .* was altered"):
+    digest = file.sha256
+    artifacts.write(f"weights/{digest[:2]}/{digest}", b"others")
+    with pytest.raises(CheckpointUnreadable, match=f"{digest} in .* was altered"):
         other.held(ONE).__enter__()
     assert cached(other) == []
     assert [path.name for path in (other.root / RUN).iterdir()] == [".000001.lock"]
@@ -215,15 +213,15 @@ def test_a_piece_that_is_gone_or_altered_is_named(
 
 @pytest.mark.parametrize("path", ["../escaped", "/etc/passwd", "model/../../escaped", ""])
 def test_a_record_that_names_a_file_elsewhere_is_none(
-    path: str, one: CheckpointCache, other: CheckpointCache, store: Store
+    path: str, one: CheckpointCache, other: CheckpointCache, artifacts: Artifacts
 ) -> None:
     make(one)
     key = "training/night/weights/000001.json"
-    found = store.read(key)
+    found = artifacts.read(key)
     assert found is not None
-    fields: Any = json.loads(found.content)
+    fields: Any = json.loads(found)
     fields["files"][0]["path"] = path
-    store.write(key, json.dumps(fields).encode())
+    artifacts.write(key, json.dumps(fields).encode())
     with pytest.raises(CheckpointUnreadable, match="no proper name"):
         other.held(ONE).__enter__()
 
@@ -242,10 +240,10 @@ def lora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_adapter_finds_its_base_on_another_machine(
-    lora: Path, store: Store, other: CheckpointCache, tmp_path: Path
+    lora: Path, artifacts: Artifacts, other: CheckpointCache, tmp_path: Path
 ) -> None:
     one = CheckpointCache(
-        Path(shutil.copytree(lora, tmp_path / "lora", symlinks=True)), store, most=4
+        Path(shutil.copytree(lora, tmp_path / "lora", symlinks=True)), artifacts, most=4
     )
     for name in ("base", "warm"):
         one.keep(checkpoint(name))

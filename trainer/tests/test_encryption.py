@@ -1,8 +1,9 @@
-"""What both languages encrypted once, in `test/training/vectors.json`, and the store it lies in."""
+"""What both languages encrypted once, in `test/training/vectors.json`, and where it lies."""
 
 import base64
 import hashlib
 import json
+import os
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import WorkflowSerializationContext
 
+from conductor_trainer.artifacts import open_artifacts, read_sealed, stored_file
 from conductor_trainer.encryption import (
     Altered,
     KeyProblem,
@@ -19,10 +21,8 @@ from conductor_trainer.encryption import (
     open_content,
     read_encryption_keys,
 )
-from conductor_trainer.errors import BadRequest, BatchInvalid, NotInStore
+from conductor_trainer.errors import BadRequest, BatchInvalid, NotInArtifacts
 from conductor_trainer.payload_codec import EncryptionCodec
-from conductor_trainer.store import open_store, stored_file
-from new_store import age_object, new_store
 
 VECTORS = json.loads((Path(__file__).parents[2] / "test" / "training" / "vectors.json").read_text())
 
@@ -111,28 +111,26 @@ async def test_a_missing_key_is_named_and_a_flipped_bit_is_found() -> None:
         await EncryptionCodec(ring("a")).decode([sealed])
 
 
-def test_a_store_is_read_through_a_change_of_keys_newest_first(tmp_path: Path) -> None:
+def test_artifacts_are_read_through_a_change_of_keys_newest_first(tmp_path: Path) -> None:
     key = VECTORS["objects"][1]["storeKey"]
     under = {vector["key"]: vector for vector in VECTORS["objects"] if vector["storeKey"] == key}
-    store = open_store(new_store(tmp_path), ring("b", "a"))
-    assert store.read(key) is None
-    beneath = open_store(new_store(tmp_path), None)
-    beneath.write(under["b"]["name"], base64.b64decode(under["b"]["sealed"]))
-    beneath.write(under["a"]["name"], _SPOILT)
-    age_object(tmp_path, under["b"]["name"], 1)
+    keys, artifacts = ring("b", "a"), open_artifacts(str(tmp_path))
+    assert read_sealed(artifacts, key, keys) is None
+    artifacts.write(under["b"]["name"], base64.b64decode(under["b"]["sealed"]))
+    artifacts.write(under["a"]["name"], _SPOILT)
+    os.utime(tmp_path / under["b"]["name"], (1, 1))
     # Both are there, and the newer one is opened.
     with pytest.raises(Altered, match='with key "a"'):
-        store.read(key)
-    age_object(tmp_path, under["a"]["name"], 0)
-    found = store.read(key)
-    assert found is not None
-    assert found.content.decode() == under["b"]["plain"]
+        read_sealed(artifacts, key, keys)
+    os.utime(tmp_path / under["a"]["name"], (0, 0))
+    assert (read_sealed(artifacts, key, keys) or b"").decode() == under["b"]["plain"]
 
 
 def test_an_object_that_is_not_encrypted_is_refused(tmp_path: Path) -> None:
-    open_store(new_store(tmp_path), None).write("batch", b"plain")
+    artifacts = open_artifacts(str(tmp_path))
+    artifacts.write("batch", b"plain")
     with pytest.raises(Altered, match="batch is not encrypted"):
-        open_store(new_store(tmp_path), ring("a")).read("batch")
+        read_sealed(artifacts, "batch", ring("a"))
 
 
 def test_no_message_about_keys_shows_one() -> None:
@@ -144,20 +142,20 @@ def test_no_message_about_keys_shows_one() -> None:
         assert secret not in str(caught.value)
 
 
-def test_bytes_of_the_store_are_checked_and_their_copy_is_removed(tmp_path: Path) -> None:
-    store = open_store(new_store(tmp_path), None)
-    store.write("batch", b"rollouts")
+def test_artifacts_are_checked_and_their_copy_is_removed(tmp_path: Path) -> None:
+    artifacts = open_artifacts(str(tmp_path))
+    artifacts.write("batch", b"rollouts")
     right = hashlib.sha256(b"rollouts").hexdigest()
-    with stored_file(store, {"key": "batch", "sha256": right}) as path:
+    with stored_file(artifacts, None, {"key": "batch", "sha256": right}) as path:
         assert path.read_bytes() == b"rollouts"
     assert not path.exists()
     for key, sha256, problem, said in (
         ("batch", "0" * 64, BatchInvalid, f"hashes to {right}, not to the 000"),
-        ("other", right, NotInStore, "There is no other in the store sqlite:"),
-        ("../batch", right, BadRequest, "store key '../batch' is refused"),
+        ("other", right, NotInArtifacts, "There is no other in /"),
+        ("../batch", right, BadRequest, "key '../batch' is refused"),
     ):
         with (
             pytest.raises(problem, match=said),
-            stored_file(store, {"key": key, "sha256": sha256}),
+            stored_file(artifacts, None, {"key": key, "sha256": sha256}),
         ):
             pytest.fail("the bytes must not be handed out")

@@ -1,4 +1,4 @@
-"""The fetching server as a process, before a real policy server that knows no store."""
+"""The fetching server as a process, before a real policy server that knows no artifacts."""
 
 import json
 import shutil
@@ -11,10 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from conductor_trainer.artifacts import open_artifacts
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
 from conductor_trainer.checkpoint_cache import CheckpointCache
-from conductor_trainer.store import open_store
-from new_store import new_store
 from policies import PROMPT, make_policy
 from tiny_run import RUN, checkpoint
 
@@ -37,9 +36,9 @@ def running(module: str, *options: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Holds a store with six checkpoints of one policy."""
+    """Holds artifacts with six checkpoints of one policy."""
     root = tmp_path_factory.mktemp("fetching")
-    cache = CheckpointCache(root / "trainer", open_store(new_store(root / "store"), None), most=9)
+    cache = CheckpointCache(root / "trainer", open_artifacts(str(root / "artifacts")), most=9)
     for cycle in range(1, 7):
         name = checkpoint(f"{cycle:06}")
         made = cache.root / RUN / name["name"]
@@ -57,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def servers(folder: Path) -> Iterator[Sequence[httpx.Client]]:
     """The one in front, and the one behind."""
-    places = ["--store", new_store(folder / "store"), "--checkpoints", str(folder / "cache")]
+    places = ["--artifacts", str(folder / "artifacts"), "--checkpoints", str(folder / "cache")]
     with ExitStack() as stack:
         model = f"beside={folder / 'beside'}"
         behind = stack.enter_context(running("policy_server", "--model", model))
@@ -79,7 +78,7 @@ def test_what_is_loaded_is_fetched_and_asked_of_the_server_behind(
     servers: Sequence[httpx.Client],
 ) -> None:
     front, behind = servers
-    assert load(behind, "one", PLACE).status_code == 404, "it knows no store"
+    assert load(behind, "one", PLACE).status_code == 404, "it knows no artifacts"
     assert load(front, "one", PLACE).status_code == 200
     assert front.get("/v1/models").json() == behind.get("/v1/models").json()
     body = {"model": "one", "prompt": PROMPT, "add_special_tokens": False}
@@ -105,13 +104,13 @@ def test_what_is_loaded_stays_until_it_is_unloaded(
     assert len(cached(folder)) <= 2
 
 
-def test_what_the_store_lacks_and_what_the_server_refuses_is_told(
+def test_what_is_not_there_and_what_the_server_refuses_is_told(
     servers: Sequence[httpx.Client], folder: Path
 ) -> None:
     front, _ = servers
     missing = load(front, "nine", f"{RUN}/000009/model")
     assert missing.status_code == 404
-    assert "no checkpoint night/000009 in the store" in missing.json()["error"]["message"]
+    assert "no checkpoint night/000009 in /" in missing.json()["error"]["message"]
     assert load(front, "again", f"{RUN}/000005/model").status_code == 200
     refused = load(front, "again", f"{RUN}/000005/model")
     assert refused.status_code == 400
@@ -120,7 +119,7 @@ def test_what_the_store_lacks_and_what_the_server_refuses_is_told(
 
 
 def test_a_server_behind_that_is_away_is_waited_for_by_clients(folder: Path) -> None:
-    places = ["--store", new_store(folder / "store"), "--checkpoints", str(folder / "cache")]
+    places = ["--artifacts", str(folder / "artifacts"), "--checkpoints", str(folder / "cache")]
     with running("fetching_server", "--upstream", "http://127.0.0.1:9", *places) as front:
         answer = front.get("/v1/models")
     assert answer.status_code == 503

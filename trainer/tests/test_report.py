@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
+from conductor_trainer.artifacts import open_artifacts
 from conductor_trainer.report import metrics_key, scalars_of
-from conductor_trainer.store import open_store
-from new_store import new_store
 
 RUN = "made-up"
 
@@ -43,7 +42,7 @@ def made_up_metrics(cycle: int) -> dict[str, Any]:
 
 
 def keep_cycles(store: Path, *cycles: int) -> None:
-    opened = open_store(new_store(store), None)
+    opened = open_artifacts(str(store))
     for cycle in cycles:
         opened.write(metrics_key(RUN, cycle), json.dumps(made_up_metrics(cycle)).encode())
 
@@ -52,7 +51,7 @@ def report_once(store: Path, *board: str) -> None:
     command = [sys.executable, "-m", "conductor_trainer.report"]
     source = str(Path(__file__).parents[1] / "src")
     subprocess.run(
-        [*command, "--store", new_store(store), "--run", RUN, "--once", *board],
+        [*command, "--artifacts", str(store), "--run", RUN, "--once", *board],
         env={**os.environ, "PYTHONPATH": source, "WANDB_MODE": "offline"},
         check=True,
     )

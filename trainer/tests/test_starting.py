@@ -12,7 +12,7 @@ import pytest
 
 from conductor_trainer import starting
 
-WORKER = ["worker", "--store", "sqlite:store.db", "--checkpoints", "checkpoints"]
+WORKER = ["worker", "--artifacts", "artifacts", "--checkpoints", "checkpoints"]
 RESTARTING = ["restarting_server", "--port", "0", "--", "{model}", "{folder}", "{port}"]
 
 
@@ -49,7 +49,7 @@ def test_a_package_that_was_installed_without_its_own_is_told_the_version(
     monkeypatch.setattr(starting, "__file__", str(tmp_path / "a" / "b" / "c" / "starting.py"))
     ours = {"conductor_trainer": ["ours"]}
     monkeypatch.setattr(starting.metadata, "packages_distributions", lambda: ours)
-    needs = ["torchvision==1.0", "torch==2.13.0", 'boto3>=1.40; extra == "s3"']
+    needs = ["torchvision==1.0", "torch==2.13.0", 's3fs>=2026.2; extra == "s3"']
     monkeypatch.setattr(starting.metadata, "requires", lambda _: needs)
     said = starting.explain_missing(ModuleNotFoundError(name="torch.nn"))
     assert said.endswith(f'run "{sys.executable} -m pip install torch==2.13.0"')
@@ -78,10 +78,10 @@ def test_checkpoints_that_have_no_place_are_named(
 ) -> None:
     (tmp_path / "file").touch()
     folder = tmp_path / "file" / "checkpoints"
-    said = run(["worker", "--store", f"sqlite:{tmp_path}/store.db", "--checkpoints", str(folder)])
+    said = run(["worker", "--artifacts", str(tmp_path), "--checkpoints", str(folder)])
     assert f"the folder {folder} cannot be made (Not a directory): name another with" in said
     monkeypatch.delenv("TEMPORAL_ADDRESS", raising=False)
-    said = run(["worker", "--store", f"sqlite:{tmp_path}/store.db", "--checkpoints", str(tmp_path)])
+    said = run(["worker", "--artifacts", str(tmp_path), "--checkpoints", str(tmp_path)])
     assert 'there is no Temporal server to work for: start one with "temporal-conductor up"' in said
 
 

@@ -12,8 +12,7 @@ from conductor_trainer.worker.__main__ import main
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (["--store", "ftp://store"], "store 'ftp://store' is none: expected sqlite:PATH, "),
-        (["--store", "postgres://me:secret@db/store"], "where all users of this machine can see"),
+        (["--artifacts", "ftp://host"], "'ftp://host' names no artifacts: expected FOLDER or s3:"),
         (["--encryption-key-env", "NO_SUCH_KEYS"], "environment variable NO_SUCH_KEYS, which is"),
         ([], "Connection refused"),
     ],
@@ -22,7 +21,7 @@ def test_a_worker_that_cannot_start_says_why_in_a_sentence(
     changes: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:9")
-    places = ["--store", f"sqlite:{tmp_path}/store.db", "--checkpoints", str(tmp_path)]
+    places = ["--artifacts", f"{tmp_path}/artifacts", "--checkpoints", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["worker", *places, *changes])
     with pytest.raises(SystemExit, match="The trainer cannot start: ") as caught:
         main()

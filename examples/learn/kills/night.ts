@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { openStore } from '../../../src/store/open-store';
-import type { Store } from '../../../src/store/store';
+import { openFiles } from '../../../src/training/artifacts/open';
+import type { Files, Store } from '../../../src/store/store';
 import type { RequestRecord } from '../../../src/testing';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import { batchKey, metricsFolder } from '../../../src/training/keys';
@@ -82,7 +83,7 @@ async function openScene(lesson: Lesson, bundle: string, storeUrl?: string): Pro
   const folder = await mkdtemp(join(tmpdir(), 'night-'));
   const surroundings = await openSurroundings(lesson, folder, { storeUrl });
   const server = await KillableServer.start(folder);
-  const { store = '' } = surroundings.config;
+  const { store = '', training } = surroundings.config;
   const witness = join(folder, 'witness.jsonl');
   const { address } = server;
   const setting = {
@@ -117,7 +118,11 @@ async function openScene(lesson: Lesson, bundle: string, storeUrl?: string): Pro
       const progress = await whileAlive(surroundings.lost, trainNight(address));
       const facts = {
         progress,
-        cycles: await readCycles(openStore(store, folder), TRAIN_RUN),
+        cycles: await readCycles(
+          openStore(store, folder),
+          openFiles(training?.artifacts ?? folder),
+          TRAIN_RUN,
+        ),
         requests: log.requests(),
         keepings: (await readLines<Keeping | RowTime>(witness)).filter((line) => 'what' in line),
       };
@@ -167,16 +172,16 @@ interface CycleFacts {
 }
 
 /** What is kept of each cycle of a night. */
-async function readCycles(store: Store, trainRun: string): Promise<CycleFacts[]> {
+async function readCycles(store: Store, artifacts: Files, trainRun: string): Promise<CycleFacts[]> {
   const keys = await store.list(metricsFolder(trainRun));
-  return Promise.all(keys.map((key) => readCycle(store, trainRun, key)));
+  return Promise.all(keys.map((key) => readCycle(store, artifacts, trainRun, key)));
 }
 
-async function readCycle(store: Store, trainRun: string, key: string): Promise<CycleFacts> {
+async function readCycle(store: Store, artifacts: Files, trainRun: string, key: string): Promise<CycleFacts> {
   const { cycle, weightsSha256, rewardMean, verdicts, heldOut } = JSON.parse(
     String(await store.read(key)),
   ) as CycleMetrics;
-  const batch = (await store.read(batchKey(trainRun, cycle))) ?? Buffer.from('');
+  const batch = (await artifacts.read(batchKey(trainRun, cycle))) ?? Buffer.from('');
   const batchSha256 = createHash('sha256').update(batch).digest('hex');
   return { cycle, weightsSha256, batchSha256, rewardMean, verdicts, heldOut };
 }

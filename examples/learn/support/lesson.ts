@@ -66,6 +66,7 @@ export function trainingOf(
   return {
     run: TRAIN_RUN,
     seed,
+    artifacts: join(folder, 'artifacts'),
     data: { train: join(folder, 'train.jsonl'), heldOut: join(folder, 'held-out.jsonl') },
     base: { kind: 'tiny' },
     warmStart: {

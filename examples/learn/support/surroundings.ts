@@ -54,7 +54,12 @@ export async function openSurroundings(
     '--delay': `${delayMs}`,
     '--log': requestLog,
   };
-  const placesOf = (name: string): string[] => ['--store', storeUrl, '--checkpoints', join(folder, name)];
+  const placesOf = (name: string): string[] => [
+    '--artifacts',
+    artifactsOf(folder, storeUrl),
+    '--checkpoints',
+    join(folder, name),
+  ];
   const { lost, need } = needProcesses(folder);
   const world = need('simulated world', runChild(WORLD, Object.entries(served).flat(), {}));
   const worldUrl = await world.nextLine();
@@ -114,6 +119,11 @@ export async function openSurroundings(
   };
 }
 
+/** Beside the store. */
+function artifactsOf(folder: string, storeUrl: string): string {
+  return storeUrl.startsWith('s3:') ? `${storeUrl}/artifacts` : join(folder, 'artifacts');
+}
+
 /** The store of a folder. */
 function storeOf(folder: string): string {
   return `sqlite:${join(folder, 'store.db')}`;
@@ -139,7 +149,10 @@ function configOf(lesson: Lesson, { folder, worldUrl, policyUrl, storeUrl }: Pla
     store: storeUrl,
     limits: { steps: lesson.world.maxSteps, costUsd: null },
     temporal: { heartbeat: '5s' },
-    training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue: TRAINER_QUEUE }),
+    training: {
+      ...trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue: TRAINER_QUEUE }),
+      artifacts: artifactsOf(folder, storeUrl),
+    },
   };
 }
 

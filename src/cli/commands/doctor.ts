@@ -17,9 +17,9 @@ import { EXIT, type ExitCode } from '../exit-code';
 import { configuredCards } from '../../config/keys';
 import { checkModels } from '../doctor/check-models';
 import { broken, describeFinding, fine, type Finding, note } from '../doctor/finding';
-import { checkTrust, FOLDER, loadFile, untrustedOf, type WorkOptions } from '../settings';
+import { checkTrust, FOLDER, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../settings';
 import { columnsOf, paintFor, print } from '../terminal';
-import { errandOf, foreignKeys, foreignStore } from '../trust';
+import { errandOf, foreignKeys } from '../trust';
 
 type Found = readonly Finding[] | Promise<readonly Finding[]>;
 
@@ -104,7 +104,7 @@ function describeUntrusted(pair: string): Finding {
 
 /** Whether the store must not be asked with what opens it. */
 function isStoreForeign({ config, untrusted }: Place): boolean {
-  return foreignStore(config.store).some((pair) => untrusted.includes(pair));
+  return foreignPlaces(config).some((pair) => untrusted.includes(pair));
 }
 
 const NOT_ASKED = 'not looked at, since the store is not trusted with what opens it';

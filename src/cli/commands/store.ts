@@ -1,6 +1,7 @@
 import { collectGarbage } from '../../client/collect-garbage';
 import type { Tally } from '../../store/sweep';
 import { counted } from '../../trace/describe';
+import { openFiles } from '../../training/artifacts/open';
 import { sweepWeights } from '../../training/activities/weights';
 import { EXIT, type ExitCode } from '../exit-code';
 import { withSession } from '../session';
@@ -24,14 +25,20 @@ export async function collect(options: CollectOptions): Promise<ExitCode> {
       olderThanMs: olderThan,
       dryRun,
     });
-    const weights = await sweepWeights(store, { olderThanMs: olderThan, dryRun });
+    const { training } = loaded;
+    const files = training === undefined ? null : openFiles(training.artifacts);
+    const weights = files && (await sweepWeights(files, { olderThanMs: olderThan, dryRun }));
     const gone = {
       text: texts.removed,
       answer: answers.removed,
-      'weight piece': weights.removed,
+      ...(weights && { 'weight file': weights.removed }),
     };
     const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(gone)}.`;
-    const old = { text: texts.live, answer: answers.live, 'weight piece': weights.live };
+    const old = {
+      text: texts.live,
+      answer: answers.live,
+      ...(weights && { 'weight file': weights.live }),
+    };
     const kept = `Kept, as old: ${describe(old)}.`;
     await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);
     return EXIT.answered;

@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib';
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { Store } from '../../store/store';
+import type { SealedFiles } from '../artifacts/open';
 import { checkpointId } from '../checkpoint-ref';
 import type { WriteBatchRequest } from '../contract';
 import { batchKey, canaryBatchKey, sixDigits } from '../keys';
@@ -26,7 +27,7 @@ const compress = promisify(gzip);
  * @throws ApplicationFailure `Trainer.BatchInvalid`, not retryable, for samples of another checkpoint or temperature
  */
 export async function writeBatch(
-  store: Store,
+  { store, sealed }: { readonly store: Store; readonly sealed: SealedFiles },
   request: WriteBatchRequest,
 ): Promise<UpdateRequest['batch'] & { readonly rollouts: number }> {
   const parts = await Promise.all(request.groups.map((key) => partOf(store, key, request)));
@@ -36,7 +37,7 @@ export async function writeBatch(
   const bytes = await compress(lines);
   const { trainRun, cycle, canary } = request;
   const key = canary === undefined ? batchKey(trainRun, cycle) : canaryBatchKey(trainRun, canary);
-  await store.write(key, bytes);
+  await sealed.write(key, bytes);
   return { key, sha256: createHash('sha256').update(bytes).digest('hex'), rollouts: rows.length };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Store } from '../../store/store';
+import type { SealedFiles } from '../artifacts/open';
 import type { TrainingConfig } from '../config/schema';
 import type { OpenedNight, WarmStartInput } from '../contract';
 import { examplesKey, tokenizerTextsKey } from '../keys';
@@ -32,7 +32,7 @@ type Lesson = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'examples' | 'confi
  * @throws ConfigError that names file, line and value of each mistake in the examples
  */
 export async function askForFirstCheckpoint(
-  store: Store,
+  sealed: SealedFiles,
   { base, warmStart }: Pick<TrainingConfig, 'base' | 'warmStart'>,
   settings: TrainingSettings,
   questions: readonly Question[],
@@ -40,34 +40,34 @@ export async function askForFirstCheckpoint(
   if (warmStart !== undefined) {
     const rows = await readRows(warmStart.examples, exampleSchema);
     const lesson = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
-    return askForWarmStart(store, base, lesson, settings);
+    return askForWarmStart(sealed, base, lesson, settings);
   }
   const texts = questions.map(({ question }) => question);
-  return { init: await askForBase(store, base, texts, settings), warmStart: null };
+  return { init: await askForBase(sealed, base, texts, settings), warmStart: null };
 }
 
 export async function askForWarmStart(
-  store: Store,
+  sealed: SealedFiles,
   base: TrainingConfig['base'],
   { examples, ...lesson }: Lesson,
   settings: TrainingSettings,
 ): Promise<Pick<WarmStartInput, 'init' | 'warmStart'>> {
   const texts = examples.map(({ prompt, completion }) => prompt + completion);
-  const init = await askForBase(store, base, texts, settings);
+  const init = await askForBase(sealed, base, texts, settings);
   const { trainRun, config } = init;
-  const stored = await keepLines(store, examples, examplesKey);
+  const stored = await keepLines(sealed, examples, examplesKey);
   const parent = { trainRun, name: 'base' };
   return { init, warmStart: { ...lesson, trainRun, parent, examples: stored, config } };
 }
 
 async function askForBase(
-  store: Store,
+  sealed: SealedFiles,
   base: TrainingConfig['base'],
   texts: readonly string[],
   { trainRun, trainer }: TrainingSettings,
 ): Promise<InitRequest> {
   const config = z.object(trainerConfigSchema.shape).parse(trainer);
   if (base.kind === 'folder') return { trainRun, base, config };
-  const stored = await keepLines(store, texts.slice(0, TOKENIZER_TEXTS), tokenizerTextsKey);
+  const stored = await keepLines(sealed, texts.slice(0, TOKENIZER_TEXTS), tokenizerTextsKey);
   return { trainRun, base: { ...base, texts: stored }, config };
 }

@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import type { Store } from '../../store/store';
+import { openFiles } from '../artifacts/open';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import type { ForgetCheckpointsRequest } from '../contract';
 import {
@@ -17,19 +19,21 @@ import { sweepWeights } from './weights';
 import { readNight, readRun } from './records';
 
 /**
- * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs from the store, and returns which
- * are left. Manifests go first, then what names their files, then the files that no other checkpoint has, so that nothing
+ * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs, and returns which are left. Manifests go first, then what names their files, then the files that no other checkpoint has, so that nothing
  * ever names what is gone.
  *
  * Needed is what serves and all that a rollback may bring back, what this configuration's Conductor is fixed to, what any
  * night of any training run goes on from or began with, and what the request names.
  */
 export async function forgetCheckpoints(
-  { store, config }: { readonly store: Store; readonly config: Pick<TrainableConfig, 'conductor'> },
+  { store, config }: { readonly store: Store; readonly config: TrainableConfig },
   request: ForgetCheckpointsRequest,
 ): Promise<{ readonly kept: readonly string[] }> {
   const { trainRun } = request;
-  const names = await namesOf(store, trainRun);
+  const files = openFiles(trainingOf(config).artifacts);
+  const folders = [store.list(checkpointsFolder(trainRun)), files.list(weightsFolder(trainRun))];
+  // Those that were never published among them.
+  const names = namesOf((await Promise.all(folders)).flat());
   const { serving, before } = await readServing(store);
   const { conductor } = config;
   const needed = [
@@ -44,16 +48,13 @@ export async function forgetCheckpoints(
   for (const name of names) {
     if (kept.includes(name)) continue;
     await store.removeOlder(manifestKey(trainRun, name), now);
-    await store.removeOlder(weightsKey(trainRun, name), now);
+    await files.removeOlder(weightsKey(trainRun, name), now);
   }
-  await sweepWeights(store);
+  await sweepWeights(files);
   return { kept };
 }
 
-/** Of all checkpoints of a training run, those that were never published among them. */
-async function namesOf(store: Store, trainRun: string): Promise<string[]> {
-  const folders = [checkpointsFolder(trainRun), weightsFolder(trainRun)];
-  const keys = (await Promise.all(folders.map((folder) => store.list(folder)))).flat();
+function namesOf(keys: readonly string[]): string[] {
   return [...new Set(keys.map((key) => posix.basename(key, '.json')))].sort();
 }
 

@@ -1,6 +1,9 @@
 import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
-import type { SamplePlansRequest } from '../contract';
+import { openSealed } from '../artifacts/open';
+import type { CloseCycleRequest, SamplePlansRequest, WriteBatchRequest } from '../contract';
+import { metricsKey } from '../keys';
+import type { CycleMetrics } from '../progress';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
@@ -11,7 +14,7 @@ import { forgetCheckpoints } from './forget-checkpoints';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
 import { openNight } from './open-night';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
-import { keepGroup } from './records';
+import { keepGroup, writeRecord } from './records';
 import { samplePlans } from './sample-plans';
 
 export interface TrainingDependencies {
@@ -40,9 +43,9 @@ function activitiesOf(all: TrainingDependencies & Asked) {
     [names.OPEN_NIGHT]: bind(openNight, all),
     [names.SAMPLE_PLANS]: bind(sampleFromKnownServer, all),
     [names.KEEP_GROUP]: bind(keepGroup, store),
-    [names.WRITE_BATCH]: bind(writeBatch, store),
+    [names.WRITE_BATCH]: bind(writeConfiguredBatch, all),
     [names.KEEP_CHECKPOINT]: bind(keepFromKnownServer, all),
-    [names.CLOSE_CYCLE]: bind(closeCycle, store),
+    [names.CLOSE_CYCLE]: bind(closeForBoards, all),
     [names.CLOSE_NIGHT]: bind(closeNight, store),
     [names.FORGET_CHECKPOINTS]: bind(forgetCheckpoints, all),
     [names.FIND_BASELINE]: bind(findBaseline, all),
@@ -68,4 +71,20 @@ async function sampleFromKnownServer(all: TrainingDependencies & Asked, request:
 async function keepFromKnownServer(all: TrainingDependencies, request: Parameters<typeof keepCheckpoint>[1]) {
   await checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
   return keepCheckpoint(all.store, request);
+}
+
+// Only what a configuration names as its artifacts is written; a worker without `training:` has none.
+
+function writeConfiguredBatch({ store, config }: TrainingDependencies, request: WriteBatchRequest) {
+  return writeBatch({ store, sealed: openSealed(config) }, request);
+}
+
+/** Boards are fed by the trainer's package, which reads no store. */
+async function closeForBoards(
+  { store, config }: TrainingDependencies,
+  request: CloseCycleRequest,
+): Promise<CycleMetrics> {
+  const metrics = await closeCycle(store, request);
+  await writeRecord(openSealed(config), metricsKey(metrics.trainRun, metrics.cycle), metrics);
+  return metrics;
 }

@@ -18,6 +18,7 @@ import { MOST } from '../names';
 import { readManifest } from '../policy/serving';
 import { cycleMetricsSchema } from '../progress';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
+import { openSealed } from '../artifacts/open';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
 import { readNight, readRecord, readRun, writeNight } from './records';
@@ -71,7 +72,8 @@ export async function openNight(
   const earlier = night?.first === first ? night : null;
   const settings = { ...resolved, cycles: last - first + 1 };
   const from = await findBeginning(store, request, { run, earlier, claimed });
-  const firstCheckpoint = await askForFirstCheckpoint(store, training, settings, questions.train);
+  const sealed = openSealed(config);
+  const firstCheckpoint = await askForFirstCheckpoint(sealed, training, settings, questions.train);
   const { train, heldOut } = earlier ?? {
     train: await keepTopics(store, questions.train),
     heldOut: await keepSet(store, questions.heldOut),

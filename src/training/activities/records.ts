@@ -18,6 +18,8 @@ export function readNight(store: Store, trainRun: string, date: string): Promise
   return readRecord(store, nightKey(trainRun, date), nightRecordSchema, BEGIN_ANEW);
 }
 
+type Readable = Pick<Store, 'url' | 'read'>;
+
 const BEGIN_ANEW = '; put back a copy, or begin a training run of another name';
 
 class RecordError extends Error {
@@ -31,7 +33,7 @@ class RecordError extends Error {
  * @throws RecordError for one that cannot be read
  */
 export async function readRecord<T>(
-  store: Store,
+  store: Readable,
   key: string,
   schema: z.ZodType<T>,
   advice = '',
@@ -47,7 +49,7 @@ export interface RecordKind<T> {
 }
 
 function parseRecord<T>(
-  store: Store,
+  store: Readable,
   bytes: Buffer | null,
   { key, schema, advice }: RecordKind<T>,
 ): T | null {
@@ -92,7 +94,7 @@ export function writeNight(store: Store, night: NightRecord): Promise<void> {
   return writeRecord(store, nightKey(night.trainRun, night.date), night);
 }
 
-export async function writeRecord(store: Store, key: string, record: object): Promise<void> {
+export async function writeRecord(store: Pick<Store, 'write'>, key: string, record: object): Promise<void> {
   await store.write(key, Buffer.from(JSON.stringify(record)));
 }
 

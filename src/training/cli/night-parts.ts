@@ -6,7 +6,7 @@ import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
 import { reasonOf } from '../../reason-of';
 import { runProgram } from '../../start-program';
-import type { Store } from '../../store/store';
+import type { Files, Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { exampleSchema } from '../activities/first-checkpoint';
 import { readQuestions, readRows } from '../activities/questions';
@@ -17,6 +17,7 @@ import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
 import { FEWEST_VALUES } from '../../evaluation/statistics';
+import { openFiles } from '../artifacts/open';
 import { sizeOfWeights } from '../activities/weights';
 
 /** A part of what a night needs beside a worker, and whether it is there. */
@@ -171,11 +172,11 @@ export async function askHealth(
 }
 
 async function checkCheckpoints(
-  { base, policy }: TrainingConfig,
+  { artifacts, base, policy }: TrainingConfig,
   { store, trainRun }: Place,
 ): Promise<Looked> {
   const checkpoint = (await readRun(store, trainRun))?.checkpoint ?? null;
-  if (checkpoint !== null) return checkStored(store, checkpoint);
+  if (checkpoint !== null) return checkStored(store, openFiles(artifacts), checkpoint);
   if (base.kind === 'tiny') return fine('the first night makes the base');
   const name = 'the base model (training.base.path)';
   if (existsSync(base.path)) return fine(`${name} in ${base.path}`);
@@ -188,14 +189,14 @@ async function checkCheckpoints(
     : note(`${name} lies in ${base.path} of the trainer's machine, which is not looked at from here`);
 }
 
-async function checkStored(store: Store, checkpoint: CheckpointRef): Promise<Looked> {
+async function checkStored(store: Store, files: Files, checkpoint: CheckpointRef): Promise<Looked> {
   await readManifest(store, checkpoint);
-  const bytes = await sizeOfWeights(store, checkpoint);
+  const bytes = await sizeOfWeights(files, checkpoint);
   const name = checkpointId(checkpoint);
   return bytes === null
     ? broken(
-        `the next night begins with ${name}, whose weights are not in the store ${store.url}: put back a copy of it, or ` +
+        `the next night begins with ${name}, whose weights are not in ${files.url}: put back a copy of them, or ` +
           'begin from another one: "temporal-conductor train start --from"',
       )
-    : fine(`${name} in the store, ${(bytes / 1e6).toPrecision(3)} MB`);
+    : fine(`${name} in ${files.url}, ${(bytes / 1e6).toPrecision(3)} MB`);
 }

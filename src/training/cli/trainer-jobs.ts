@@ -7,6 +7,7 @@ import { print, say } from '../../cli/terminal';
 import { reasonOf } from '../../reason-of';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
+import { openSealed } from '../artifacts/open';
 import { askForWarmStart, type Example } from '../activities/first-checkpoint';
 import { readRows } from '../activities/questions';
 import { advanceRun } from '../activities/records';
@@ -112,7 +113,7 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
     // Another lesson makes another checkpoint.
     const name = `warm-${digest.digest('hex').slice(0, 8)}`;
     const { base } = trainingOf(config);
-    const asked = await askForWarmStart(store, base, { ...lesson, examples, name }, settings);
+    const asked = await askForWarmStart(openSealed(config), base, { ...lesson, examples, name }, settings);
     const job = await beginWarmStart(temporal, config.temporal.taskQueue, { ...asked, settings });
     const what = `Learning ${counted(examples.length, 'example')} in ${counted(steps, 'step')}`;
     const checkpoint = await awaitJob(session, job, what, trainer.taskQueue);

@@ -10,7 +10,7 @@ import type { Session } from '../../cli/session';
 import { FOLDER, loadSettings, type WorkOptions } from '../../cli/settings';
 import { supervise, type Supervised } from '../../cli/supervise';
 import { say } from '../../cli/terminal';
-import { readStoreUrl, withoutPassword } from '../../config/store-url';
+import { readStoreUrl } from '../../config/store-url';
 import { holdFile } from '../../local/lease';
 import { startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
@@ -75,17 +75,17 @@ function trainerPart(session: Session, training: TrainingConfig, find: FindProgr
     ...(base.kind === 'folder' && { '--base-root': resolve(base.path) }),
     '--task-queue': trainer.taskQueue,
     '--namespace': server.namespace,
+    ...(config.encryption !== undefined && { '--encryption-key-env': config.encryption.keyEnv }),
     '--drain-seconds': `${DRAIN_MS / 1000}`,
   };
   const args = [
-    ...placeOptions(config, training),
+    ...placeOptions(training),
     ...Object.entries(options).flat(),
     ...(config.encryption?.strict === true ? ['--encryption-strict'] : []),
     '--end-with-stdin',
   ];
   const program = programOf('trainer', [...command, ...args], {
     ...computingEnv(env, training),
-    ...storeEnv(config.store),
     ...(server.embedded && { TEMPORAL_ADDRESS: server.address }),
   });
   const line = `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`;
@@ -114,17 +114,10 @@ function programOf(
   return { name, start };
 }
 
-/** The password of a store: arguments are there for all users of a machine to see. */
-function storeEnv(url: string): NodeJS.ProcessEnv {
-  const place = readStoreUrl(url);
-  const password = place?.kind === 'postgres' ? new URL(place.connection).password : '';
-  return password === '' ? {} : { PGPASSWORD: decodeURIComponent(password) };
-}
-
-/** Where checkpoints are kept, and lie ready: trainer and policy server share the folder. */
-function placeOptions({ store, encryption }: TrainableConfig, { checkpoints }: TrainingConfig): string[] {
-  const places = ['--store', withoutPassword(store), '--checkpoints', resolve(checkpoints)];
-  return encryption === undefined ? places : [...places, '--encryption-key-env', encryption.keyEnv];
+/** Batches and checkpoints, and where those lie ready: trainer and policy server share the folder. */
+function placeOptions({ artifacts, checkpoints }: TrainingConfig): string[] {
+  const place = readStoreUrl(artifacts) === null ? resolve(artifacts) : artifacts;
+  return ['--artifacts', place, '--checkpoints', resolve(checkpoints)];
 }
 
 /** On a processor, one thread: a tiny model loses more time to a second one than it gains. */
@@ -146,8 +139,8 @@ async function policiesOf(
   const address = ['--host', hostname, '--port', port === '' ? '80' : port];
   const program = programOf(
     'policy server',
-    [...command, ...address, ...placeOptions(config, training), '--end-with-stdin'],
-    { ...computingEnv(env, training), ...storeEnv(config.store) },
+    [...command, ...address, ...placeOptions(training), '--end-with-stdin'],
+    computingEnv(env, training),
   );
   return (stop, sayReady) =>
     supervise(program, 'train up', stop, () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
 import { baseUrlSchema, durationSchema } from '../../config/settings';
+import { readStoreUrl } from '../../config/store-url';
 import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
 import { CORRECTIONS, SCHEDULES, warmedWeights } from '../trainer-contract';
 
@@ -101,6 +102,10 @@ const trainerSchema = z.strictObject({
   iterations: count.default(1),
 });
 
+const artifactsSchema = path.refine((url) => !/^\w+:/.test(url) || readStoreUrl(url)?.kind === 's3', {
+  error: 'expected a folder, or s3://BUCKET/PREFIX',
+});
+
 const temperature = z.number().positive().max(2);
 /** Name of a training run: part of store keys and of model names. */
 export const trainRunSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
@@ -170,7 +175,9 @@ export const trainingSchema = z
     ),
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
-    /** Folder in which checkpoints of the store lie ready, for `train up`. */
+    /** Folder or bucket where batches and checkpoints lie, for trainer, policy servers and all workers. */
+    artifacts: artifactsSchema.default('.conductor/artifacts'),
+    /** Folder in which checkpoints lie ready on one machine, for `train up`. */
     checkpoints: path.default('checkpoints'),
     cycles: count.max(MOST.cycles).default(20),
     /** Of the whole training run, all its nights together: what the learning rate's schedule is stretched over. */

@@ -106,7 +106,7 @@ export function cannotLoad(server: string, model: string, folder: string, refusa
   return new PolicyError(
     POLICY_FAILURES.unknownModel,
     `the policy server ${server} cannot load ${model} from ${folder}: it ${answered}`,
-    "Check that it was given the trainer's store by --store and a folder by --checkpoints. A vLLM must be started with " +
+    "Check that it was given the trainer's --artifacts and a folder by --checkpoints. A vLLM must be started with " +
       '--enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1, and `temporal-conductor-trainer fetching-server` stand before ' +
       'it; for whole models, `restarting-server`.',
   );

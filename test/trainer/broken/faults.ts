@@ -91,12 +91,12 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a checkpoint whose record cannot be read',
     type: 'Trainer.CheckpointUnreadable',
-    says: /training\/broken\/weights\/000001\.json in the store \S+ cannot be read/,
+    says: /training\/broken\/weights\/000001\.json in \S+ cannot be read/,
     inflict: async ({ stage, served }: Surroundings) => {
       const key = weightsKey(served.trainRun, served.name);
-      const whole = (await stage.store.read(key)) ?? Buffer.alloc(0);
-      await stage.store.write(key, whole.subarray(0, 1));
-      return () => stage.store.write(key, whole);
+      const whole = (await stage.artifacts.read(key)) ?? Buffer.alloc(0);
+      await stage.artifacts.write(key, whole.subarray(0, 1));
+      return () => stage.artifacts.write(key, whole);
     },
   },
   {

@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simulateWorld } from '../../../examples/learn/world/simulate';
+import type { Files } from '../../../src/store/store';
 import { SqliteStore } from '../../../src/store/sqlite-store';
+import { openFiles } from '../../../src/training/artifacts/open';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../../examples/learn/support/lesson';
 import { type PythonProgram, runPython } from '../../../examples/learn/support/programs';
@@ -18,6 +20,8 @@ export interface TrainingStage extends Stage {
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
   readonly policyServer: PythonProgram;
+  /** Batches and checkpoints. */
+  readonly artifacts: Files;
   readonly trainer: PythonProgram;
 }
 
@@ -27,7 +31,8 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
   const { workers, maxSteps } = lesson.world;
   const store = new SqliteStore(join(folder, 'store.db'));
   const checkpoints = join(folder, 'checkpoints');
-  const places = ['--store', store.url, '--checkpoints', checkpoints];
+  const artifacts = openFiles(join(folder, 'artifacts'));
+  const places = ['--artifacts', artifacts.url, '--checkpoints', checkpoints];
   const policyServer = await runPython('policy_server', ['--port', '0', ...places]);
   const { url } = policyServer.ready as { readonly url: string };
   const policyUrl = `${url}/v1`;
@@ -54,6 +59,7 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
     trainRun: lesson.training?.run ?? TRAIN_RUN,
     training: new TrainingClient({ client: stage.temporal.client, taskQueue: stage.taskQueue }),
     checkpoints,
+    artifacts,
     policyUrl,
     policyServer,
     trainer,

@@ -1,4 +1,5 @@
 import { parseTrainable } from '../../../src/training/config/load';
+import { openFiles } from '../../../src/training/artifacts/open';
 import { forgetCheckpoints } from '../../../src/training/activities/forget-checkpoints';
 import { writeNight, advanceRun } from '../../../src/training/activities/records';
 import { weightsFolder, weightsKey } from '../../../src/training/keys';
@@ -53,16 +54,16 @@ test('what nobody needs is forgotten, and nobody can come to need it any more', 
 });
 
 test('what the trainer kept goes after what names it, also of checkpoints that were never published', async () => {
-  const { store } = folder;
+  const files = openFiles(folder.artifacts);
   for (const name of ['base', 'warm', '000004', '000006', '000007']) {
-    await store.write(weightsKey('sums', name), Buffer.from('{"schema":1,"files":[]}'));
+    await files.write(weightsKey('sums', name), Buffer.from('{"schema":1,"files":[]}'));
   }
-  await store.write(weightsKey('other', '000001'), Buffer.from('{"schema":1,"files":[]}'));
+  await files.write(weightsKey('other', '000001'), Buffer.from('{"schema":1,"files":[]}'));
   expect(await forget()).toEqual(['000006', 'base', 'warm']);
-  expect(await store.list(weightsFolder('sums'))).toEqual(
+  expect(await files.list(weightsFolder('sums'))).toEqual(
     ['000006', 'base', 'warm'].map((name) => weightsKey('sums', name)),
   );
-  expect(await store.list(weightsFolder('other'))).toHaveLength(1);
+  expect(await files.list(weightsFolder('other'))).toHaveLength(1);
 });
 
 test('what serves stays, and so does everything that rollbacks would bring back', async () => {
@@ -94,7 +95,7 @@ test('an interrupted night holds nothing more once a later one has trained what 
 });
 
 test('the checkpoint that the configuration keeps to stays', async () => {
-  const { workers } = folder.config();
-  const config = parseTrainable({ conductor: { provider: 'policy', checkpoint: 'sums/000002' }, workers });
-  expect(await forget(config)).toEqual(['000002', '000006', 'base']);
+  const conductor = { provider: 'policy', checkpoint: 'sums/000002' } as const;
+  const { conductor: pinned } = parseTrainable({ conductor, workers: folder.config().workers });
+  expect(await forget({ ...folder.config(), conductor: pinned })).toEqual(['000002', '000006', 'base']);
 });

@@ -1,3 +1,4 @@
+import { openFiles } from '../../../src/training/artifacts/open';
 import { ConfigError } from '../../../src/config/errors';
 import { digestOf } from '../../../src/config/digest';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
@@ -184,7 +185,7 @@ test('examples to imitate, and a tokenizer made from them', async () => {
   const { base } = opened.init;
   if (base.kind !== 'tiny' || opened.warmStart === null)
     throw new Error('it is a tiny model with a warm start');
-  const lines = async (key: string) => (await folder.store.read(key))?.toString();
+  const lines = async (key: string) => (await openFiles(folder.artifacts).read(key))?.toString();
   expect(await lines(base.texts.key)).toBe('"Q1A1"\n"Q2A2"\n');
   expect(await lines(opened.warmStart.examples.key)).toContain('{"prompt":"Q2","completion":"A2"}\n');
   await folder.write('examples.jsonl', [{ prompt: 'Q1' }]);
@@ -194,7 +195,7 @@ test('examples to imitate, and a tokenizer made from them', async () => {
 test('a tokenizer made from the questions, where there are no examples', async () => {
   const { base } = (await open({}, { base: { kind: 'tiny' } })).init;
   if (base.kind !== 'tiny') throw new Error('it is a tiny model');
-  expect((await folder.store.read(base.texts.key))?.toString()).toBe(
+  expect((await openFiles(folder.artifacts).read(base.texts.key))?.toString()).toBe(
     '"What is a?"\n"What is b?"\n"What is c?"\n',
   );
 });

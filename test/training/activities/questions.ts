@@ -9,6 +9,8 @@ import type { TrainingInput } from '../../../src/training/config/schema';
 /** A folder with questions and a store, and configurations that name them. */
 export interface QuestionFolder {
   readonly store: SqliteStore;
+  /** Where configurations have theirs. */
+  readonly artifacts: string;
   readonly train: string;
   readonly heldOut: string;
   write(file: string, rows: readonly unknown[]): Promise<string>;
@@ -43,6 +45,7 @@ export async function openQuestionFolder(): Promise<QuestionFolder> {
   const heldOut = await write('held-out.jsonl', [row('x')]);
   return {
     store: new SqliteStore(join(folder, 'store.db')),
+    artifacts: join(folder, 'artifacts'),
     train,
     heldOut,
     write,
@@ -56,6 +59,7 @@ export async function openQuestionFolder(): Promise<QuestionFolder> {
           base: { kind: 'folder', path: 'models/qwen' },
           policy: { baseUrl: 'http://127.0.0.1:8001/v1' },
           cycles: 3,
+          artifacts: join(folder, 'artifacts'),
           ...training,
         },
       }),

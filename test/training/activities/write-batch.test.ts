@@ -20,14 +20,17 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const write = (groups: readonly string[], writer?: CheckpointRef) =>
-  writeBatch(store, {
-    ...(writer && { writer }),
-    trainRun: 'sums',
-    cycle: 7,
-    checkpoint: { trainRun: 'sums', name: '000006' },
-    temperature: 1,
-    groups,
-  });
+  writeBatch(
+    { store, sealed: store },
+    {
+      ...(writer && { writer }),
+      trainRun: 'sums',
+      cycle: 7,
+      checkpoint: { trainRun: 'sums', name: '000006' },
+      temperature: 1,
+      groups,
+    },
+  );
 
 async function keep(...groups: readonly GroupRecord[]): Promise<string[]> {
   return Promise.all(

@@ -42,7 +42,7 @@ test('a cycle is shown from the store, for people and for programs', async () =>
 test('of a night, status names what is missing alone', async () => {
   const { stdout } = await stage.whileWorking(() => folder.train('status', '--json'));
   const { missing } = JSON.parse(stdout) as { missing: unknown };
-  const [gone, few] = ['whose weights are not in the store', 'too few for the gate'].map(
+  const [gone, few] = ['whose weights are not in /', 'too few for the gate'].map(
     (words) => expect.stringContaining(words) as unknown,
   );
   expect(missing).toEqual([

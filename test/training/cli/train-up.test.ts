@@ -63,13 +63,13 @@ test('starts all that a night needs with the right addresses, keeps it running, 
   const [server] = await startsOf(folder, 'policy-server');
   expect(trainer?.address).toBe(address);
   expect(trainer?.args.join(' ')).toBe(
-    `--store sqlite:.conductor/store.db --checkpoints ${join(folder.path, 'kept')} --allow-server ${baseUrl} ` +
+    `--artifacts ${join(folder.path, '.conductor/artifacts')} --checkpoints ${join(folder.path, 'kept')} --allow-server ${baseUrl} ` +
       `--export-root ${join(folder.path, 'exported')} --task-queue conductor-trainer --namespace default ` +
       '--drain-seconds 25 --end-with-stdin',
   );
   expect(server?.args.join(' ')).toBe(
-    `--host 127.0.0.1 --port ${new URL(baseUrl).port} --store sqlite:.conductor/store.db --checkpoints ` +
-      `${join(folder.path, 'kept')} --end-with-stdin`,
+    `--host 127.0.0.1 --port ${new URL(baseUrl).port} --artifacts ${join(folder.path, '.conductor/artifacts')} ` +
+      `--checkpoints ${join(folder.path, 'kept')} --end-with-stdin`,
   );
   process.kill(trainer?.pid ?? 0, 'SIGKILL');
   await up.hear(/The trainer in process \d+ was killed by SIGKILL.*again[^]*The trainer is working again/);

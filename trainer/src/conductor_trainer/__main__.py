@@ -16,7 +16,7 @@ _COMMANDS = {
     ),
     "fetching-server": (
         "conductor_trainer.fetching_server.__main__",
-        "fetches adapters from the store for a vLLM on this machine",
+        "fetches adapters of the artifacts for a vLLM on this machine",
     ),
     "report": ("conductor_trainer.report", "shows metrics of a training run on a board"),
 }

@@ -1,4 +1,4 @@
-"""Checkpoints of the store in a folder of this machine, where programs load them from.
+"""Checkpoints of the artifacts in a folder of this machine, where programs load them from.
 
 Any number of processes may share the folder. What a process uses is locked, by the kernel, which
 lets go when it dies; nothing that is locked is removed. What is in place is whole.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
+from conductor_trainer.artifacts import Artifacts
 from conductor_trainer.checkpoint import (
     MOMENTS_FILE,
     RESULT_FILE,
@@ -32,7 +33,6 @@ from conductor_trainer.errors import (
     is_disk_full,
 )
 from conductor_trainer.make_once import sync_tree
-from conductor_trainer.store import Store
 from conductor_trainer.stored_checkpoint import (
     StoredCheckpoint,
     fetch_files,
@@ -45,26 +45,26 @@ _REFERENCE = re.compile(r"([a-z0-9][a-z0-9-]{0,62})/([a-z0-9][a-z0-9-]{0,62})/(m
 
 
 class CheckpointCache:
-    """A folder of checkpoints, `<training run>/<name>`, before a store. Calls block."""
+    """A folder of checkpoints, `<training run>/<name>`, before the artifacts. Calls block."""
 
-    def __init__(self, root: Path, store: Store, *, most: int) -> None:
+    def __init__(self, root: Path, artifacts: Artifacts, *, most: int) -> None:
         """`most` is how many stay, the last ones used; those in use come on top."""
         self.root = root
-        self._store = store
+        self._artifacts = artifacts
         self._most = most
 
     def find(self, checkpoint: CheckpointName) -> StoredCheckpoint | None:
-        """What the store has under that name."""
-        return find_checkpoint(self._store, checkpoint)
+        """What lies among the artifacts under that name."""
+        return find_checkpoint(self._artifacts, checkpoint)
 
     def require(self, checkpoint: CheckpointName) -> StoredCheckpoint:
-        """The same. Raises `CheckpointMissing` where it has nothing."""
+        """The same. Raises `CheckpointMissing` where there is nothing."""
         found = self.find(checkpoint)
         if found is None:
             raise CheckpointMissing(
-                f"There is no checkpoint {checkpoint['trainRun']}/{checkpoint['name']} in the "
-                f"store {self._store.url}: it was never made, was removed, or is in another "
-                "store. Name the right one, or go on from another checkpoint."
+                f"There is no checkpoint {checkpoint['trainRun']}/{checkpoint['name']} in "
+                f"{self._artifacts.url}: it was never made, was removed, or lies elsewhere. Name "
+                "the right --artifacts, or go on from another checkpoint."
             )
         return found
 
@@ -117,15 +117,15 @@ class CheckpointCache:
         self._trim()
 
     def keep(self, checkpoint: CheckpointName) -> Record:
-        """Copies what was made into the store, and returns the record that counts from now on."""
+        """Copies what was made to the artifacts, and returns the record that counts from now on."""
         folder, made = checkpoint_folder(self.root, checkpoint), self._local_record(checkpoint)
         if made is None:
             raise CheckpointMissing(f"{folder} is gone before it was kept: leave it alone.")
-        return keep_checkpoint(self._store, checkpoint, folder, made).record
+        return keep_checkpoint(self._artifacts, checkpoint, folder, made).record
 
     def forget_moments(self, checkpoint: CheckpointName) -> None:
-        """Of a checkpoint that is not the newest of its run any more, here and in the store."""
-        forget_moments(self._store, checkpoint)
+        """Drops those of a checkpoint that is not the newest any more, here and there."""
+        forget_moments(self._artifacts, checkpoint)
         folder = checkpoint_folder(self.root, checkpoint) / TRAINER_FOLDER
         (folder / MOMENTS_FILE).unlink(missing_ok=True)
 
@@ -154,7 +154,7 @@ class CheckpointCache:
         return is_same and all((folder / part).is_dir() for part in parts)
 
     def _local_record(self, checkpoint: CheckpointName) -> Record | None:
-        """One that cannot be read is none: the store has another copy."""
+        """One that cannot be read is none: there is another copy."""
         try:
             return read_record(self.root, checkpoint)
         except CheckpointUnreadable:
@@ -168,7 +168,7 @@ class CheckpointCache:
         temporary.mkdir()
         try:
             wanted = lambda path: Path(path).parts[0] in parts  # noqa: E731
-            fetch_files(self._store, stored, temporary, wanted)
+            fetch_files(self._artifacts, stored, temporary, wanted)
             (temporary / RESULT_FILE).write_text(stored.record.to_json())
             sync_tree(temporary)
             self._remove(checkpoint)

@@ -1,4 +1,4 @@
-"""Keys, and the stored objects that are encrypted with them, as `src/encryption` has them.
+"""Keys, and the artifacts that are encrypted with them, as `src/encryption` has them.
 
 The formats are documented on the TypeScript side; the golden vectors of
 `test/training/vectors.json` bind both sides.
@@ -29,7 +29,7 @@ _HOW = f'a key is {KEY_BYTES} random bytes in base64, e.g. of "openssl rand -bas
 NONCE_BYTES = 12
 _TAG_BYTES = 16
 _MARK = b"TCE1"
-"""Begins every encrypted object."""
+"""Begins every encrypted artifact."""
 _COUNTER_BYTES = 16
 _DIGEST = re.compile(
     r"(?:(?<=/)|^)(?:(?P<fan>[0-9a-f]{2})/(?=(?P=fan)))?(?P<digest>[0-9a-f]{64})(?=$|[./])"
@@ -53,11 +53,9 @@ class EncryptionKey:
     payload: bytes = field(repr=False)
     """AES-256-GCM of what travels through Temporal."""
     content: bytes = field(repr=False)
-    """AES-256-GCM of what lies in the store."""
-    content_nonce: bytes = field(repr=False)
-    """HMAC-SHA-256 that makes the nonces of that."""
+    """AES-256-GCM of artifacts."""
     name: bytes = field(repr=False)
-    """AES-256-CTR of digests in the names of stored objects."""
+    """AES-256-CTR of digests in the names."""
     name_counter: bytes = field(repr=False)
     """HMAC-SHA-256 that the counters of those are made with."""
 
@@ -118,7 +116,6 @@ def _read_key(entry: str, place: str) -> EncryptionKey:
         id,
         payload=_derive(secret, "payload"),
         content=_derive(secret, "content"),
-        content_nonce=_derive(secret, "content nonce"),
         name=_derive(secret, "name"),
         name_counter=_derive(secret, "name counter"),
     )
@@ -154,45 +151,35 @@ def unseal(sealed: bytes, key: bytes, binding: str = "") -> bytes | None:
         return None
 
 
-def seal_content(plain: bytes, store_key: str, key: EncryptionKey) -> bytes:
-    """The bytes that lie in the store for a key: equal ones for equal contents."""
-    binding, id = store_key.encode(), key.id.encode()
-    nonced = hmac.new(key.content_nonce, len(binding).to_bytes(4) + binding, "sha256")
-    nonced.update(plain)
-    nonce = nonced.digest()[:NONCE_BYTES]
-    sealed = seal(plain, key.content, nonce, binding=store_key)
-    return _MARK + len(id).to_bytes(1) + id + sealed
-
-
-def open_content(sealed: bytes, store_key: str, keys: KeyRing) -> bytes:
-    """Decrypts the content under a key of the store; it opens under no other."""
+def open_content(sealed: bytes, artifact_key: str, keys: KeyRing) -> bytes:
+    """Decrypts what lies under a key; it opens under no other."""
     if not sealed.startswith(_MARK):
         raise Altered(
-            f"the stored object {store_key} is not encrypted: start the trainer without "
-            "--encryption-key-env, or name the store that the workers write to"
+            f"the artifact {artifact_key} is not encrypted: start the trainer without "
+            "--encryption-key-env, or name the artifacts that the workers write"
         )
     start = len(_MARK) + 1
     end = start + int.from_bytes(sealed[len(_MARK) : start])
     id = sealed[start:end].decode(errors="replace")
-    key = keys.find(id, f"the stored object {store_key}")
-    plain = unseal(sealed[end:], key.content, binding=store_key)
+    key = keys.find(id, f"the artifact {artifact_key}")
+    plain = unseal(sealed[end:], key.content, binding=artifact_key)
     if plain is None:
         raise Altered(
-            f'the stored object {store_key} cannot be decrypted with key "{id}", which it names: '
+            f'the artifact {artifact_key} cannot be decrypted with key "{id}", which it names: '
             "it was altered, or the id stands for two different keys"
         )
     return plain
 
 
-def name_of_key(store_key: str, key: EncryptionKey) -> str:
-    """The name of a key in an encrypted store: every SHA-256 within it is encrypted."""
+def name_of_key(artifact_key: str, key: EncryptionKey) -> str:
+    """The name of a key whose content is encrypted: every SHA-256 within it is, too."""
 
     def seal_match(found: re.Match[str]) -> str:
         sealed = _seal_digest(bytes.fromhex(found["digest"]), key).hex()
         fan = "" if found["fan"] is None else f"{sealed[:2]}/"
         return f"{fan}{key.id}.{sealed}"
 
-    return _DIGEST.sub(seal_match, store_key)
+    return _DIGEST.sub(seal_match, artifact_key)
 
 
 def _seal_digest(digest: bytes, key: EncryptionKey) -> bytes:

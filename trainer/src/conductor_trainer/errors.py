@@ -84,10 +84,10 @@ class StepLost(TrainerError):
     retryable = True
 
 
-class NotInStore(TrainerError):
-    """The store has no bytes under the key of a request: it is not the one that the workers use."""
+class NotInArtifacts(TrainerError):
+    """Nothing lies under the key of a request: the workers have their artifacts elsewhere."""
 
-    type = "Trainer.NotInStore"
+    type = "Trainer.NotInArtifacts"
     retryable = False
 
 

@@ -32,7 +32,7 @@ def perform(
 ) -> JsonObject:
     """Does one job for an activity that has checked the request.
 
-    `files` are local copies of what the request names in the store: `texts`, `examples` or `batch`.
+    `files` are local copies of what the request names: `texts`, `examples` or `batch`.
     """
     logging.set_verbosity_error()
     logging.disable_progress_bar()

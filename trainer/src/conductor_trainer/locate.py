@@ -14,7 +14,7 @@ Locate = Callable[[Path], AbstractContextManager[Path]]
 
 
 def locate_in(cache: CheckpointCache) -> Locate:
-    """Fetches checkpoints of the store; an absolute folder is where it is."""
+    """Fetches checkpoints of the artifacts; an absolute folder is where it is."""
     return partial(_located, cache)
 
 
@@ -27,6 +27,6 @@ def _located(cache: CheckpointCache, place: Path) -> Iterator[Path]:
         except TrainerError as error:
             raise not_found(str(error)) from error
         except Exception as error:
-            said = f"The store does not give {place} now ({type(error).__name__}: {error})."
+            said = f"{place} cannot be fetched now ({type(error).__name__}: {error})."
             raise ApiError(503, "ServiceUnavailableError", said) from error
         yield folder

@@ -44,7 +44,7 @@ def make_once(
             (temporary / RESULT_FILE).write_text(record.to_json())
             sync_tree(temporary)
             temporary.rename(final)
-            _sync(final.parent)
+            sync(final.parent)
         except BaseException as error:
             is_full = not isinstance(error, TrainerError) and is_disk_full(error, temporary)
             shutil.rmtree(temporary, ignore_errors=True)
@@ -64,8 +64,8 @@ def sync_tree(folder: Path) -> None:
         for file in files:
             path = Path(directory) / file
             path.chmod(0o644)
-            _sync(path)
-        _sync(Path(directory))
+            sync(path)
+        sync(Path(directory))
 
 
 @contextmanager
@@ -81,7 +81,8 @@ def _locked(run_folder: Path) -> Iterator[None]:
         yield
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Has the disk take a file, or the names in a folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

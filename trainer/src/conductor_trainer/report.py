@@ -4,17 +4,21 @@ import argparse
 import json
 import re
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+from conductor_trainer.artifacts import ARTIFACT_FORMS, open_artifacts, read_sealed
 from conductor_trainer.boards import Board, Cycle, TensorBoard, WeightsAndBiases
 from conductor_trainer.encryption import read_encryption_keys
-from conductor_trainer.store import STORE_FORMS, Store, open_store
 
 WAIT_S = 5.0
+
+Read = Callable[[str], bytes | None]
+"""The bytes under a key; None where there are none."""
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -42,11 +46,11 @@ def report(options: argparse.Namespace, stop: Event) -> None:
     """Shows every cycle that the board was not shown yet, and waits for more if asked to."""
     variable = options.encryption_key_env
     keys = None if variable is None else read_encryption_keys(variable)
-    store = open_store(options.store, keys)
+    read = partial(read_sealed, open_artifacts(options.artifacts), keys=keys)
     board = _open_board(options)
     wait_s = None if options.once else WAIT_S
     try:
-        for cycle in follow(store, options.run, board.next_cycle, stop=stop, wait_s=wait_s):
+        for cycle in follow(read, options.run, board.next_cycle, stop=stop, wait_s=wait_s):
             board.show(cycle)
     finally:
         board.close()
@@ -59,7 +63,7 @@ def _open_board(options: argparse.Namespace) -> Board:
 
 
 def follow(
-    store: Store, run: str, first: int, *, stop: Event, wait_s: float | None
+    read: Read, run: str, first: int, *, stop: Event, wait_s: float | None
 ) -> Iterator[Cycle]:
     """Each cycle from `first` on, once, in order: a run counts its cycles without a gap.
 
@@ -71,7 +75,7 @@ def follow(
         )
     number = first
     while not stop.is_set():
-        cycle = _read_cycle(store, run, number)
+        cycle = _read_cycle(read, run, number)
         if cycle is not None:
             yield cycle
             number += 1
@@ -80,16 +84,16 @@ def follow(
 
 
 def metrics_key(run: str, cycle: int) -> str:
-    """Where `metricsKey` of the TypeScript side keeps a cycle's metrics."""
+    """Where `metricsKey` of the TypeScript side copies a cycle's metrics."""
     return f"training/{run}/metrics/{cycle:06d}.json"
 
 
-def _read_cycle(store: Store, run: str, cycle: int) -> Cycle | None:
+def _read_cycle(read: Read, run: str, cycle: int) -> Cycle | None:
     """None where that cycle is not over yet."""
-    found = store.read(metrics_key(run, cycle))
+    found = read(metrics_key(run, cycle))
     if found is None:
         return None
-    metrics = json.loads(found.content)
+    metrics = json.loads(found)
     return Cycle(cycle, datetime.fromisoformat(metrics["at"]), scalars_of(metrics))
 
 
@@ -107,7 +111,7 @@ def scalars_of(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="temporal-conductor-trainer report", description=__doc__)
-    parser.add_argument("--store", required=True, metavar="URL", help=STORE_FORMS)
+    parser.add_argument("--artifacts", required=True, metavar="URL", help=ARTIFACT_FORMS)
     parser.add_argument("--run", required=True, metavar="NAME", help="the training run")
     parser.add_argument(
         "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"

@@ -2,8 +2,8 @@
 
 import argparse
 
+from conductor_trainer.artifact_options import add_artifact_options, locate_of
 from conductor_trainer.starting import require_port, start
-from conductor_trainer.store_options import add_store_options, locate_of
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def _serve(options: argparse.Namespace) -> None:
 def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="temporal-conductor-trainer fetching-server",
-        description="Fetches adapters from the store for a vLLM on this machine.",
+        description="Fetches adapters of the artifacts for a vLLM on this machine.",
     )
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
     parser.add_argument("--port", type=int, default=8001, help="0 takes a free one")
@@ -35,7 +35,7 @@ def _read_arguments() -> argparse.Namespace:
         metavar="URL",
         help="where vLLM answers, without /v1, e.g. http://127.0.0.1:8000",
     )
-    add_store_options(parser, required=True)
+    add_artifact_options(parser, required=True)
     return parser.parse_args()
 
 

@@ -4,8 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
+from conductor_trainer.artifact_options import add_artifact_options, locate_of
 from conductor_trainer.starting import CannotStart, end_with_stdin, require_port, start
-from conductor_trainer.store_options import add_store_options, locate_of
 
 # Before torch reads it: a tiny model loses more time to a second thread than it gains, and one
 # thread always adds its sums in the same order.
@@ -62,7 +62,7 @@ def _read_arguments() -> argparse.Namespace:
         metavar="NAME=FOLDER",
         help="a policy to begin with; may be given more than once",
     )
-    add_store_options(parser, required=False)
+    add_artifact_options(parser, required=False)
     parser.add_argument(
         "--in-memory",
         type=int,

@@ -2,8 +2,8 @@
 
 import argparse
 
+from conductor_trainer.artifact_options import add_artifact_options, locate_of
 from conductor_trainer.starting import require_port, start
-from conductor_trainer.store_options import add_store_options, locate_of
 
 _FIELDS = ("{model}", "{folder}", "{port}")
 
@@ -38,7 +38,7 @@ def _read_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
     parser.add_argument("--port", type=int, default=8001, help="0 takes a free one")
-    add_store_options(parser, required=False)
+    add_artifact_options(parser, required=False)
     parser.add_argument(
         "--start-limit",
         type=float,

@@ -4,13 +4,14 @@ import argparse
 import asyncio
 from pathlib import Path
 
+from conductor_trainer.artifact_options import add_artifact_options, add_key_option
 from conductor_trainer.starting import end_with_stdin, start
-from conductor_trainer.store_options import add_store_options
 
 
 def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="temporal-conductor-trainer worker", description=__doc__)
-    add_store_options(parser, required=True)
+    add_artifact_options(parser, required=True)
+    add_key_option(parser)
     parser.add_argument(
         "--allow-server",
         action="append",

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
@@ -21,7 +21,6 @@ from conductor_trainer.contract import (
     check_request,
 )
 from conductor_trainer.errors import BadRequest, TrainerError
-from conductor_trainer.store import Store, stored_file
 from conductor_trainer.worker.publish import publish, retire
 from conductor_trainer.worker.steps import StepRunner
 
@@ -30,6 +29,7 @@ _HEARTBEAT_SECONDS = 3.0
 _ATTEMPTS = 3
 """An unknown error may pass by itself, but must not use up a night."""
 
+Fetch = Callable[[StoredBytes], AbstractContextManager[Path]]
 Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
 
 
@@ -114,10 +114,11 @@ class TrainerActivities:
     """What a training night asks of the machine that holds the weights."""
 
     def __init__(
-        self, cache: CheckpointCache, store: Store, steps: StepRunner, allowed: Allowed
+        self, cache: CheckpointCache, fetch: Fetch, steps: StepRunner, allowed: Allowed
     ) -> None:
+        """`fetch` copies what a request names among the artifacts to a file."""
         self._cache = cache
-        self._store = store
+        self._fetch = fetch
         self._steps = steps
         self._allowed = allowed
 
@@ -193,7 +194,7 @@ class TrainerActivities:
             parent = self._cache.require(request["checkpoint"]).record.parent
             if parent is not None and self._cache.find(parent) is not None:
                 files.enter_context(self._cache.held(parent))
-            return {"batch": str(files.enter_context(stored_file(self._store, request["batch"])))}
+            return {"batch": str(files.enter_context(self._fetch(request["batch"])))}
 
         with ExitStack() as files:
             async with _heartbeats() as report:
@@ -236,7 +237,7 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.collect")
     async def collect(self, request: Any) -> Any:
-        """Removes old checkpoints from this machine's disk; the store is cleared by workers."""
+        """Removes old checkpoints from this machine's disk; workers clear the artifacts."""
         async with _heartbeats() as report:
             report("collecting")
             return await asyncio.to_thread(collect, self._cache.root, request)
@@ -249,10 +250,10 @@ class TrainerActivities:
         stored: dict[str, StoredBytes],
         hold: Callable[[ExitStack], None],
     ) -> JsonObject:
-        """Has a step make a checkpoint, and keeps it in the store: from then on there is one.
+        """Has a step make a checkpoint, and keeps it: from then on there is one.
 
         One that is there already was made by an attempt before, here or elsewhere. The step gets
-        local copies of what the request names in the store, and what `hold` has stay in the cache.
+        local copies of what the request names, and what `hold` has stay in the cache.
         """
         target = CheckpointName(trainRun=request["trainRun"], name=name)
         identity = identity_of(job, request)
@@ -261,8 +262,7 @@ class TrainerActivities:
             hold(files)
             files.enter_context(self._cache.making(target, identity))
             return {
-                each: str(files.enter_context(stored_file(self._store, place)))
-                for each, place in stored.items()
+                each: str(files.enter_context(self._fetch(place))) for each, place in stored.items()
             }
 
         with ExitStack() as files:

@@ -133,7 +133,7 @@ class PolicyServer:
     def _refused(self, answer: httpx.Response) -> ServerRefused:
         return ServerRefused(
             f"{answer.request.url} answers {_said(answer)}. Our own servers must be given the "
-            "trainer's store and a folder, by --store and --checkpoints. A vLLM must be started "
+            "trainer's --artifacts and a folder by --checkpoints. A vLLM must be started "
             "with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora behind "
             "`temporal-conductor-trainer fetching-server`, or, for whole models, by its "
             "`restarting-server`, which starts it anew with each."

@@ -5,15 +5,17 @@ import asyncio
 import re
 import signal
 from datetime import timedelta
+from functools import partial
 
 from temporalio.client import Client
 from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.worker import Worker
 
+from conductor_trainer.artifact_options import open_cache, read_keys
+from conductor_trainer.artifacts import stored_file
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.starting import CannotStart
-from conductor_trainer.store_options import open_cache, read_keys
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
@@ -24,11 +26,11 @@ async def serve(options: argparse.Namespace) -> None:
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
 
-    store, cache = open_cache(options)
+    artifacts, cache = open_cache(options)
     keys = read_keys(options)
     steps = StepRunner(cache.root)
     allowed = Allowed(options.allow_server, options.export_root, options.base_root)
-    activities = TrainerActivities(cache, store, steps, allowed)
+    activities = TrainerActivities(cache, partial(stored_file, artifacts, keys), steps, allowed)
     # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
     connection = ClientConfig.load_client_connect_config()
     if options.namespace is not None:

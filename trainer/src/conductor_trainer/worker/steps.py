@@ -27,7 +27,7 @@ from conductor_trainer.starting import explain_missing
 
 Report = Callable[[str], None]
 Job = tuple[str, Path, Any, Mapping[str, str]]
-"""Its name, the folder of all checkpoints, the request, and files of what that names in the store.
+"""Its name, the folder of all checkpoints, the request, and local copies of the artifacts it names.
 
 A job is `init`, `warmStart`, `preflight`, `update`, `score` or `export`, and its request has been
 checked.

@@ -1,4 +1,4 @@
-"""How programs are told where the store is, and where checkpoints lie on this machine.
+"""How programs are told where the artifacts are, and where checkpoints lie on this machine.
 
 What may be missing is imported late, see `starting.py`.
 """
@@ -11,29 +11,29 @@ from typing import TYPE_CHECKING
 from conductor_trainer.starting import CannotStart
 
 if TYPE_CHECKING:
+    from conductor_trainer.artifacts import Artifacts
     from conductor_trainer.checkpoint_cache import CheckpointCache
     from conductor_trainer.encryption import KeyRing
     from conductor_trainer.locate import Locate
-    from conductor_trainer.store import Store
 
 _CACHED = 4
 
 
-def add_store_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Adds `--store`, `--checkpoints`, `--cached` and `--encryption-key-env`."""
+def add_artifact_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Adds `--artifacts`, `--checkpoints` and `--cached`."""
     parser.add_argument(
-        "--store",
+        "--artifacts",
         required=required,
         metavar="URL",
-        help="sqlite:PATH, postgres://USER@HOST/DATABASE (the password in PGPASSWORD) "
-        "or s3://BUCKET/PREFIX",
+        help="where batches and checkpoints lie, as `training.artifacts`: FOLDER or "
+        "s3://BUCKET/PREFIX",
     )
     parser.add_argument(
         "--checkpoints",
         required=required,
         type=Path,
         metavar="FOLDER",
-        help="where checkpoints of the store are kept ready on this machine; programs may share it",
+        help="where checkpoints are kept ready on this machine; programs may share it",
     )
     parser.add_argument(
         "--cached",
@@ -42,6 +42,10 @@ def add_store_options(parser: argparse.ArgumentParser, *, required: bool) -> Non
         metavar="NUMBER",
         help=f"how many of them stay there, the last used ones (default: {_CACHED})",
     )
+
+
+def add_key_option(parser: argparse.ArgumentParser) -> None:
+    """Adds `--encryption-key-env`, for programs that read what workers encrypt."""
     parser.add_argument(
         "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
     )
@@ -58,10 +62,10 @@ def read_keys(options: argparse.Namespace) -> "KeyRing | None":
         raise CannotStart(str(error)) from error
 
 
-def open_cache(options: argparse.Namespace) -> "tuple[Store, CheckpointCache]":
-    """The store that the options name, and the folder before it. Raises `CannotStart`."""
+def open_cache(options: argparse.Namespace) -> "tuple[Artifacts, CheckpointCache]":
+    """The artifacts that the options name, and the folder before it. Raises `CannotStart`."""
+    from conductor_trainer.artifacts import open_artifacts
     from conductor_trainer.checkpoint_cache import CheckpointCache
-    from conductor_trainer.store import open_store
 
     root = options.checkpoints.resolve()
     try:
@@ -70,15 +74,15 @@ def open_cache(options: argparse.Namespace) -> "tuple[Store, CheckpointCache]":
         raise CannotStart(
             f"the folder {root} cannot be made ({error.strerror}): name another with --checkpoints"
         ) from error
-    store = open_store(options.store, read_keys(options))
-    return store, CheckpointCache(root, store, most=options.cached)
+    artifacts = open_artifacts(options.artifacts)
+    return artifacts, CheckpointCache(root, artifacts, most=options.cached)
 
 
 def locate_of(options: argparse.Namespace) -> "Locate":
-    """How a server finds what it is to load: where no store is named, a folder is where it is."""
-    if (options.store is None) != (options.checkpoints is None):
-        raise CannotStart("--store and --checkpoints belong together: name both, or neither")
-    if options.store is None:
+    """How a server finds what it is to load: without artifacts, a folder is where it is."""
+    if (options.artifacts is None) != (options.checkpoints is None):
+        raise CannotStart("--artifacts and --checkpoints belong together: name both, or neither")
+    if options.artifacts is None:
         return nullcontext
     from conductor_trainer.locate import locate_in
 

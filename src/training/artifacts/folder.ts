@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { codeOf } from '../../reason-of';
+import { isKey } from '../../config/store-url';
+import { checkKey, type Files, type StoredEntry } from '../../store/store';
+import { UNFINISHED_FOLDER } from '../keys';
+
+/**
+ * Artifacts in a folder: a file a key. A file appears whole, by a rename once the disk has it, and no loss of power takes
+ * it. The trainer writes the same way, see `artifacts.py`.
+ */
+export class ArtifactFolder implements Files {
+  readonly url: string;
+
+  constructor(folder: string) {
+    this.url = resolve(folder);
+  }
+
+  read(key: string): Promise<Buffer | null> {
+    return unlessMissing(readFile(this.pathOf(key)));
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    const path = this.pathOf(key);
+    const unfinished = this.newUnfinished();
+    await Promise.all([path, unfinished].map((each) => makeFolder(dirname(each))));
+    try {
+      const file = await open(unfinished, 'wx');
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(unfinished, path);
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    }
+    await syncFolder(dirname(path));
+  }
+
+  async stat(key: string): Promise<StoredEntry | null> {
+    const found = await unlessMissing(stat(this.pathOf(key)));
+    return found?.isFile() === true ? { key, bytes: found.size, modifiedAt: found.mtime } : null;
+  }
+
+  async list(prefix: string): Promise<string[]> {
+    const keys = [];
+    for await (const { key } of this.entries(prefix)) keys.push(key);
+    return keys.sort();
+  }
+
+  async *entries(prefix: string): AsyncGenerator<StoredEntry> {
+    const folder = prefix === '' ? this.url : this.pathOf(prefix.replace(/\/$/, ''));
+    const found = await unlessMissing(opendir(folder));
+    if (found === null) return;
+    for await (const { name } of found) {
+      const key = prefix + name;
+      if (!isKey(key)) continue;
+      const entry = await this.stat(key);
+      if (entry === null) yield* this.entries(`${key}/`);
+      else yield entry;
+    }
+  }
+
+  /** Moved aside before its age is looked at: what is written meanwhile stays. */
+  async removeOlder(key: string, than: Date): Promise<number> {
+    const entry = await this.stat(key);
+    if (entry === null || entry.modifiedAt >= than) return 0;
+    const aside = this.newUnfinished();
+    await makeFolder(dirname(aside));
+    await unlessMissing(rename(this.pathOf(key), aside));
+    const moved = await unlessMissing(stat(aside));
+    const isNew = moved !== null && moved.mtime >= than;
+    if (isNew) await link(aside, this.pathOf(key)).catch(() => undefined);
+    await rm(aside, { force: true });
+    return moved === null || isNew ? 0 : moved.size;
+  }
+
+  private newUnfinished(): string {
+    return this.pathOf(UNFINISHED_FOLDER + randomUUID());
+  }
+
+  private pathOf(key: string): string {
+    checkKey(key);
+    return join(this.url, key);
+  }
+}
+
+/** Syncs the folders that it makes, the one they lie in included. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let each = folder; each.length >= first.length; each = dirname(each)) await syncFolder(dirname(each));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
+    throw error;
+  }
+}

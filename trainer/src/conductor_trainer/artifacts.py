@@ -1,0 +1,267 @@
+"""The artifacts: batches and checkpoints in a folder or a bucket that the workers share.
+
+The TypeScript side writes and reads the same places, see `src/training/artifacts`.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+from uuid import uuid4
+
+from conductor_trainer.contract import StoredBytes
+from conductor_trainer.encryption import KeyRing, name_of_key, open_content
+from conductor_trainer.errors import (
+    BadRequest,
+    BatchInvalid,
+    DiskFull,
+    NotInArtifacts,
+    is_disk_full,
+)
+from conductor_trainer.make_once import sync
+
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
+_S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOTALL)
+
+_UNFINISHED = "unfinished"
+"""Files on their way to their places; `store gc` removes those that a killed process left."""
+
+ARTIFACT_FORMS = "FOLDER or s3://BUCKET/PREFIX"
+
+
+class Artifacts(Protocol):
+    """Files under keys, each whole or not at all, whatever process dies when. Calls block."""
+
+    @property
+    def url(self) -> str:
+        """For messages."""
+        ...
+
+    def read(self, key: str) -> bytes | None:
+        """None where nothing lies under the key."""
+        ...
+
+    def modified_at(self, key: str) -> datetime | None:
+        """When it was written, by the clock of where it lies; None where nothing lies there."""
+        ...
+
+    def write(self, key: str, content: bytes) -> None:
+        """Replaces what lies there."""
+        ...
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Writes where nothing lies there: of many that do so at once, one is told True."""
+        ...
+
+    def put(self, key: str, file: Path) -> None:
+        """Copies a file there, in place of what lies there."""
+        ...
+
+    def fetch(self, key: str, file: Path) -> bool:
+        """Copies to a file; False where nothing lies under the key."""
+        ...
+
+
+def open_artifacts(url: str) -> Artifacts:
+    """Opens a folder or a bucket. Raises `ValueError` for what is neither."""
+    if found := _S3.fullmatch(url):
+        prefix = found[2] or ""
+        if prefix == "" or is_key(prefix):
+            return _Bucket(f"{found[1]}/{prefix}".removesuffix("/"))
+    if url == "" or re.match(r"\w+:", url):
+        raise ValueError(f"{url!r} names no artifacts: expected {ARTIFACT_FORMS}")
+    return _Folder(Path(url).resolve())
+
+
+def is_key(key: str) -> bool:
+    """Whether a key means a place below the root."""
+    return all(_PART.fullmatch(part) for part in key.split("/"))
+
+
+def _check_key(key: str) -> None:
+    """Refuses an invalid key before it becomes a path."""
+    if not is_key(key):
+        raise BadRequest(
+            f"key {key!r} is refused: each part must begin with a letter or digit and hold "
+            "letters, digits and . _ = - only"
+        )
+
+
+def read_sealed(artifacts: Artifacts, key: str, keys: KeyRing | None) -> bytes | None:
+    """Reads what a worker wrote, decrypted with keys. During a change of keys, the newest counts.
+
+    Weights are never encrypted by us.
+    """
+    if keys is None:
+        return artifacts.read(key)
+    _check_key(key)
+    names = {name_of_key(key, each) for each in keys.all}
+    found = [(at, name) for name in names if (at := artifacts.modified_at(name))]
+    content = artifacts.read(max(found)[1]) if found else None
+    return None if content is None else open_content(content, key, keys)
+
+
+@contextmanager
+def stored_file(artifacts: Artifacts, keys: KeyRing | None, stored: StoredBytes) -> Iterator[Path]:
+    """Copies what a request names to a file, checked against its SHA-256; it is removed at the end.
+
+    Raises `NotInArtifacts` or `BatchInvalid`.
+    """
+    found = read_sealed(artifacts, stored["key"], keys)
+    if found is None:
+        raise NotInArtifacts(
+            f"There is no {stored['key']} in {artifacts.url}. Start the trainer with the "
+            "--artifacts that the workers have as `training.artifacts`."
+        )
+    digest = hashlib.sha256(found).hexdigest()
+    if digest != stored["sha256"]:
+        raise BatchInvalid(
+            f"{stored['key']} in {artifacts.url} hashes to {digest}, not to the "
+            f"{stored['sha256']} of the request: it was written anew or altered since."
+        )
+    with TemporaryDirectory(prefix="conductor-trainer-") as folder:
+        path = Path(folder) / "stored"
+        path.write_bytes(found)
+        yield path
+
+
+class _Folder:
+    """A file a key. It is renamed into place when the disk has it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.url = str(root)
+
+    def read(self, key: str) -> bytes | None:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return self._path_of(key).read_bytes()
+        return None
+
+    def modified_at(self, key: str) -> datetime | None:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return datetime.fromtimestamp(self._path_of(key).stat().st_mtime, UTC)
+        return None
+
+    def write(self, key: str, content: bytes) -> None:
+        with self._written(key, lambda file: file.write_bytes(content)) as (file, path):
+            file.replace(path)
+
+    def create(self, key: str, content: bytes) -> bool:
+        with self._written(key, lambda file: file.write_bytes(content)) as (file, path):
+            try:
+                path.hardlink_to(file)
+            except FileExistsError:
+                return False
+        return True
+
+    def put(self, key: str, file: Path) -> None:
+        with self._written(key, lambda copy: shutil.copyfile(file, copy)) as (copy, path):
+            copy.replace(path)
+
+    def fetch(self, key: str, file: Path) -> bool:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            shutil.copyfile(self._path_of(key), file)
+            return True
+        return False
+
+    @contextmanager
+    def _written(self, key: str, write: Callable[[Path], Any]) -> Iterator[tuple[Path, Path]]:
+        """A file that the disk has, and the place that it is to be given."""
+        path, file = self._path_of(key), self._root / _UNFINISHED / str(uuid4())
+        for folder in (file.parent, path.parent):
+            _make_folder(folder)
+        try:
+            write(file)
+            sync(file)
+            yield file, path
+            sync(path.parent)
+        except OSError as error:
+            if is_disk_full(error, file.parent):
+                raise DiskFull(
+                    f"The disk of {self._root} took no more while {key} was written ({error}): "
+                    "make room there, or set `training.keep` lower."
+                ) from error
+            raise
+        finally:
+            file.unlink(missing_ok=True)
+
+    def _path_of(self, key: str) -> Path:
+        _check_key(key)
+        return self._root / key
+
+
+def _make_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync(folder.parent)
+
+
+class _Bucket:
+    """An object a key, by fsspec. Configured only by AWS's own environment and profiles."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self.url = f"s3://{place}"
+        self._files = _open_s3()
+
+    def read(self, key: str) -> bytes | None:
+        with suppress(FileNotFoundError):
+            return self._files.cat_file(self._path_of(key))
+        return None
+
+    def modified_at(self, key: str) -> datetime | None:
+        with suppress(FileNotFoundError):
+            return self._files.info(self._path_of(key)).get("LastModified")
+        return None
+
+    def write(self, key: str, content: bytes) -> None:
+        self._files.pipe_file(self._path_of(key), content)
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Servers of other vendors may ignore the condition: with the look before, only two writes
+        at one moment can meet.
+        """
+        if self.modified_at(key) is not None:
+            return False
+        try:
+            self._files.pipe_file(self._path_of(key), content, mode="create")
+        except OSError:
+            # Refused since it is there, or since another such request is under way.
+            if self.modified_at(key) is None:
+                raise
+            return False
+        return True
+
+    def put(self, key: str, file: Path) -> None:
+        self._files.put_file(str(file), self._path_of(key))
+
+    def fetch(self, key: str, file: Path) -> bool:
+        with suppress(FileNotFoundError):
+            self._files.get_file(self._path_of(key), str(file))
+            return True
+        return False
+
+    def _path_of(self, key: str) -> str:
+        _check_key(key)
+        return f"{self._place}/{key}"
+
+
+def _open_s3() -> Any:
+    try:
+        import fsspec
+
+        # Servers of other vendors rarely have a host name for each bucket.
+        is_other = "AWS_ENDPOINT_URL_S3" in os.environ or "AWS_ENDPOINT_URL" in os.environ
+        style = {"s3": {"addressing_style": "path" if is_other else "auto"}}
+        return fsspec.filesystem("s3", use_listings_cache=False, config_kwargs=style)
+    except ImportError as error:
+        raise RuntimeError(
+            'artifacts in S3 need s3fs: install the trainer as "temporal-conductor-trainer[s3]"'
+        ) from error
