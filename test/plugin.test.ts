@@ -18,7 +18,12 @@ import {
 } from '../src';
 import { newestRun } from '../src/client/list-runs';
 import type { double, research } from './plugin/workflows';
+import { FAILURES } from '../src/protocol/failures';
+import { sumCosts } from '../src/store/costs';
+import { callOf, type LedgerRow } from '../src/store/ledger';
+import type { CostLine } from '../src/store/ledger-sums';
 import { veil } from './plugin/veil';
+import { readLedger } from './support/ledger-of';
 import { historyBytes } from './support/search-for-secrets';
 import { openStage, step, type Stage } from './support/stage';
 import { testTaskQueue } from './support/temporal';
@@ -115,9 +120,11 @@ describe("a user's own activities and workflows in the pool", () => {
   test('take a step like any model, and what they say at length lies in the store once', async () => {
     const long = randomBytes(3000).toString('hex');
     const given: WorkerRequest[] = [];
-    const askArchive = (request: WorkerRequest): Promise<ExternalAnswer> => {
+    let during: LedgerRow[] = [];
+    const askArchive = async (request: WorkerRequest): Promise<ExternalAnswer> => {
       given.push(request);
-      return Promise.resolve({ text: long });
+      during = await rowsOfArchive();
+      return { text: long };
     };
 
     const result = await solveWithAgents({ askArchive }, [
@@ -135,6 +142,16 @@ describe("a user's own activities and workflows in the pool", () => {
     expect(result.calls.find(({ worker }) => worker === 'report')?.usage).toMatchObject({ inputTokens: 30 });
     expect(result.calls.find(({ worker }) => worker === 'archive')?.nanoUsd).toBe(10_000_000);
     expect(result).toMatchObject({ costIsLowerBound: true });
+    // A price is in the ledger before the call, and no call is booked without one.
+    expect(during).toMatchObject([{ nanoUsd: 10_000_000, endedAt: null }]);
+    expect(await rowsOfArchive()).toMatchObject([
+      { nanoUsd: 10_000_000, endedAt: expect.any(String) as string, rootId: result.id },
+    ]);
+    expect(await callsByWorker()).toMatchObject([
+      { name: 'archive', calls: 1, open: 0, unknown: 0, nanoUsd: 10_000_000 },
+      { name: 'a', calls: 1 },
+      { name: 'conductor', calls: 1 },
+    ]);
   });
 
   test('may fail: the rest answers, degraded, and the trace tells each reason', async () => {
@@ -157,8 +174,43 @@ describe("a user's own activities and workflows in the pool", () => {
       expect.stringContaining('the agent has no budget left'),
       null,
     ]);
+    // It may have cost something before it failed.
+    const [row] = await rowsOfArchive();
+    expect(row).toMatchObject({ nanoUsd: null, endedAt: expect.any(String) as string });
+    expect(row && callOf(row)).toEqual(result.calls.find(({ worker }) => worker === 'archive'));
+  });
+
+  test('are booked at their price once more where a call that timed out is repeated', async () => {
+    let calls = 0;
+    const askArchive = (): Promise<ExternalAnswer> => {
+      if (++calls > 1) return Promise.resolve({ text: 'It is open.' });
+      return Promise.reject(ApplicationFailure.nonRetryable('It was too late.', FAILURES.timeout));
+    };
+
+    const result = await solveWithAgents({ askArchive }, [
+      step('archive', 'Look it up.'),
+      step('a', 'Answer.', [0]),
+    ]);
+
+    const booked = result.calls.filter(({ worker }) => worker === 'archive');
+    expect(booked).toMatchObject([
+      { attempt: 1, nanoUsd: null },
+      { attempt: 2, nanoUsd: 10_000_000 },
+    ]);
+    expect((await rowsOfArchive()).map(callOf)).toEqual(booked);
   });
 });
+
+async function rowsOfArchive(): Promise<LedgerRow[]> {
+  return (await readLedger(stage.store)).filter(({ worker }) => worker === 'archive');
+}
+
+async function callsByWorker(): Promise<CostLine[]> {
+  const lines = [];
+  for await (const line of (await sumCosts(stage.store, { by: 'worker', zone: 'utc' })).lines())
+    lines.push(line);
+  return lines.sort((one, other) => other.nanoUsd - one.nanoUsd || (one.name < other.name ? -1 : 1));
+}
 
 test("a solve that a workflow of the user's starts is listed, found and approved like any other, and read whole", async () => {
   stage = await openStage({

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { ConfigError } from '../config/errors';
 import { solvingDigestOf } from '../config/digest';
 import { narrowRun, resolveRun } from '../config/resolve-run';
@@ -12,7 +12,15 @@ import type {
 import { FAILURES } from '../protocol/failures';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
-import { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
+import {
+  BOOK_CALL,
+  CALL_WORKER,
+  CHECK_RUN,
+  KEEP_TEXT,
+  READ_TEXT,
+  RESOLVE_RUN,
+  WRITE_PLAN,
+} from '../protocol/names';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
@@ -20,6 +28,7 @@ import { callWorker } from './call-worker';
 import { checkRun } from './check-run';
 import type { Dependencies, PolicyProvider } from './dependencies';
 import { whileHeartbeating } from './heartbeat';
+import { bookCall } from './ledger-row';
 import { writePlan } from './write-plan';
 
 export { asFailure };
@@ -36,6 +45,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       }),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
+    [BOOK_CALL]: (booked) => asFailure(() => bookCall(store, booked, activityInfo())),
     [KEEP_TEXT]: (text, inlineBytes) => asFailure(() => keepText(store, text, inlineBytes)),
     [READ_TEXT]: (text) => asFailure(() => readForResult(store, text)),
   };

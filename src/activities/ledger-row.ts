@@ -1,8 +1,9 @@
 import { ApplicationFailure, type Info } from '@temporalio/activity';
 import { chargeOf, savedByCache } from '../budget/nano-usd';
+import type { BookedCall } from '../protocol/activities';
 import type { Problem, Usage } from '../protocol/call';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
-import { callOf, createRow, type LedgerRow, type OpenRow } from '../store/ledger';
+import { callOf, createRow, type LedgerRow, type OpenRow, writeRow } from '../store/ledger';
 import type { Store } from '../store/store';
 import type { ModelCall } from './model-call';
 
@@ -25,6 +26,21 @@ export function openRowOf(
 export async function openRow(store: Store, blank: OpenRow, attempt: number): Promise<LedgerRow | null> {
   const row: LedgerRow = { ...blank, attempt, startedAt: new Date().toISOString() };
   return (await createRow(store, row)) ? row : null;
+}
+
+/**
+ * Books a call that the workflow makes by itself: opens its row, or completes it. An open row holds the worst case. One
+ * that is complete is never opened again, however late an attempt to open it comes.
+ */
+export async function bookCall(
+  store: Store,
+  { rootId, call, startedAt, endedAt }: BookedCall,
+  { workflowExecution }: Pick<Info, 'workflowExecution'>,
+): Promise<void> {
+  const { workflowId = '', runId = '' } = workflowExecution ?? {};
+  const row = { ...call, rootId, workflowId, runId, priceVersion: 'card', startedAt, endedAt };
+  if (endedAt === null) await createRow(store, row);
+  else await writeRow(store, row);
 }
 
 /** What a request came to, as far as money goes. */

@@ -1,7 +1,15 @@
 import type { ExampleSet, Plan } from '../plan/plan';
 import type { Call, CallPurpose, Problem } from './call';
 import { FAILURES } from './failures';
-import type { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
+import type {
+  BOOK_CALL,
+  CALL_WORKER,
+  CHECK_RUN,
+  KEEP_TEXT,
+  READ_TEXT,
+  RESOLVE_RUN,
+  WRITE_PLAN,
+} from './names';
 import type { LimitsChange } from './messages';
 import type { PlanningRun, ResolvedRun, RunWorker } from './run';
 import type { Text } from './text';
@@ -116,8 +124,19 @@ export interface WorkerRequest {
   readonly sharesPrompt?: true;
   /** Raised after a length stop; otherwise the card's own limit holds. */
   readonly maxOutputTokens?: number;
+  /** Counts the calls of a user's own activity or workflow for one step; absent for the first. */
+  readonly attempt?: number;
   readonly seed?: number;
   readonly background?: readonly Background[];
+}
+
+/** A call of a user's own activity or workflow, for the ledger. */
+export interface BookedCall {
+  readonly rootId: string;
+  readonly call: Call;
+  readonly startedAt: string;
+  /** null before it begins. */
+  readonly endedAt: string | null;
 }
 
 export interface WorkerResult {
@@ -136,6 +155,7 @@ export interface ConductorActivities {
   [CHECK_RUN](run: ResolvedRun): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
+  [BOOK_CALL](booked: BookedCall): Promise<void>;
   /** @param inlineBytes what is longer as JSON goes to the store. Default: `INLINE_BYTES` */
   [KEEP_TEXT](text: string, inlineBytes?: number): Promise<Text>;
   [READ_TEXT](text: Text): Promise<string>;

@@ -28,6 +28,7 @@ export const RESOLVE_RUN = 'conductor.resolveRun';
 export const CHECK_RUN = 'conductor.checkRun';
 export const WRITE_PLAN = 'conductor.writePlan';
 export const CALL_WORKER = 'conductor.callWorker';
+export const BOOK_CALL = 'conductor.bookCall';
 export const KEEP_TEXT = 'conductor.keepText';
 export const READ_TEXT = 'conductor.readText';
 

@@ -4,8 +4,9 @@ import { readJson, type Store } from './store';
 import { holdsText } from './texts';
 
 /**
- * A payment that was, or may have been, made: one row per request to a model, written before it is sent and never removed. A row
- * whose process died stays as it was opened, `nanoUsd: null`, and makes every sum "at least".
+ * A payment that was, or may have been, made: one row per request to a model, and per call of an activity or workflow
+ * that has a price, written before it is sent and never removed. A row whose process died stays as it was opened:
+ * `nanoUsd: null`, which makes every sum "at least", or the price of such a call.
  */
 export interface LedgerRow extends Call {
   readonly rootId: string;

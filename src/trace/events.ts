@@ -65,8 +65,8 @@ export type EventOf<Kind extends keyof Happenings> = Readonly<{ kind: Kind } & H
 export type RunEvent = { [Kind in keyof Happenings]: EventOf<Kind> }[keyof Happenings];
 
 /**
- * A call of which a workflow knows no row: made by the user's own activity or workflow, or by a worker process that
- * vanished. It counts, with an unknown cost, so that no sum claims more than is known.
+ * A call that a workflow knows only from outside: made by the user's own activity or workflow, or by a worker process
+ * that vanished. It counts, with an unknown cost, so that no sum claims more than is known.
  */
 const UNACCOUNTED = { attempt: 1, usage: null, nanoUsd: null };
 
@@ -129,12 +129,16 @@ function isCancelled({ type }: Problem): boolean {
 }
 
 export function unaccountedCall(request: WorkerRequest, error: Problem | null, usage: Usage | null): Call {
-  const { round, step, worker } = request;
-  const callId = `${worker.kind === 'model' ? PRESUMED : 'unaccounted/'}${round}/${step}/${worker.id}`;
+  const { round, step, worker, attempt = 1 } = request;
+  // The ledger has no slash in a call id.
+  const callId =
+    worker.kind === 'model'
+      ? `${PRESUMED}${round}/${step}/${worker.id}`
+      : `external.${round}.${step}.${worker.id}`;
   const of = { callId, round, step, worker: worker.id, model: modelOf(worker) };
   // One that failed may have been repeated, and paid for, by what it called.
   const nanoUsd = worker.kind === 'model' || error !== null ? null : nanoUsdOfCall(worker);
-  return { ...of, purpose: 'step', error, ...UNACCOUNTED, usage, nanoUsd };
+  return { ...of, purpose: 'step', error, ...UNACCOUNTED, attempt, usage, nanoUsd };
 }
 
 function modelOf(worker: WorkerRequest['worker']): string {

@@ -1,5 +1,6 @@
 import {
   ActivityCancellationType,
+  CancellationScope,
   ChildWorkflowCancellationType,
   executeChild,
   ParentClosePolicy,
@@ -8,10 +9,11 @@ import {
 import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activities';
+import type { Call, Usage } from '../protocol/call';
 import type { ExternalCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';
-import { CALL_WORKER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
+import { BOOK_CALL, CALL_WORKER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import {
@@ -76,7 +78,12 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
 function* callsTo(context: RunContext, first: WorkerRequest): Generator<WorkerRequest, void, CallFailure> {
   let request = first;
   for (let paidRetries = 0; ; paidRetries += 1) {
-    const { problem } = yield { ...request, identity: identityOf(context, paidRetries) };
+    const isRepeated = paidRetries > 0 && request.worker.kind !== 'model';
+    const { problem } = yield {
+      ...request,
+      identity: identityOf(context, paidRetries),
+      ...(isRepeated && { attempt: paidRetries + 1 }),
+    };
     if (paidRetries >= MAX_PAID_RETRIES) return;
     if (problem.type === FAILURES.truncated) {
       const room = moreRoom(request);
@@ -184,10 +191,45 @@ async function callExternalWorker(
   worker: ExternalCard,
 ): Promise<WorkerResult> {
   const startedAt = now();
-  const result = readExternalResult(await runExternal(context, request, worker), worker);
-  const output = await keepIfLong(result.text);
-  const calls = [unaccountedCall(request, null, result.usage)];
+  const { text, usage } = await booked(request, worker, async () =>
+    readExternalResult(await runExternal(context, request, worker), worker),
+  );
+  const output = await keepIfLong(text);
+  const calls = [unaccountedCall(request, null, usage)];
   return { output, calls, dropped: [], startedAt, endedAt: now() };
+}
+
+/**
+ * Makes a call that has a price with a row in the ledger: opened before the call, or nothing is called, and completed
+ * after it. Where the store fails then, the row stays open, at the price.
+ */
+async function booked<Result extends { readonly usage: Usage | null }>(
+  request: WorkerRequest,
+  worker: ExternalCard,
+  make: () => Promise<Result>,
+): Promise<Result> {
+  if (worker.price === undefined) return make();
+  const startedAt = now();
+  const book = (call: Call, endedAt: string | null): Promise<void> =>
+    storeActivities(`book the call of ${worker.id}`)[BOOK_CALL]({
+      rootId: request.rootId,
+      call,
+      startedAt,
+      endedAt,
+    });
+  const complete = (call: Call): Promise<void> =>
+    CancellationScope.nonCancellable(() => book(call, now()).catch(() => undefined));
+  await book(unaccountedCall(request, null, null), null);
+  try {
+    const result = await make();
+    await complete(unaccountedCall(request, null, result.usage));
+    return result;
+  } catch (error) {
+    const failure = readFailure(error, worker.id);
+    const [call] = stepFailed(request, failure, now()).calls;
+    await complete(call ?? { ...unaccountedCall(request, failure.problem, null), nanoUsd: 0 });
+    throw error;
+  }
 }
 
 async function runExternal(

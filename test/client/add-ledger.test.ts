@@ -69,8 +69,8 @@ test('a call that was only presumed gives way to the rows of its step, or to non
   ).toEqual({ ...EMPTY, calls: [], costIsLowerBound: false });
 });
 
-test("a call of the user's own worker stays without a row, and so do the calls of children", async () => {
-  const external = { ...PRESUMED, callId: 'unaccounted/0/2/own', worker: 'own', step: 2 };
+test("a call of the user's own worker without a price stays without a row, and so do the calls of children", async () => {
+  const external = { ...PRESUMED, callId: 'external.0.2.own', worker: 'own', step: 2 };
   const ofChild = { ...PRESUMED, childId: 'solve-1-r0s0' };
   const trace = await callsOf([external, ofChild], ROW);
   expect(trace.calls).toEqual([external, callOf(ROW), ofChild]);

@@ -161,7 +161,7 @@ test('every field that a worker of another language is given, and may return, is
   const request = fields<Omit<WorkerRequest, 'sharesPrompt'>>('', {
     ...{ rootId: true, identity: true, question: true, subtask: true, sees: true, round: true, step: true },
     ...{ worker: true, fallbackFor: true, hasFallback: true, maxOutputTokens: true, seed: true },
-    background: true,
+    ...{ attempt: true, background: true },
   });
   const parts = [
     ...fields<VisibleStep>('sees[].', { step: true, worker: true, subtask: true, output: true }),
