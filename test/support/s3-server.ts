@@ -34,6 +34,8 @@ export async function startS3Server(folder: string): Promise<S3Server> {
   for await (const line of createInterface({ input: server.stderr })) {
     const origin = /server on \[(http:\/\/[^\]]+?)\/?\]/.exec(line)?.[1];
     if (origin === undefined) continue;
+    // What it logs from now on must not fill the pipe, or it waits for a reader.
+    server.stderr.resume();
     const conditional = await startConditional(new URL(origin));
     return {
       env: {
@@ -56,7 +58,7 @@ export async function startS3Server(folder: string): Promise<S3Server> {
  * Stands before a server that ignores `If-None-Match: *` and `If-Match`, and that has nothing to read while it writes, and
  * keeps it as Amazon does: requests for one object pass one after another, and what was written here has a tag.
  */
-async function startConditional({ hostname, port }: URL): Promise<{ url: string; close: () => void }> {
+export async function startConditional({ hostname, port }: URL): Promise<{ url: string; close: () => void }> {
   const tags = new Map<string, string>();
   const turns = new Map<string, Promise<unknown>>();
   let writes = 0;
@@ -70,8 +72,11 @@ async function startConditional({ hostname, port }: URL): Promise<{ url: string;
       return;
     }
     const onwards = request({ hostname, port, method, path: url, headers });
-    incoming.pipe(onwards);
-    const [answer] = (await once(onwards, 'response')) as [IncomingMessage];
+    // A client that is killed in the middle of its body ends the request: the next for this object waits for its end.
+    const [[answer]] = (await Promise.all([once(onwards, 'response'), pipeline(incoming, onwards)])) as [
+      [IncomingMessage],
+      void,
+    ];
     if (method === 'PUT') tags.set(path, `"${++writes}"`);
     if (method === 'DELETE') tags.delete(path);
     const etag = tags.get(path);
