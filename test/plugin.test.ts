@@ -21,7 +21,7 @@ import type { double, research } from './plugin/workflows';
 import { FAILURES } from '../src/protocol/failures';
 import { sumCosts } from '../src/store/costs';
 import { callOf, type LedgerRow } from '../src/store/ledger';
-import type { CostLine } from '../src/store/ledger-sums';
+import type { CostLine } from '../src/store/store';
 import { veil } from './plugin/veil';
 import { readLedger } from './support/ledger-of';
 import { historyBytes } from './support/search-for-secrets';
@@ -206,10 +206,8 @@ async function rowsOfArchive(): Promise<LedgerRow[]> {
 }
 
 async function callsByWorker(): Promise<CostLine[]> {
-  const lines = [];
-  for await (const line of (await sumCosts(stage.store, { by: 'worker', zone: 'utc' })).lines())
-    lines.push(line);
-  return lines.sort((one, other) => other.nanoUsd - one.nanoUsd || (one.name < other.name ? -1 : 1));
+  const { lines } = await sumCosts(stage.store, { by: 'worker', zone: 'utc' });
+  return [...lines].sort((one, other) => other.nanoUsd - one.nanoUsd || (one.name < other.name ? -1 : 1));
 }
 
 test("a solve that a workflow of the user's starts is listed, found and approved like any other, and read whole", async () => {
