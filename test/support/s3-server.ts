@@ -73,10 +73,8 @@ export async function startConditional({ hostname, port }: URL): Promise<{ url: 
     }
     const onwards = request({ hostname, port, method, path: url, headers });
     // A client that is killed in the middle of its body ends the request: the next for this object waits for its end.
-    const [[answer]] = (await Promise.all([once(onwards, 'response'), pipeline(incoming, onwards)])) as [
-      [IncomingMessage],
-      void,
-    ];
+    const [answered] = await Promise.all([once(onwards, 'response'), pipeline(incoming, onwards)]);
+    const [answer] = answered as [IncomingMessage];
     if (method === 'PUT') tags.set(path, `"${++writes}"`);
     if (method === 'DELETE') tags.delete(path);
     const etag = tags.get(path);
