@@ -2,7 +2,7 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/((methods|analysis)/|[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
+  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/((methods|analysis)/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
 
 /** The floors of the house, lowest first: an arrow goes down or stays on its floor, even if only types cross. */
 const floors = [
@@ -34,6 +34,19 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', comment: 'Of types neither.', severity: 'error', from: {}, to: { circular: true } },
     ...downwards,
+    {
+      name: 'the-core-knows-no-evaluation',
+      comment: 'A worker that solves loads no grader: EvaluationPlugin and TrainingPlugin bring them.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(grading|evaluation|training|cli)/' },
+      to: { path: '^src/(grading|evaluation)/' },
+    },
+    {
+      name: 'grading-knows-no-evaluation',
+      severity: 'error',
+      from: { path: '^src/grading/' },
+      to: { path: '^src/evaluation/' },
+    },
     {
       name: 'the-core-knows-no-training',
       comment: 'Solve is the package, training an add-on: only the command line composes the two.',

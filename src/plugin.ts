@@ -21,7 +21,7 @@ export interface ConductorPluginOptions {
 }
 
 /**
- * Turns any Temporal worker into one that solves: registers the activities of solves and evaluations, and
+ * Turns any Temporal worker into one that solves: registers the activities of solves, and
  * nothing else.
  *
  * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,

@@ -1,4 +1,5 @@
 import * as door from '../src';
+import * as evaluationDoor from '../src/evaluation';
 import * as testingDoor from '../src/testing';
 import * as trainingDoor from '../src/training';
 
@@ -33,6 +34,7 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'solveResultSchema',
     'solveTraceSchema',
   ]);
+  expect(Object.keys(evaluationDoor)).toEqual(['EvaluationPlugin']);
   expect(Object.keys(trainingDoor).sort()).toEqual([
     'TrainingClient',
     'TrainingPlugin',
@@ -54,11 +56,16 @@ describe('a worker', () => {
   const EVALUATING = ['compareAnswers', 'openQuestion', 'gradeAnswers', 'keepResult'].map(
     (name) => `conductor.evaluate.${name}`,
   );
-  const registeredBy = (plugin: door.ConductorPlugin | trainingDoor.TrainingPlugin): string[] =>
+  const registeredBy = (plugin: Pick<door.ConductorPlugin, 'configureWorker'>): string[] =>
     Object.keys(plugin.configureWorker({ taskQueue: 'queue' }).activities ?? {});
 
-  test('that solves registers the activities of solves and evaluations, and nothing else', () => {
+  test('that solves registers the activities of solves, and nothing else', () => {
     const registered = registeredBy(new door.ConductorPlugin({ config, store }));
+    expect(registered.sort()).toEqual([...SOLVING].sort());
+  });
+
+  test('that evaluates registers those of evaluations beside them', () => {
+    const registered = registeredBy(new evaluationDoor.EvaluationPlugin({ config, store }));
     expect(registered.sort()).toEqual([...SOLVING, ...EVALUATING].sort());
   });
 

@@ -14,7 +14,6 @@ import { remedyOfTls, type TemporalServer } from '../local/configured-server';
 import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
 import type { Say } from '../local/say';
-import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { FOLDER } from './settings';
@@ -64,7 +63,7 @@ export async function startWorker(
   const trains = servesCheckpoints || config.training !== undefined || config.conductor.provider === 'policy';
   const plugin = trains
     ? new (await import('../training/plugin.js')).TrainingPlugin({ config, store })
-    : new ConductorPlugin({ config, store });
+    : new (await import('../evaluation/plugin.js')).EvaluationPlugin({ config, store });
   const bundle = `${keys === undefined ? '' : 'encrypted-'}${trains ? 'training' : 'workflow'}-bundle.js`;
   const creation = Worker.create({
     connection,

@@ -231,7 +231,7 @@ function unstartedCall({ cause }: TimeoutFailure, who: string): CallFailure {
 }
 
 /** Whether a call waited for a worker until its time was up: nothing was sent but by attempts before it. */
-export function isUnstarted(error: unknown): error is TimeoutFailure {
+function isUnstarted(error: unknown): error is TimeoutFailure {
   return error instanceof TimeoutFailure && error.timeoutType === 'SCHEDULE_TO_START';
 }
 

@@ -7,7 +7,6 @@ import { createPacing } from '../activities/rate-limits/pacing';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { checkEncrypted, forWorker } from '../encryption/codec';
-import { createEvaluationActivities } from '../evaluation/activities';
 import { complete } from '../local/complete';
 import type { ConductorActivities } from '../protocol/activities';
 import { CALL_WORKER } from '../protocol/names';
@@ -16,9 +15,10 @@ import { providerQueues, type SideQueue, SideWorkers } from './side-workers';
 /** What an add-on brings to a worker, beside the parts of a solve. */
 export interface AddOn {
   readonly activities: object;
-  readonly policy: PolicyProvider;
+  /** Serves checkpoints; without one, the worker serves none. */
+  readonly policy?: PolicyProvider;
   /** Further queues to poll beside the worker's own. */
-  queuesBeside(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
+  queuesBeside?(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
 }
 
 /** What a worker solves by. */
@@ -30,11 +30,11 @@ export abstract class WorkerPlugin extends SimplePlugin {
   private readonly solving: ConductorActivities;
   private readonly sideWorkers: SideWorkers;
 
-  /** @throws ConfigError where the Conductor is a checkpoint and no add-on serves one */
+  /** @throws ConfigError where the Conductor is a checkpoint and the plugin serves none */
   protected constructor(name: string, { config, store }: Solved, addOn?: AddOn) {
-    if (config.conductor.provider === 'policy' && addOn === undefined) {
+    if (config.conductor.provider === 'policy' && addOn?.policy === undefined) {
       throw new ConfigError(
-        'conductor.provider is policy, and ConductorPlugin serves no checkpoints: mount TrainingPlugin of ' +
+        `conductor.provider is policy, and ${name} serves no checkpoints: mount TrainingPlugin of ` +
           'temporal-conductor/training instead',
       );
     }
@@ -42,23 +42,23 @@ export abstract class WorkerPlugin extends SimplePlugin {
       config,
       store,
       complete: (request) => {
-        const isPolicy = request.card.provider === 'policy';
-        return isPolicy && addOn ? addOn.policy.complete(request) : complete(request);
+        const policy = request.card.provider === 'policy' ? addOn?.policy : undefined;
+        return policy === undefined ? complete(request) : policy.complete(request);
       },
       background: backgroundOpenAI,
       pacing: createPacing(config, store),
       policy: addOn?.policy,
       env: process.env,
     });
-    super({ name, activities: { ...solving, ...createEvaluationActivities(store), ...addOn?.activities } });
+    super({ name, activities: { ...solving, ...addOn?.activities } });
     this.encryption = config.encryption;
     this.solving = solving;
     this.sideWorkers = new SideWorkers((taskQueue) => [
       ...providerQueues(config, taskQueue, {
         activities: solving,
-        servesCheckpoints: addOn !== undefined,
+        servesCheckpoints: addOn?.policy !== undefined,
       }),
-      ...(addOn?.queuesBeside(taskQueue, solving) ?? []),
+      ...(addOn?.queuesBeside?.(taskQueue, solving) ?? []),
     ]);
   }
 
@@ -67,7 +67,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
     const there: Partial<ConductorActivities> = { ...options.activities };
     if ((there[CALL_WORKER] ?? this.solving[CALL_WORKER]) !== this.solving[CALL_WORKER]) {
       throw new ConfigError(
-        `a worker takes one ConductorPlugin or TrainingPlugin, and ${CALL_WORKER} is registered on this one already: ` +
+        `a worker takes one plugin of temporal-conductor, and ${CALL_WORKER} is registered on this one already: ` +
           'mount the other plugin on a worker with another task queue, or take it away',
       );
     }

@@ -1,5 +1,5 @@
 import { questionsOf } from '../../examples/evaluate/world';
-import { ConductorPlugin } from '../../src';
+import { EvaluationPlugin } from '../../src/evaluation';
 import type { ConfigInput } from '../../src/config/schema';
 import type { EvaluateInput } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
@@ -341,7 +341,7 @@ test('what the log knows is not asked again, and a judge that prefers a place pr
 
 test('an evaluation goes on with the configuration that it began with', async () => {
   const input = await stage.inputOf('eval-kept', ['conductor', 'worker:clerk'], { questions: 1 });
-  const worker = new ConductorPlugin({
+  const worker = new EvaluationPlugin({
     config: { ...(stage.config as ConfigInput), limits: { steps: 1 }, recursion: 'never' },
     store: stage.store,
   });

@@ -40,6 +40,7 @@ export async function openEvaluation(
   const prices = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: conductorPrice };
   const stage = await openStage({
     ...options,
+    evaluates: true,
     workers: IDS,
     simulation: { models: { ...modelsOf(questions, prices), judge: { price: WORKER_PRICE, answer: '' } } },
     configure: (config) => ({

@@ -24,7 +24,7 @@ function create(options: Partial<WorkerOptions>): Promise<Worker> {
 }
 
 describe('a worker takes one plugin of ours', () => {
-  const REFUSAL = `a worker takes one ConductorPlugin or TrainingPlugin, and ${CALL_WORKER} is registered on this one already`;
+  const REFUSAL = `a worker takes one plugin of temporal-conductor, and ${CALL_WORKER} is registered on this one already`;
 
   test('a second one is refused, whichever is first', async () => {
     stage = await openStage({ workers: ['a'] });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { ConductorClient, ConductorPlugin } from '../../src';
+import { EvaluationPlugin } from '../../src/evaluation';
 import { TrainingPlugin } from '../../src/training';
 import type { ConfigInput } from '../../src/config/schema';
 import type { TrainableInput } from '../../src/training/config/schema';
@@ -33,6 +34,8 @@ export interface StageOptions {
   readonly simulation?: Simulation;
   /** Of a server of the test's own. */
   readonly address?: string;
+  /** The stage's own worker evaluates, too. */
+  readonly evaluates?: boolean;
   /** Another store than one in a folder of the stage's own. */
   readonly store?: Store;
 }
@@ -52,7 +55,7 @@ export interface Stage {
   /** The ledger of a run. */
   rows(id: string): Promise<LedgerRow[]>;
   /** What the stage's own worker mounts, for a test that sets up another one. */
-  plugin(): ConductorPlugin | TrainingPlugin;
+  plugin(): ConductorPlugin | EvaluationPlugin | TrainingPlugin;
   /** Runs a worker for as long as `work` takes. */
   whileWorking<T>(work: () => Promise<T>, options?: Partial<WorkerOptions>): Promise<T>;
   close(): Promise<void>;
@@ -70,8 +73,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const store = options.store ?? new SqliteStore(join(folder, 'store.db'));
   const taskQueue = testTaskQueue();
   const trains = config.training !== undefined || config.conductor.provider === 'policy';
-  const plugin = () =>
-    trains ? new TrainingPlugin({ config, store }) : new ConductorPlugin({ config, store });
+  const Plugin = trains ? TrainingPlugin : options.evaluates === true ? EvaluationPlugin : ConductorPlugin;
+  const plugin = () => new Plugin({ config, store });
   return {
     temporal,
     client: new ConductorClient({ client: temporal.client, store, taskQueue }),
