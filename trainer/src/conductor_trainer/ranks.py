@@ -1,4 +1,4 @@
-"""`python -m conductor_trainer.ranks`: one of several processes that learn together.
+"""Several processes that learn together, each of them `rank.py`.
 
 1. They are started by the step, of whose process group they are: what kills it kills them.
 2. The job comes on the first line of stdin, and its end is the end of the process.
@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from queue import Queue
 from threading import Thread
 from typing import Any
@@ -20,7 +19,6 @@ from typing import Any
 from conductor_trainer import errors
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
-from conductor_trainer.starting import end_with_stdin
 
 _Said = tuple[int, JsonObject | None]
 """Who, and what; None at the end."""
@@ -58,7 +56,7 @@ def _start(rank: int, processes: int, port: int) -> "subprocess.Popen[str]":
         "MASTER_ADDR": "127.0.0.1",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
-    command = [sys.executable, "-m", "conductor_trainer.ranks"]
+    command = [sys.executable, "-m", "conductor_trainer.rank"]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
 
@@ -100,32 +98,3 @@ def _error_of(kind: str) -> type[TrainerError]:
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]
-
-
-def main() -> None:
-    from conductor_trainer.worker.steps import claim_stdout
-
-    job = json.loads(sys.stdin.readline())
-    end_with_stdin()
-    say = claim_stdout()
-    try:
-        # Imported here, since the worker itself must not load torch.
-        from conductor_trainer.learn import learn
-        from conductor_trainer.record import Made
-        from conductor_trainer.warm_start import learn_examples
-
-        paths = {name: Path(job["made"][name]) for name in ("root", "temporary")}
-        made = Made(**job["made"] | paths)
-        learn_part = {"update": learn, "warmStart": learn_examples}[job["job"]]
-        file = Path(job["file"])
-        _, told = learn_part(made, job["request"], file, lambda each: say({"phase": each}))
-        say({"result": told})
-    except TrainerError as error:
-        say({"error": type(error).__name__, "message": str(error)})
-    except Exception as error:
-        said = f"The step failed: {type(error).__name__}: {error}"
-        say({"error": TrainerError.__name__, "message": said})
-
-
-if __name__ == "__main__":
-    main()
