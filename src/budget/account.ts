@@ -54,12 +54,12 @@ export class Account {
     return sumOf([this.own, ...this.shares.values()]);
   }
 
-  /** What is spent or set aside for calls of the run's own. */
+  /** Spent, or set aside for the run's own calls. */
   get own(): Amount {
     return sumOf([this.spent, ...[...this.reservations.values()].map(({ held }) => held)]);
   }
 
-  /** What is known to be spent, and the worst case of what is unknown; not what is only set aside. */
+  /** Known spending and the worst case of what is unknown, without what is only set aside. */
   get spentAtMost(): Amount {
     return this.spent;
   }
@@ -165,7 +165,7 @@ export class Account {
   }
 }
 
-/** What is set aside for one call of a model. */
+/** Amount set aside for one call of a model. */
 interface Reservation {
   readonly worst: WorstCase;
   readonly held: Amount;

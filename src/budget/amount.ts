@@ -1,7 +1,7 @@
 import type { SpendingLimits } from '../protocol/messages';
 import { counted, describeUsd } from '../trace/describe';
 
-/** What is counted against the limits of a run. As a bound, `Infinity` stands for none. */
+/** Amounts counted against the limits of a run. As a bound, `Infinity` stands for none. */
 export interface Amount {
   /** Requests to models, free ones included. */
   readonly calls: number;
@@ -94,7 +94,7 @@ export function findRefusal(needed: Amount, left: Amount, unspent: Amount): Limi
 export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal): string {
   const { name, amount, remedy } = LIMITS[limit];
   const later = mayFitLater ? ' until calls under way give back what they do not use' : '';
-  // What is needed is rounded up and what is left down, or a sentence might say that $0.0100 is too little for $0.0100.
+  // Rounds needs up and rests down, or a sentence might say that $0.0100 is too little for $0.0100.
   return (
     `the next call may come to ${amount(needed, Math.ceil)}, and ${name} leaves ${amount(left, Math.floor)}${later}; ` +
     remedy

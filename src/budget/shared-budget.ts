@@ -40,7 +40,7 @@ export class SharedBudget {
     this.allow(allowed);
   }
 
-  /** What is unknown is counted at its maximum. */
+  /** Counts unknown spending at its maximum. */
   get spent(): number {
     return this.spentBefore + this.account.spentAtMost.nanoUsd;
   }

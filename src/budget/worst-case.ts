@@ -120,7 +120,7 @@ export function conductorPromptBytes(
   ]);
 }
 
-/** Of a plan in either form of writing it, in which two escapes are longer than in JSON. */
+/** Bytes of a plan in either notation, in which two escapes are longer than in JSON. */
 function planBytes(plan: Plan, part: number): number {
   const json = JSON.stringify(plan).replace(/\\[bf]/g, '\\u0000');
   return utf8Bytes(json) + plan.steps.length * part;

@@ -27,7 +27,7 @@ export function exitCodeOf({
   return status === 'completed' ? EXIT.answered : EXIT.failed;
 }
 
-/** Of a process that this one has waited for; null where a signal ended it. */
+/** Exit code for the end of a child process; null if a signal ended it. */
 export function exitCodeFrom(code: number | null): ExitCode {
   return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
 }

@@ -41,7 +41,7 @@ export interface Session {
   readonly conductor: ConductorClient;
   /** What `--config` names. */
   readonly file: string | undefined;
-  /** null where the command leaves the work to other processes. */
+  /** Null if the command leaves the work to other processes. */
   readonly worker: RunningWorker | null;
 }
 

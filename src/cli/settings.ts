@@ -30,7 +30,7 @@ export async function loadSettings(options: WorkOptions): Promise<TrainableConfi
   return config;
 }
 
-/** The same for a command that makes calls. @throws ConfigError where this process cannot make all of them */
+/** Loads the settings of a command that makes calls. @throws ConfigError where this process cannot make all of them */
 export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<TrainableConfig> {
   const { config, path, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
@@ -105,7 +105,7 @@ export async function loadFile(path: string | undefined): Promise<LoadedConfig<T
 
 function mentions(file: string, word: string): boolean {
   try {
-    // What is no plain file, such as a pipe, can be read only once.
+    // A pipe can be read only once.
     return !statSync(file).isFile() || readFileSync(file, 'utf8').includes(word);
   } catch {
     return false;

@@ -63,7 +63,7 @@ export async function supervise(
 }
 
 interface End {
-  /** null where a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly reason: string;
   readonly how: string;

@@ -252,7 +252,7 @@ export class ConductorClient {
   }
 }
 
-/** The same trace with every text whole. */
+/** Loads every text of a trace whole. */
 async function resolveTrace(trace: SolveTrace, store: Store): Promise<SolveResult> {
   const whole = async (text: Text | null): Promise<string | null> =>
     text === null ? null : readText(store, text);

@@ -37,7 +37,7 @@ export async function* readHistory(
       namespace,
       execution,
       nextPageToken,
-      // Of events: a page without limit is cut by their number alone, however long they are.
+      // Limits a page to so many events: without it, a page is cut by their number alone, however long they are.
       maximumPageSize: isLong ? 1 : 0,
       waitNewEvent: follow,
       skipArchival: true,

@@ -51,7 +51,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // What is too long is read to its end without being kept: only then does its sender read the answer.
+    // Reads a body that is too long to its end without keeping it: only then does the sender read the answer.
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (length > MAX_BODY_BYTES) {
@@ -68,7 +68,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The same payloads with each reference to a text replaced by the whole text. A payload without any is left as it is, to
+ * Replaces each reference to a text in payloads by the whole text. A payload without any is left as it is, to
  * the byte.
  *
  * @throws HttpRefusal where a text is not in the store, or all of them are too much for one answer

@@ -13,7 +13,7 @@ import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './pay
 export interface CodecServerOptions {
   readonly host: string;
   readonly port: number;
-  /** Of web pages that may ask, e.g. `http://127.0.0.1:8233`. Other programs send no origin, and pass. */
+  /** Origins of web pages that may ask, e.g. `http://127.0.0.1:8233`. Other programs send no origin, and pass. */
   readonly origins: readonly string[];
   /** What must follow `Authorization: Bearer`; null asks for none. */
   readonly token: string | null;

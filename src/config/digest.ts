@@ -14,7 +14,7 @@ export function digestOf(config: Config): ConfigDigest {
   return Object.fromEntries(parts);
 }
 
-/** The same of what a solve depends on. */
+/** Digest of the settings that a solve depends on. */
 export function solvingDigestOf(config: Config): ConfigDigest {
   return digestOf({ ...config, training: undefined });
 }

@@ -41,7 +41,7 @@ export function resolveRun(
 }
 
 /**
- * The same run with some of its workers, and with other limits.
+ * Narrows a run to some of its workers and to other limits.
  *
  * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
  */

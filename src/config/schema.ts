@@ -24,7 +24,7 @@ const model = {
   maxOutputTokens: tokens.exactOptional(),
   temperature: z.number().min(0).max(2).exactOptional(),
   effort: effortSchema.exactOptional(),
-  /** Of one request. */
+  /** Time limit of one request. */
   timeout: durationSchema.default('10m'),
   background: z
     .literal(false, { error: "only OpenAI's Responses API has a background mode; remove it or set false" })
@@ -182,7 +182,7 @@ export const configSchema = z.strictObject({
   encryption: z
     .strictObject({
       keyEnv: keyNameSchema,
-      /** What is not encrypted is refused, not passed on. */
+      /** Refuses plaintext instead of passing it on. */
       strict: z.boolean().exactOptional(),
       /** A worker may mount a codec of its user's own in the place of ours, unchecked. */
       codec: z.literal('own').exactOptional(),

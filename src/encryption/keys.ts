@@ -118,7 +118,7 @@ function readKey(entry: string, place: string): EncryptionKey {
     throw new ConfigError(`${place} has no ":" between an id and a key: write "id:key"; ${HOW}`);
   }
   const [id, encoded] = [entry.slice(0, colon), entry.slice(colon + 1)];
-  // What is not an id may be a key in the wrong place, so it is not repeated.
+  // Text that is no id may be a key in the wrong place, so it is not repeated.
   if (!ID.test(id)) {
     throw new ConfigError(
       `${place} begins with no id: expected 1 to 16 letters, digits, "_" and "-", then ":" and a key; ${HOW}`,

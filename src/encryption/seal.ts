@@ -94,7 +94,7 @@ const COUNTER_BYTES = 16;
 
 /** A SHA-256 in a key, with the two letters of it that spread a folder, where they stand before it. */
 const DIGEST = /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=\k<fan>))?(?<digest>[0-9a-f]{64})(?=$|[./])/g;
-/** The same encrypted: the id of the encryption key, then counter and ciphertext. */
+/** Encrypted content: the id of the encryption key, then counter and ciphertext. */
 const SEALED =
   /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=[^/.]+\.\k<fan>))?(?<id>[A-Za-z0-9][\w-]{0,15})\.(?<sealed>[0-9a-f]{96})(?=$|[./])/g;
 /** Two letters that may spread a folder, in a prefix that ends before the digest which would tell, and what follows. */

@@ -106,7 +106,7 @@ interface EvaluationSettings {
   readonly compares?: boolean;
   /** Replace the configured ones for each run. */
   readonly limits?: LimitsInput;
-  /** Of draws, and sent to models that take one. */
+  /** Seeds draws, and is sent to models that take one. */
   readonly seed: number;
   /** The most that one run may cost, by the configuration; null: no limit. */
   readonly runNanoUsd: number | null;
@@ -134,7 +134,7 @@ export interface EvaluationProgress {
   readonly spentNanoUsd: number;
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** Of each method in order: how often it was right, and how often it could be judged. */
+  /** Counts by method, in order: right answers, and answers that could be judged. */
   readonly scores: readonly { readonly correct: number; readonly graded: number }[];
   /** The budget was too small for the next question. */
   readonly stoppedBy: 'cost' | null;
@@ -148,7 +148,7 @@ export interface QuestionInput extends EvaluationSettings {
 }
 
 export interface QuestionOutcome {
-  /** Of each method in order; null where the money did not last for it. */
+  /** Verdicts by method, in order; null if the budget ran out before it. */
   readonly verdicts: readonly (Verdict | null)[];
   /** By this run of the workflow; what is unknown counted at its maximum. */
   readonly spentNanoUsd: number;

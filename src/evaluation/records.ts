@@ -25,9 +25,9 @@ export type Spent = z.infer<typeof spentSchema>;
 
 /** One plan for a question that was carried out and judged. */
 export const attemptSchema = z.object({
-  /** null where the reply is no plan. */
+  /** Null if the reply is no plan. */
   plan,
-  /** What is wrong with the reply; null beside a plan. */
+  /** Fault of the reply; null beside a plan. */
   problem: z.string().nullable(),
   answer: text.nullable(),
   verdict: verdictSchema,
@@ -35,7 +35,7 @@ export const attemptSchema = z.object({
   extracted: z.string().nullable().exactOptional(),
   reason: z.string().exactOptional(),
   graderVersion: z.string().exactOptional(),
-  /** Of its workers. */
+  /** Usage of its workers. */
   usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
   /** 10⁻⁹ USD; null where a price is unknown. */
   nanoUsd: z.number().nullable(),
@@ -103,7 +103,7 @@ const logSchema = z.object({
   answered: z.int().positive(),
   /** Those that ended without one. */
   unanswered: z.int().nonnegative(),
-  /** Of the questions, those whose right answer is known. */
+  /** How many questions have a known answer. */
   known: z.int().nonnegative(),
 });
 export type LogFacts = z.infer<typeof logSchema>;

@@ -68,7 +68,7 @@ export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'worker
   readonly methods: readonly MethodSummary[];
   /** The Conductor against the worker that was best alone on these very questions; null where either is missing. */
   readonly againstBestWorker: Comparison | null;
-  /** Of all that was tried; null where a price is unknown. */
+  /** Cost of everything tried; null if a price is unknown. */
   readonly usd: number | null;
   /** Calls that are not in it: lost in crashes and time-outs. */
   readonly lost: number;

@@ -13,7 +13,7 @@ export interface TimeLimits {
   readonly answerMs: number;
 }
 
-/** What is asked cannot be answered: the helper took too long and was ended, or ended by itself. */
+/** Thrown if the helper cannot answer: it took too long and was ended, or ended by itself. */
 export class HelperError extends Error {
   override readonly name = 'HelperError';
 }

@@ -36,7 +36,7 @@ const CHOICE = 'a letter from A to J, or the text of one of the options';
 export const questionSchema = z.discriminatedUnion('grader', [
   z.strictObject({
     ...row,
-    /** The same text, but for case, blanks, typesetting and a full stop at its end. */
+    /** Compares texts, but for case, blanks, typesetting and a full stop at its end. */
     grader: z.literal('exact'),
     answer: answer((text) => normalizeText(text) !== '', 'the right answer, as text or number'),
     /** `a` is not `A`. */
@@ -44,7 +44,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
   }),
   z.strictObject({
     ...row,
-    /** The same number, however it is written. */
+    /** Compares numbers, however they are written. */
     grader: z.literal('number'),
     answer: answer((text) => readNumber(text) !== null, 'a number, or text that ends with one'),
     /** The largest difference, as a share of the right answer; without it none. */
@@ -53,7 +53,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
   z
     .strictObject({
       ...row,
-      /** The same option of a multiple choice, by its letter, its number from 1, or its text. */
+      /** Compares options of a multiple choice, by letter, its number from 1, or its text. */
       grader: z.literal('choice'),
       answer: answer((text) => text !== '', CHOICE),
       /** Texts of A, B and so on, for answers that repeat an option instead of its letter. */
@@ -74,7 +74,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
   }),
   z.strictObject({
     ...row,
-    /** The same mathematics, in LaTeX or plain text. */
+    /** Compares mathematics, in LaTeX or plain text. */
     grader: z.literal('math'),
     answer: answer(isMathematics, `mathematics of at most ${MOST_CHARACTERS} characters`),
   }),

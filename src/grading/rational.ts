@@ -44,7 +44,7 @@ export function negative({ over, under, ten }: Rational): Rational {
   return { over: -over, under, ten };
 }
 
-/** null where it would be too large, as with the functions below. */
+/** Null if it would be too large, as with the functions below. */
 export function sum(one: Rational, other: Rational): Rational | null {
   const ten = one.ten < other.ten ? one.ten : other.ten;
   const [left, right] = [withoutTens(one, ten), withoutTens(other, ten)];

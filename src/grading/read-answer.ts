@@ -63,7 +63,7 @@ function statedIn(text: string): string | null {
   return statementsIn(text).findLast((stated) => stated !== '') ?? null;
 }
 
-/** The same without typesetting: `\boxed{…}` or `\text{…}` around it, `$`, back-ticks, bold marks. */
+/** Strips typesetting: `\boxed{…}` or `\text{…}` around it, `$`, back-ticks, bold marks. */
 export function plainTextOf(text: string): string {
   const plain = text.replace(/[`$]|\*\*/g, '').trim();
   return /^\\(?:boxed|text|textbf|mathrm)\s*\{([^{}]*)\}\.?$/.exec(plain)?.[1]?.trim() ?? plain;

@@ -56,7 +56,7 @@ export function readChoice(reply: string, options: readonly string[] = []): Read
   return boxed ?? named ?? onALine(text, texts) ?? first(answer, texts) ?? nothing('it names no option');
 }
 
-/** What is named behind the last of such places that anything is named behind. */
+/** Reads the options named behind the last such place that names any. */
 function lastBehind(before: RegExp, text: string, texts: readonly string[]): ReadChoice | null {
   const places: number[] = [];
   for (const match of text.matchAll(before)) {
@@ -116,7 +116,7 @@ function normalized(option: string): string {
   return normalizeText(option);
 }
 
-/** null where no option has this text, and where two have it. */
+/** Null if no option has this text, and where two have it. */
 function letterOfText(text: string, texts: readonly string[]): string | null {
   if (texts.length === 0) return null;
   const wanted = normalizeText(text);

@@ -116,7 +116,7 @@ function quotientOf(one: ReadNumber | null, other: ReadNumber | null): ReadNumbe
   return exact && { value: one.value / other.value, exact };
 }
 
-/** null where a power is too large to be worked out. */
+/** Null if a power is too large to be worked out. */
 function numberOf(text: string): ReadNumber | null {
   const [, minus = '', digits = '', exponent] =
     /^(-?)([^^]*)(?:\^(.*))?$/.exec(text.replace(/[,\s{}]|\+/g, '')) ?? [];

@@ -4,7 +4,7 @@ import { readUnit, type Unit } from './units';
 
 /** A number and what it counts. */
 export interface Quantity extends ReadNumber {
-  /** null where there is none that we know. */
+  /** Null if there is none that we know. */
   readonly unit: Unit | null;
   /** Whether the text consists of it: `about 5 km away` does not. */
   readonly isAll: boolean;

@@ -1,5 +1,5 @@
 /**
- * What is said of an answer. `unparseable`: it settles on nothing, or on two things. `ungraded`: it could not be judged, by
+ * Verdict on an answer. `unparseable`: it settles on nothing, or on two things. `ungraded`: it could not be judged, by
  * the grader's own failure, and counts neither for nor against what answered.
  */
 export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';

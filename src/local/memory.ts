@@ -17,7 +17,7 @@ function pathOf({ file }: Memory<unknown>): string {
   return join(isAbsolute(state) ? state : join(homedir(), '.local', 'state'), 'temporal-conductor', file);
 }
 
-/** null where nothing is there, or not the whole of it. */
+/** Null if nothing is there, or not the whole of it. */
 export async function recall<Value>(memory: Memory<Value>): Promise<Value | null> {
   try {
     return memory.schema.parse(JSON.parse(await readFile(pathOf(memory), 'utf8')));

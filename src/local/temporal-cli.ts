@@ -53,7 +53,7 @@ export interface CliSource {
   readonly find: (setting: FetchSetting) => Promise<string>;
 }
 
-/** What is on this machine already, in the order it is tried. */
+/** Places on this machine, in the order they are tried. */
 export const CLI_AT_HAND: readonly CliSource[] = [
   { name: 'temporal on PATH', find: cliOnPath },
   { name: 'cached copy', find: cachedCli },

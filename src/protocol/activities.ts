@@ -120,7 +120,7 @@ export interface WorkerRequest {
   readonly fallbackFor?: string;
   /** Another worker stands in should this one fail, so it need not be waited for while its circuit is open. */
   readonly hasFallback?: true;
-  /** Of a model alone: other steps of it, before or after this one, begin with the same texts, which a cache may keep. */
+  /** Set for models: other steps of this worker begin with the same texts, which a prompt cache may keep. */
   readonly sharesPrompt?: true;
   /** Raised after a length stop; otherwise the card's own limit holds. */
   readonly maxOutputTokens?: number;

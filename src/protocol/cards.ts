@@ -52,7 +52,7 @@ interface ModelSettings {
   readonly maxOutputTokens: number;
   readonly temperature: number | null;
   readonly effort: string | null;
-  /** Of one request. */
+  /** Time limit of one request. */
   readonly timeoutMs: number;
   readonly capabilities: Capabilities;
   /** null: unknown, so costs of this card are unknown too. */

@@ -27,7 +27,7 @@ export interface SolveInput {
   readonly tenant?: string;
   /**
    * A plan to run as it is instead of one by the Conductor, with a place for each step: the output that is kept, or
-   * null where the step is to be run.
+   * Null if the step is to be run.
    */
   readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
   /** What it may use, as it was resolved before: whatever is configured now, that holds. */
@@ -57,7 +57,7 @@ export function keptOutputs({ given }: Pick<SolveInput, 'given'>, { steps }: Pla
 }
 
 /**
- * What is wrong with an input of `conductorSolve`, in a sentence; null where nothing is. Any client may start the
+ * Finds the fault of an input of `conductorSolve`, in a sentence; null: none. Any client may start the
  * workflow with anything, and such a run must fail with a sentence instead of hanging.
  *
  * The rules are plain code: with `zod/mini` the bundle was 1.6 MB instead of 0.7, and each run's context took 8 ms of

@@ -1,7 +1,7 @@
 import { utf8Bytes } from '../plan/plan';
 import { briefly, quoteBriefly } from '../plan/plan-error';
 
-// What is accepted must not stop the run that accepts it: it fits a payload (2 MB), a timer and Temporal's fields.
+// Accepted messages must not stop the run: they fit a payload (2 MB), a timer and Temporal's fields.
 
 /**
  * The most model requests of one run, children included. Its result lists them all and must fit one payload (2 MB);
@@ -9,7 +9,7 @@ import { briefly, quoteBriefly } from '../plan/plan-error';
  */
 export const MAX_CALLS = 200;
 
-/** Of one plan. Each step brings its subtask and an output into the result. */
+/** Most steps of one plan. Each step brings its subtask and an output into the result. */
 export const MAX_STEPS = 50;
 
 /** 24 days: beyond them, a timer of Node fires at once. */
@@ -48,7 +48,7 @@ export interface LimitsChange {
  * so that it is kept whatever happens; nothing more starts then.
  */
 export interface HeldLimits extends Required<LimitsChange> {
-  /** What is left of the wall clock, without the time that plans waited for a person. */
+  /** Milliseconds left of the wall clock, without the time that plans waited for a person. */
   readonly remainingMs: number;
 }
 
@@ -88,7 +88,7 @@ export function orNull({ isMet, expected }: Rule): Rule {
   return { isMet: (value) => value === null || isMet(value), expected: `${expected}, or null for no limit` };
 }
 
-/** What is wrong with a change of limits, in a sentence; null where nothing is. By hand: see `input.ts`. */
+/** Finds the fault of a change of limits, in a sentence; null: none. By hand: see `input.ts`. */
 export function findLimitsProblem(change: unknown): string | null {
   const names = Object.keys(LIMIT_RULES);
   if (typeof change !== 'object' || change === null || Array.isArray(change)) {

@@ -7,7 +7,7 @@ export type RunWorker = ModelCard | ExternalCard;
 
 /** What a run and everything below it may use; null: no such limit. */
 export interface RunLimits extends SpendingLimits {
-  /** Of one plan. */
+  /** Most steps of one plan. */
   readonly steps: number;
   readonly wallClockMs: number;
   /** How deep the Conductor may call itself; 0: not at all. */

@@ -104,7 +104,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
 export const solveResultSchema = traceSchema(z.string());
 export type SolveResult = z.infer<typeof solveResultSchema>;
 
-/** The same trace as it travels through Temporal: long texts by reference. */
+/** A trace as it travels through Temporal: long texts by reference. */
 export const solveTraceSchema = traceSchema(textSchema);
 export type SolveTrace = z.infer<typeof solveTraceSchema>;
 export type RoundTrace = SolveTrace['rounds'][number];

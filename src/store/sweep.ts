@@ -15,7 +15,7 @@ export interface Swept {
 /**
  * Removes from folders of a store what was written before a time and is not live. A dry run only counts.
  *
- * What is written while it runs stays: its age is looked at once more right before the removal (see `removeOlder` of
+ * Entries written while it runs stay: its age is looked at once more right before the removal (see `removeOlder` of
  * each driver).
  */
 export async function sweep(

@@ -10,7 +10,7 @@ export interface Reply {
   readonly finish?: 'stop' | 'length' | 'refusal' | 'filtered';
   /** Why it declined; only with `finish: 'refusal'`. */
   readonly refusal?: string;
-  /** What is left out is counted from the texts, the same each time; cached and reasoning tokens default to 0. */
+  /** Counts that are left out come from the texts; cached and reasoning tokens default to 0. */
   readonly usage?: Partial<Usage>;
   /** Added to the model's own latency, in milliseconds. */
   readonly delayMs?: number;

@@ -129,7 +129,7 @@ function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultK
 /** Anthropic's least for a prefix that is kept. */
 const LEAST_KEPT_TOKENS = 1024;
 
-/** What is to be kept of a prompt is written to the model's cache, or read where it lies there. */
+/** Writes the part of a prompt that is to be kept to the model's cache, or reads it there. */
 function cacheUsage({ keptPrefix = '' }: SimulatedRequest, model: SimulatedModel): Partial<Usage> {
   const tokens = countTokens(keptPrefix);
   if (tokens < LEAST_KEPT_TOKENS) return {};

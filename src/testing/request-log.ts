@@ -27,7 +27,7 @@ export interface RequestRecord {
   readonly outcome: RequestOutcome | null;
   /** What the provider bills, whatever its reply said; null where it bills nothing, and while the request is open. */
   readonly usage: Usage | null;
-  /** The same in nano-USD, 0 where it bills nothing; null while the request is open or where its model has no price. */
+  /** Bill in nano-USD, 0 if it bills nothing; null while the request is open or if its model has no price. */
   readonly nanoUsd: number | null;
 }
 

@@ -54,7 +54,7 @@ interface Happenings {
   /** A child reads the round's answer, and may replace it by a round of its own. */
   'review-started': { round: number; depth: number; childId: string };
   'child-ended': ChildOutcome & { childId: string };
-  /** null where a review failed: the answer stands, and no one has accepted it. */
+  /** Null if a review failed: the answer stands, and no one has accepted it. */
   decided: { round: number; decision: RoundTrace['decision'] };
   ended: Pick<SolveTrace, 'answer' | 'error' | 'stoppedBy' | 'spentAtMost'> & {
     status: Exclude<SolveTrace['status'], 'running'>;
@@ -123,7 +123,7 @@ export function stepFailed(
   return { kind: 'step-failed', round, step, problem, output, calls, dropped, endedAt };
 }
 
-/** Of a call to a model that was cancelled and does not say what was sent for it, nothing was. */
+/** A cancelled model call that reports no requests sent none. */
 function isCancelled({ type }: Problem): boolean {
   return type === FAILURES.cancelled;
 }
@@ -146,9 +146,9 @@ function modelOf(worker: WorkerRequest['worker']): string {
 }
 
 export interface ChildOutcome {
-  /** null where it vanished without leaving one. */
+  /** Null if it vanished without leaving one. */
   readonly trace: SolveTrace | null;
-  /** null where it completed. */
+  /** Null if it completed. */
   readonly problem: Problem | null;
 }
 

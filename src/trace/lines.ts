@@ -3,7 +3,7 @@ import { joinFacts, type StepState } from './describe';
 
 /** Lines and trees of text for a terminal. Workflow code must not import this file: its library is for Node. */
 
-/** What is written into so many columns, a string a line. */
+/** Text that wraps itself to a number of columns, a string a line. */
 export type Line = (columns: number) => readonly string[];
 
 /** Free text: one line, clipped where it is too long. Ids, figures and sentences are wrapped instead. */

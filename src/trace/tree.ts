@@ -195,7 +195,7 @@ function sumOf(calls: readonly Call[]): string[] {
   return calls.length === 0 ? [] : [describeTokens(total), describeCost(total)];
 }
 
-/** Of a plan of several steps: what `1 step` is needs no word. */
+/** Describes the graph of a plan of several steps; one step needs no word. */
 function kindOf({ plan }: RoundTrace): string {
   const kind = plan === null ? null : topologyOf(plan);
   return kind === null || kind === 'single' ? '' : TOPOLOGY_NAMES[kind];

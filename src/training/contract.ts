@@ -106,7 +106,7 @@ export interface NamedPlaces {
   /** Base URL. */
   readonly policyServer?: string;
   readonly trainerQueue?: string;
-  /** Of the base model, as the trainer's machine sees it. */
+  /** Folder of the base model, as the trainer's machine sees it. */
   readonly modelFolder?: string;
 }
 

@@ -87,7 +87,7 @@ export function canaryQuestions(set: string, count: number): readonly QuestionRe
   return places.map((place) => ({ set, index: place * stride }));
 }
 
-/** Of what a policy is tried on: the team of a group, and the draw that names it. */
+/** One trial of a policy: the team of a group, and the draw that names it. */
 export type TrialDraw = Pick<GroupInput, 'draw' | 'question' | 'workers'>;
 
 /**

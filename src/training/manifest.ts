@@ -17,7 +17,7 @@ export const manifestSchema = z.strictObject({
   describe: z.enum(['ordinals', 'names', 'notes']),
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),
-  /** Of serving. */
+  /** Temperature of serving. */
   temperature: z.number(),
   maxPromptTokens: z.int().positive(),
   maxOutputTokens: z.int().positive(),

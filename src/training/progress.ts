@@ -31,7 +31,7 @@ export type CycleTimes = z.infer<typeof cycleTimesSchema>;
 /** What the plans of a topic have in common. A shape is how many steps there are, and who sees whom. */
 const topicMetricsSchema = z.object({
   plans: z.number(),
-  /** Of these plans, by shape: for each step the ones that it sees, as JSON. */
+  /** Counts of these plans by shape: for each step the ones that it sees, as JSON. */
   shapes: z.record(z.string(), z.number()),
   /** Answers that a grader could judge, and of these the right ones. */
   graded: z.number(),
@@ -77,7 +77,7 @@ export const cycleMetricsSchema = z.object({
   planTokens: z.number(),
   /** Mean for each rollout; null where a price is unknown. */
   usd: z.number().nullable(),
-  /** null where no group had a spread, and nothing was learned. */
+  /** Null if no group had a spread, and nothing was learned. */
   update: z.object(updateMetricsSchema.shape).nullable(),
   times: cycleTimesSchema,
   /** Mean reward on the held-out questions, in the cycles where they were tried. */

@@ -8,7 +8,7 @@ import type { RewardSettings } from './settings';
  * `costWeight` and `lengthWeight` make right answers worth less the more they cost, down to what a wrong one earns and
  * never below: it must always pay to be right.
  *
- * null where it could not be judged, or where a cost that counts is unknown.
+ * Null if it could not be judged, or where a cost that counts is unknown.
  */
 export function rewardOf(
   { verdict, plan, nanoUsd }: Pick<Rollout, 'verdict' | 'plan' | 'nanoUsd'>,

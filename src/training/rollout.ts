@@ -27,7 +27,7 @@ const groupIdSchema = z.object({
 /** A group as it is read back from the store. Fields that a later version adds are left out. */
 export const groupRecordSchema = groupIdSchema.extend({
   round: z.int().nonnegative(),
-  /** Of the question; absent where it names none. */
+  /** Topic of the question; absent if it names none. */
   topic: z.string().optional(),
   /** Ids in the order of the prompt. */
   workers: z.array(z.string()).readonly(),

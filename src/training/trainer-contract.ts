@@ -81,7 +81,7 @@ export const trainerConfigSchema = z.strictObject({
     maxGradNorm: z.number().positive(),
     schedule: z.enum(SCHEDULES),
     warmupSteps: z.int().nonnegative(),
-    /** Of the whole training run, for schedules that end. */
+    /** Cycles of the whole training run, for schedules that end. */
     totalSteps: z.int().positive(),
   }),
   /** Whether advantages are divided by the group's spread. */
@@ -173,7 +173,7 @@ export const batchRowSchema = z.strictObject({
   promptTokenIds: z.array(z.int().nonnegative()).min(1),
   /** The end of the reply included. */
   completionTokenIds: z.array(z.int().nonnegative()).min(1),
-  /** Of each completion token, by the policy that wrote it. */
+  /** Log-probability of each completion token, by the policy that wrote it. */
   sampledLogprobs: z.array(z.number().max(0)),
   /** null: outside the baseline, advantage 0. */
   reward: z.number().nullable(),
@@ -209,7 +209,7 @@ export const trainerMessages = {
   /** How far replies that servers gave to users' questions are from what a checkpoint would have given. */
   scoreRequest: z.strictObject({
     checkpoint: parent,
-    /** Of the batch, and how many rollouts it has and how they were sampled. */
+    /** Cycle of the batch; below, how many rollouts it has and how they were sampled. */
     cycle: z.int().positive(),
     batch: stored,
     rollouts: z.int().positive(),
@@ -234,7 +234,7 @@ export const trainerMessages = {
   scoreResult: z.strictObject({
     /** Mean |log p_checkpoint − log p_served| of a token, of each group of the batch, in ascending order. */
     own: z.array(z.number().nonnegative()),
-    /** The same for the checkpoint that it was made of; null where that is not there. */
+    /** Gaps to the checkpoint that it was made of; null if that is not there. */
     parent: z.array(z.number().nonnegative()).nullable(),
   }),
   publishResult: z.strictObject({

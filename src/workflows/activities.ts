@@ -13,7 +13,7 @@ import type { ResolvedRun } from '../protocol/run';
 
 /** How long and how patiently a model call is waited for. */
 export interface CallOptions {
-  /** What is left of the run's wall clock. */
+  /** Milliseconds left of the run's wall clock. */
   readonly remainingMs: number;
   readonly heartbeatMs: number;
   /** One line for Temporal's UI. */

@@ -96,7 +96,7 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
   return revision ?? answer;
 }
 
-/** null where nothing is left for a review: the run reports which limit it was, and has its answer. */
+/** Null if nothing is left for a review: the run reports which limit it was, and has its answer. */
 async function shareUnlessSpent({ limits }: RunContext): Promise<Share | null> {
   try {
     return limits.share(1) ?? (await limits.waitFor(() => limits.share(1)));

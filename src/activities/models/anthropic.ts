@@ -93,7 +93,7 @@ const LEAST_KEPT = 1024;
 
 /**
  * The first message in two blocks, where what other calls begin with is worth keeping: a model is shown the same text.
- * What is written costs a quarter more than other input, which the limits set aside for; so it is asked for only where
+ * A cache write costs a quarter more than other input, which the limits set aside for; so it is asked for only where
  * that price is known, and where one reading saves more than it.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */

@@ -13,7 +13,7 @@ export interface ModelRequest {
   readonly maxOutputTokens: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
-  /** null where the server wants none. */
+  /** Null if the server wants none. */
   readonly apiKey: string | null;
   /** Equal for each attempt of one call. */
   readonly callId?: string;

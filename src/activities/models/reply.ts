@@ -60,7 +60,7 @@ const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspec
 /**
  * A usage without what did not happen: few requests write to a cache or are served in a tier of their own.
  *
- * null where no input was counted. No prompt is empty, so a server that says 0 does not count, and the cost is unknown,
+ * Null if no input was counted. No prompt is empty, so a server that says 0 does not count, and the cost is unknown,
  * not free.
  */
 export function toUsage({

@@ -16,7 +16,7 @@ import { readPlan, writePlanFile } from './plan-file';
 export type Decider = Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
 
 export interface Person {
-  /** null where no one answers any more. */
+  /** Null if no one answers any more. */
   ask(prompt: string): Promise<string | null>;
   tell(text: string): void;
   edit(text: string): Promise<string>;

@@ -53,9 +53,9 @@ interface Ping {
   /** null when the model answered. */
   readonly problem: string | null;
   readonly latencyMs: number;
-  /** null where the provider did not say. */
+  /** Null if the provider did not say. */
   readonly tokens: number | null;
-  /** null where the provider did not say, or no price is known. */
+  /** Null if the provider did not say, or no price is known. */
   readonly nanoUsd: number | null;
 }
 

@@ -3,11 +3,11 @@ import type { Plan } from '../../plan/plan';
 
 /** A round of a run that was judged, its reviews being rounds, too. */
 export interface JudgedRound {
-  /** null where the Conductor's reply was none. */
+  /** Null if the Conductor's reply was none. */
   readonly plan: Plan | null;
   /** By step, as if its output had been the answer; null, or absent, where that is not known. */
   readonly outputs: readonly (Verdict | null)[];
-  /** null where it gave none. */
+  /** Null if it gave none. */
   readonly answer: Verdict | null;
 }
 

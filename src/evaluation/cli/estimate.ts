@@ -12,7 +12,7 @@ import { needsVerifier } from './questions';
 /** What an evaluation will probably come to. */
 export interface Estimate {
   readonly calls: number;
-  /** null where a price is unknown. */
+  /** Null if a price is unknown. */
   readonly usd: number | null;
 }
 

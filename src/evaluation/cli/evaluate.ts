@@ -122,7 +122,7 @@ async function showResults({ store }: Session, manifest: Manifest, options: Eval
   say(wrapAll([files], columnsOf(process.stderr)).join('\n'));
 }
 
-/** What is printed. @param columns of the terminal; undefined: there is none */
+/** Renders the result. @param columns of the terminal; undefined: there is none */
 export function showSummary(summary: Summary, columns: number | undefined): string {
   return [shownTable(tableOf(summary), columns), '', ...wrapAll(findingsOf(summary), columns)].join('\n');
 }

@@ -47,7 +47,7 @@ export async function planForFile(
   return plan({ file, questions, methods: options.methods ?? ['conductor', 'workers'] }, options, config);
 }
 
-/** The same for questions of the log, which the Conductor has answered already. */
+/** Plans an evaluation of logged questions, which the Conductor has answered already. */
 export async function planForLog(
   session: Session,
   file: string | undefined,

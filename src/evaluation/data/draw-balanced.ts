@@ -46,7 +46,7 @@ export function drawBalanced(
 interface Group {
   readonly source: string;
   readonly key: string;
-  /** Of candidates. */
+  /** Indices of candidates. */
   readonly indices: number[];
 }
 

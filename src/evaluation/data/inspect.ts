@@ -28,7 +28,7 @@ export interface Inspection {
   /** Rows that are left out on purpose, by reason. */
   readonly leftOut: Tally;
   readonly badRows: number;
-  /** What is wrong with them, each with its place. */
+  /** Faults, each with its place. */
   readonly problems: Some<string>;
   /** Questions with the id of an earlier one. */
   readonly repeatedIds: Some<{ readonly place: string; readonly of: string; readonly id: string }>;

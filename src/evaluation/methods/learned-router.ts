@@ -56,7 +56,7 @@ export function learnRouting(
 }
 
 type SparseVector = readonly (readonly [feature: number, value: number])[];
-/** Of each feature its number, and how much it weighs. */
+/** Number and weight of each feature. */
 type Vocabulary = ReadonlyMap<string, readonly [feature: number, weight: number]>;
 
 /** A question may be as long as a book; its beginning tells what it is about. */
@@ -85,7 +85,7 @@ function vocabularyOf(texts: readonly string[]): Vocabulary {
   );
 }
 
-/** Of length 1, so that long questions weigh no more than short ones. */
+/** Scales features to length 1, so that long questions weigh no more than short ones. */
 function vectorOf(text: string, vocabulary: Vocabulary): SparseVector {
   const known = [...featuresOf(text)].flatMap((feature) => {
     const entry = vocabulary.get(feature);

@@ -18,9 +18,9 @@ export const bestOf: MethodEntry = {
   make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }),
 };
 
-/** The same, where the answer that was given most often wins. */
+/** Samples as `best-of` does; the most frequent answer wins. */
 export const vote: MethodEntry = {
-  description: 'the same, and the answer that was given most often wins',
+  description: "one worker's answers, as many as the Conductor's cost pays for; the most frequent one wins",
   argument: 'first worker',
   make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }),
 };

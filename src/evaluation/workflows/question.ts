@@ -37,7 +37,7 @@ export async function conductorEvaluateQuestion(input: QuestionInput): Promise<Q
   };
 }
 
-/** null where the money did not last for it: nothing is said about the method then. */
+/** Null if the budget ran out: the record then says nothing about the method. */
 async function tryMethod(
   trial: Trial,
   name: string,

@@ -18,7 +18,7 @@ interface Recorded {
   readonly reference: MethodRecord | null;
 }
 
-/** What is kept of a method on a question, its answer judged; null where the money did not last for that. */
+/** Judges a method's answer to a question and makes its record; null if the budget ran out first. */
 export async function recordOf(trial: Trial, recorded: Recorded): Promise<MethodRecord | null> {
   const { name, method, played, reference } = recorded;
   const { runs, answer } = played;
@@ -36,7 +36,7 @@ export async function recordOf(trial: Trial, recorded: Recorded): Promise<Method
   return keep(trial, name, { solved, judgement: await judgementOf(trial, name, played), reference });
 }
 
-/** The same of what the log knows already. */
+/** Makes the record of a solve that the log has already. */
 export async function recordLogged(
   trial: Trial,
   name: string,

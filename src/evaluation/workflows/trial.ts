@@ -25,7 +25,7 @@ import { gradeAnswers } from './grade-answers';
 export interface SolveRun {
   /** Workflow id. */
   readonly id: string;
-  /** null where it left none. */
+  /** Null if it left none. */
   readonly trace: SolveTrace | null;
   /** What it failed with. */
   readonly problem: Problem | null;
@@ -38,7 +38,7 @@ export interface Played {
   readonly answer: Text | null;
   /** Set where the answer was graded on the way. */
   readonly grade?: RuleGrade;
-  /** Of what was found on the way, likewise. */
+  /** Grades of outputs on the way, likewise. */
   readonly outputs?: MethodRecord['outputs'];
   /** Why there is nothing to be judged, though no solve of it failed. */
   readonly reason?: string;
@@ -66,7 +66,7 @@ export class Trial {
     readonly question: OpenedQuestion,
   ) {}
 
-  /** What is unknown is counted at its maximum. */
+  /** Counts unknown costs at their maximum. */
   get spentNanoUsd(): number {
     return this.spent;
   }
@@ -120,7 +120,7 @@ export class Trial {
     return { id, ...ended, latencyMs: Date.now() - startedAt };
   }
 
-  /** The same by a plan that is given. @param outputs those that are known already */
+  /** Solves the question by a given plan. @param outputs known already, by step */
   runPlan(
     method: string,
     plan: Plan,

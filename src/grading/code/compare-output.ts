@@ -97,7 +97,7 @@ function isSame(right: Value, value: Value): boolean {
   );
 }
 
-/** Of two different texts. */
+/** Compares as numbers two texts that differ. */
 function isSameNumber(right: Value, value: Value): boolean {
   if (typeof right !== 'string' || typeof value !== 'string') return false;
   if (!right.startsWith('n') || !value.startsWith('n')) return false;

@@ -10,7 +10,7 @@ const RULES = 'code/1';
 type CodeQuestion = Graded<'code'>;
 type Test = CodeQuestion['tests'][number];
 
-/** Of LiveCodeBench, whose seconds are of wall-clock time. */
+/** Limits of LiveCodeBench, whose seconds are of wall-clock time. */
 const SECONDS = 6;
 const MEMORY_MB = 1024;
 /** More than the right output. */
@@ -72,7 +72,7 @@ function limitsFor(
   return { seconds, memoryMb, outputBytes: 2 * Buffer.byteLength(output) + MORE_OUTPUT };
 }
 
-/** What is wrong with a run; null where nothing is. */
+/** Finds the fault of a run; null: none. */
 function faultOf(run: ProgramRun, { output }: Test, name: string | null): string | null {
   if (run.kind === 'stopped') return run.reason;
   if (run.exitCode !== 0) return `it failed: ${shown(lastLineOf(run.stderr)) || `exit code ${run.exitCode}`}`;

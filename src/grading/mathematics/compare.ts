@@ -46,7 +46,7 @@ function sizesOf(rows: readonly (readonly Shape[])[]): string {
   return rows.map((row) => row.length).join(' ');
 }
 
-/** Of words, with or without `\text`; null for anything else. */
+/** Reads words, with or without `\text`; null for anything else. */
 function textOf(shape: Shape): string | null {
   if (shape.kind === 'words') return shape.text;
   return shape.kind === 'scalar' ? normalizeText(shape.latex) : null;
@@ -149,7 +149,7 @@ async function compareScalars(right: Scalar, answer: Scalar, ask: AskEngine): Pr
   return isDoubtful && found === 'different' ? 'no' : found;
 }
 
-/** What is to be compared where units are brought in; null where they measure different things. */
+/** Pairs to compare once units are brought in; null if they measure different things. */
 function writings(right: Scalar, answer: Scalar): readonly (readonly [string, string])[] | null {
   const [wanted, given] = [unitOf(right), unitOf(answer)];
   const plain = [right.latex, answer.latex] as const;

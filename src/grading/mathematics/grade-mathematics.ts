@@ -36,7 +36,7 @@ export async function gradeMathematics(right: string, reply: string): Promise<Gr
 const CONCLUSION = 2_000;
 const AROUND_FORMULAS = /\$\$?|\\[()[\]]/;
 
-/** Of prose the formulas of the last line that has any; anything else as it is. */
+/** Reduces prose to the formulas of the last line that has any; returns anything else as it is. */
 function mathematicsIn(answer: string): string {
   const lines = answer.slice(-CONCLUSION).split('\n');
   for (const line of lines.reverse()) {

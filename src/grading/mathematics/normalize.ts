@@ -9,7 +9,7 @@ export function isMathematics(right: string): boolean {
   return right.trim() !== '' && right.length <= MOST_CHARACTERS;
 }
 
-/** The same mathematics in one spelling: `\dfrac12` is `\frac{1}{2}`, `sqrt(3)` is `\sqrt{3}`, `x^10` is `x^{10}`. */
+/** Brings mathematics to one spelling: `\dfrac12` is `\frac{1}{2}`, `sqrt(3)` is `\sqrt{3}`, `x^10` is `x^{10}`. */
 export function normalizeMath(text: string): string {
   let plain = text.slice(0, MOST_CHARACTERS).normalize('NFC').trim();
   plain = plain.replace(/^\*\*([^*]*)\*\*$/, '$1');

@@ -96,7 +96,7 @@ function readRelation(latex: string, depth: number): Shape | null {
   return readEquation(divided, depth) ?? readInequality(divided, depth) ?? scalar(latex);
 }
 
-/** Of `x = 6/2 = 3` the last part counts, of `1/3 \approx 0.33` the first, and of `x \in A` the set. */
+/** Takes the last part of `x = 6/2 = 3`, the first of `1/3 \approx 0.33`, and the set of `x \in A`. */
 function readEquation({ parts, operators }: Divided, depth: number): Shape | null {
   const [left = '', right = ''] = parts;
   if (operators[0] === '\\in') return shapeOf(right, depth + 1);
@@ -117,7 +117,7 @@ function readInequality(divided: Divided, depth: number): Shape | null {
   return isChain ? interval(chain.open, left, right, chain.close, depth) : null;
 }
 
-/** Of one variable it is an interval. */
+/** Reads an inequality of one variable as an interval. */
 function readBound(left: string, right: string, { open, close }: Upwards, depth: number): Shape {
   if (VARIABLE.test(left)) return interval('(', '-\\infty', right, close, depth);
   if (VARIABLE.test(right)) return interval(open, left, '\\infty', ')', depth);
@@ -138,7 +138,7 @@ interface Upwards {
   readonly close: string;
 }
 
-/** null where it runs both ways. */
+/** Null if it runs both ways. */
 function upwards({ parts, operators }: Divided): Upwards | null {
   const isDown = operators.every((each) => each === '>' || each === '\\ge');
   if (!isDown && !operators.every((each) => each === '<' || each === '\\le')) return null;

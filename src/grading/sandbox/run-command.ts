@@ -159,7 +159,7 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-/** Of standard error in all, which a function may print to; its end is kept. */
+/** Bytes of standard error that are kept, from its end; a function may print to it. */
 const MOST_ERRORS = 16 << 20;
 
 /** What comes from a pipe, at most so much of it. */

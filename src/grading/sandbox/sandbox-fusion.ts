@@ -15,7 +15,7 @@ const PLACES = 16;
 /** For the request itself, and for its turn at the server. */
 const PATIENCE_MS = 60_000;
 
-/** What is left out, or null, stands for this. */
+/** Stands for fields that are left out, or null. */
 function orElse<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
   return schema.nullish().transform((given) => given ?? value);
 }
@@ -63,7 +63,7 @@ export class SandboxFusion implements Sandbox {
     return this.readAnswer(text, limits);
   }
 
-  /** null where the answer is longer than `most` bytes. */
+  /** Null if the answer is longer than `most` bytes. */
   private async post(
     request: unknown,
     { patienceMs, most }: { patienceMs: number; most: number },

@@ -9,7 +9,7 @@ export interface ProgramLimits {
   /** CPU time: a busy machine takes nothing from it. */
   readonly seconds: number;
   readonly memoryMb: number;
-  /** Of standard output. */
+  /** Bytes of standard output. */
   readonly outputBytes: number;
 }
 

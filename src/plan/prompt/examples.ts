@@ -51,7 +51,7 @@ const EVERYDAY: readonly Example[] = [
   },
 ];
 
-/** Of the paper's four kinds of tasks: choice, free form, mathematics and code. */
+/** Examples of the paper's four kinds of tasks: choice, free form, mathematics and code. */
 const IN_DOMAIN: readonly Example[] = [
   {
     question: 'Which organelle makes most of the ATP of a cell? A) ribosome B) mitochondrion C) nucleus',

@@ -143,7 +143,7 @@ export type KeptSample = z.infer<typeof keptSampleSchema>;
 /** What a policy wrote for one group. */
 export type KeptSamples = z.infer<typeof keptSamplesSchema>;
 
-/** null where there are none. */
+/** Null if there are none. */
 export function readSamples(store: Store, key: string): Promise<KeptSamples | null> {
   return readRecord(store, key, keptSamplesSchema, '; remove it, and the samples are made again');
 }

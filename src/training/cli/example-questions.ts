@@ -1,6 +1,6 @@
 import type { Question } from '../../grading/question';
 
-/** Of each topic; every fourth is held out. */
+/** Questions of each topic; every fourth is held out. */
 const COUNT = 20;
 const HELD_OUT_EACH = 4;
 

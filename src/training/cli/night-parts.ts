@@ -30,7 +30,7 @@ export interface NightPart {
 
 interface Place {
   readonly store: Store;
-  /** null where no server runs, so that no trainer can listen. */
+  /** Null if no server runs, so that no trainer can listen. */
   readonly temporal: Client | null;
   readonly trainRun: string;
 }

@@ -29,7 +29,7 @@ export function addTraining(train: Command, settle: Settle): void {
       .option(...CONFIG);
   const add = (usage: string, description: string): Command =>
     addOffline(usage, description).option(...TRUST);
-  /** The same for a command about one training run. */
+  /** Adds a command about one training run. */
   const addOf = (usage: string, description: string): Command => add(usage, description).option(...RUN);
 
   addOffline(

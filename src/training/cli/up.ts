@@ -48,7 +48,7 @@ export async function trainUp(options: WorkOptions): Promise<ExitCode> {
   }
 }
 
-/** What is missing here would stop the first night. */
+/** Warns of missing files, which would stop the first night. */
 function checkFiles({ base, data }: TrainingConfig): void {
   if (base.kind === 'folder' && !existsSync(base.path)) {
     throw new UsageError(
@@ -62,7 +62,7 @@ function checkFiles({ base, data }: TrainingConfig): void {
   }
 }
 
-/** Of the folder that commands run in. */
+/** Folder of exports, below the one that commands run in. */
 const EXPORTS = 'exported';
 
 function trainerPart(session: Session, training: TrainingConfig, find: FindProgram): Part {

@@ -113,7 +113,7 @@ async function rightReplies(store: Store, { round, samples, rollouts }: GroupRec
   return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
 }
 
-/** The same; null for what this configuration could not carry out. */
+/** Example of a plan; null if this configuration could not carry it out. */
 export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Example | null> {
   try {
     return await writeExample(row, asked);

@@ -20,7 +20,7 @@ export interface PromptedRequest {
   /** Each question is given `groupSize` plans. */
   readonly settings: TrainingSettings;
   readonly questions: readonly Question[];
-  /** Of the questions, so many are asked. */
+  /** How many of the questions are asked. */
   readonly most: number;
   /** For all of them, whoever asked; 10⁻⁹ USD, null: no limit. */
   readonly nanoUsd: number | null;
@@ -108,7 +108,7 @@ class Progress {
   }
 }
 
-/** What is asked is named by what decides the answer: prices do not. */
+/** Names a question by what decides its answer: prices do not. */
 function inputOf(
   settings: TrainingSettings,
   question: GroupInput['question'],
@@ -151,7 +151,7 @@ function nanoUsdOf({ rollouts }: GroupRecord): number {
   return rollouts.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
 }
 
-/** The same input where its own limit binds. */
+/** Lowers the limit of an input; returns the same object if its own limit binds. */
 function within(input: GroupInput, nanoUsd: number): GroupInput {
   const { run } = input;
   if (nanoUsd >= (run.limits.nanoUsd ?? Infinity)) return input;

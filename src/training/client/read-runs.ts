@@ -11,13 +11,13 @@ import { type GroupRecord, groupRecordSchema } from '../rollout';
 
 // Each throws a RecordError that names a record which cannot be read.
 
-/** Of all cycles that are over, the first one first. */
+/** Metrics of all finished cycles, oldest first. */
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
   const cycles = await readAll(store, keys.metricsFolder(trainRun), cycleMetricsSchema);
   return cycles.sort((a, b) => a.cycle - b.cycle);
 }
 
-/** null where the cycle is not over, or never was. */
+/** Null if the cycle is not over, or never was. */
 export function readCycle(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics | null> {
   return readRecord(store, keys.metricsKey(trainRun, cycle), cycleMetricsSchema);
 }

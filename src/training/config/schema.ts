@@ -180,9 +180,9 @@ export const trainingSchema = z
     /** Folder in which checkpoints lie ready on one machine, for `train up`. */
     checkpoints: path.default('checkpoints'),
     cycles: count.max(MOST.cycles).default(20),
-    /** Of the whole training run, all its nights together: what the learning rate's schedule is stretched over. */
+    /** Cycles of the whole training run, all nights together: the learning rate's schedule spans them. */
     totalCycles: count.max(MAX_CYCLE).default(200),
-    /** Of one cycle, and plans of each. */
+    /** Questions a cycle, and plans a question. */
     questions: count.max(MOST.questions).default(4),
     groupSize: z.int().min(2).max(MOST.plans).default(64),
     /** Whether plans of a cycle are sampled while the trainer updates: from the checkpoint before, one cycle behind. */

@@ -26,7 +26,7 @@ export interface Sample {
   readonly text: string;
   /** The end marker included where it came to its end. */
   readonly tokenIds: readonly number[];
-  /** Of each token, as it was sampled. */
+  /** Log-probability of each token, as sampled. */
   readonly logprobs: readonly number[];
   readonly finishReason: 'stop' | 'length';
 }

@@ -58,7 +58,7 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
 
 interface Group {
   readonly input: GroupInput;
-  /** Of the whole group. */
+  /** Limits of the whole group. */
   readonly limits: Limits;
   readonly watch: Stopwatch<GroupPart>;
 }

@@ -72,7 +72,7 @@ function notOpened(date: string): NightProgress {
 
 const MAX_HOURS = 24 * 7;
 
-/** What is wrong with a budget, in a sentence; null: nothing. */
+/** Finds the fault of a budget, in a sentence; null: none. */
 function findBudgetProblem(budget: unknown): string | null {
   if (typeof budget !== 'object' || budget === null || Array.isArray(budget)) {
     return `a budget is an object { costUsd?, hours? }, not ${show(budget)}`;
