@@ -50,9 +50,15 @@ describe('a worker', () => {
   const model = { provider: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' } as const;
   const config = { conductor: model, workers: [{ id: 'a', ...model }] };
   const store = door.openStore('sqlite:.conductor/store.db', '/nowhere');
-  const SOLVING = ['resolveRun', 'checkRun', 'writePlan', 'callWorker', 'keepText', 'readText'].map(
-    (name) => `conductor.${name}`,
-  );
+  const SOLVING = [
+    'resolveRun',
+    'checkRun',
+    'writePlan',
+    'callWorker',
+    'bookCall',
+    'keepText',
+    'readText',
+  ].map((name) => `conductor.${name}`);
   const EVALUATING = ['compareAnswers', 'openQuestion', 'gradeAnswers', 'keepResult'].map(
     (name) => `conductor.evaluate.${name}`,
   );
