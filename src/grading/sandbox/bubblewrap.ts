@@ -126,7 +126,7 @@ function real(path: string): string {
  * The command that runs a program in Python within limits that each of its processes has. Standard input is a file, so
  * that a program may open it by its name, too.
  */
-export function limitedPython(limits: ProgramLimits, main: string, stdin: string): readonly string[] {
+function limitedPython(limits: ProgramLimits, main: string, stdin: string): readonly string[] {
   const { seconds, memoryMb } = limits;
   const limit = [
     `--cpu=${seconds}:${seconds + 1}`,
