@@ -1,5 +1,4 @@
 // `npm start -- "QUESTION"`: the command `solve`, with a sample question for those who just want to see it run.
-import './prepare.mjs';
 import { createRequire } from 'node:module';
 
 const SAMPLE = 'What is the capital of France?';

@@ -6,7 +6,7 @@ import type { Rule } from '../explain';
  * name. One that was published never changes.
  *
  * Everything lies in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by the
- * database itself: a row that cannot be read counts as open, as `readRow` has it. PostgreSQL's JSON knows no `\u0000`.
+ * database itself: a row that is no JSON counts as open. PostgreSQL's JSON knows no `\u0000`.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -54,9 +54,9 @@ const MIGRATIONS: readonly string[] = [
     FOR EACH ROW WHEN (NEW.key LIKE 'ledger/%') EXECUTE FUNCTION $schema.read_ledger_row();
   CREATE INDEX ledger ON $schema.entries (started_at)
     INCLUDE (is_open, nano_usd, saved_nano_usd, input_tokens, output_tokens) WHERE started_at IS NOT NULL;
+  -- Rates of each model, which worker processes share.
+  CREATE TABLE $schema.rates (name text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, state text NOT NULL);
   `,
-  // What worker processes share of the rates of each model.
-  'CREATE TABLE $schema.rates (name text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, state text NOT NULL)',
 ];
 
 /** The version of the tables that this program reads and writes. */

@@ -7,15 +7,15 @@ import { explain, factsOf, type Rule } from '../explain';
 import { makeOwnFolder } from '../own-folder';
 
 /** The shape of the tables. One that is greater was made by a newer version of this package. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 1;
 
 /** Tells our databases from those of other programs: "TCS1". */
 const APPLICATION_ID = 0x54435331;
 
 /**
- * Everything is made where it is not there yet. All entries lie in one table. SQLite itself takes what `cost` sums out of
- * the rows of the ledger as they are written, into an index that alone is read (it would not read columns from there that
- * are not stored). A row that cannot be read counts as open, as `readRow` has it.
+ * All entries lie in one table. SQLite itself takes what `cost` sums out of the rows of the ledger as they are written,
+ * into an index that alone is read (columns that are not stored would not be read from there). A row that is no JSON
+ * counts as open.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -39,7 +39,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS ledger
     ON entries (is_row, started_at, is_open, nano_usd, saved_nano_usd, input_tokens, output_tokens, worker, root_id, model)
     WHERE is_row = 1;
-  -- What worker processes share of the rates of each model.
+  -- Rates of each model, which worker processes share.
   CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL);
 `;
 

@@ -57,8 +57,8 @@ test.each([
       expect(`${command}: ${stdout}${stderr}`).toContain(remedy);
       expect(code).not.toBe(0);
     }
-    expect((await run('store migrate')).stdout).toMatch(/^Made the schema of postgres:\S+: version 2\.\n$/);
-    expect((await run('store migrate')).stdout).toMatch(/^There is nothing to do: .* is of version 2\.\n$/);
+    expect((await run('store migrate')).stdout).toMatch(/^Made the schema of postgres:\S+: version 1\.\n$/);
+    expect((await run('store migrate')).stdout).toMatch(/^There is nothing to do: .* is of version 1\.\n$/);
     expect((await run('cost')).stderr).toContain('No calls in the ledger of postgres://tests@127.0.0.1');
     expect((await run('solve Hm?')).stdout).toBe('It is.\n');
     expect(said).not.toContain(POSTGRES_PASSWORD);

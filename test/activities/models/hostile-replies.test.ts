@@ -64,7 +64,8 @@ function spoiled(good: unknown): fc.Arbitrary<unknown> {
   const place = fc.constantFrom(...places);
   return fc.array(fc.tuple(place, strange), { minLength: 1, maxLength: 3 }).map((changes) => {
     const reply: unknown = structuredClone(good);
-    for (const [path, value] of changes) put(reply, path, value);
+    // A later change may reach into what an earlier one put there.
+    for (const [path, value] of changes) put(reply, path, structuredClone(value));
     return reply;
   });
 }
