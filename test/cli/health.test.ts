@@ -1,6 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import { Client, Connection } from '@temporalio/client';
 import { serveHealth, watchPolls } from '../../src/cli/health';
+import { pollersOf } from '../../src/client/pollers';
 import { until } from '../support/until';
 import { connect, testTaskQueue, type TestTemporal, workflowBundle } from '../support/temporal';
 
@@ -67,8 +68,13 @@ test('a worker that calls itself well is not, where the server has heard of no p
     state: 'for minutes, no poll of this worker has reached Temporal',
   });
 
+  // The server learns of a new worker's polls after a while.
+  await until(
+    () => pollersOf(temporal.client, taskQueue),
+    (known) => known.some(({ identity }) => identity === worker.options.identity),
+  );
   const lookWhereItPolls = watchPolls(partsOf(worker), temporal.client, taskQueue, () => now);
-  await until(lookWhereItPolls, ({ healthy }) => healthy);
+  expect((await lookWhereItPolls()).healthy).toBe(true);
   now += 600_000;
   expect((await lookWhereItPolls()).healthy).toBe(true);
 });
