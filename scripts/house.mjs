@@ -6,8 +6,8 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 395;
-const MOST_LINES = 44_000;
+const MOST_FILES = 400;
+const MOST_LINES = 44_500;
 const MOST_FILES_OF_A_FOLDER = 21;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
