@@ -183,17 +183,6 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     expect((await report()).total).toMatchObject({ calls: 4, open: 0, unknown: 0, nanoUsd: 3007 });
   });
 
-  test('a row that cannot be read counts as open, when it was written', async () => {
-    await keep(aRow());
-    for (const [name, content] of Object.entries({ empty: '', cut: '{"worker":"ada"', zeros: '\0\0\0\0' })) {
-      await store.write(`ledger/run-1/${name}/1.json`, Buffer.from(content));
-    }
-    const { lines, total } = await report({ since: new Date().toISOString().slice(0, 10) });
-    expect(lines.map(({ name }) => name)).toEqual(['unknown']);
-    expect(total).toMatchObject({ calls: 3, open: 3, unknown: 3, nanoUsd: 0 });
-    expect((await report({ by: 'model' })).total).toMatchObject({ calls: 4, open: 3, nanoUsd: 1000 });
-  });
-
   test('what is no row is in no sum', async () => {
     await keep(aRow());
     await store.write('answers/00/1.json', Buffer.from(JSON.stringify(aRow())));
