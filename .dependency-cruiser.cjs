@@ -42,6 +42,13 @@ module.exports = {
     { name: 'no-cycles', comment: 'Of types neither.', severity: 'error', from: {}, to: { circular: true } },
     ...downwards,
     {
+      name: 'few-commands-of-the-core-know-add-ons',
+      comment: 'The settings, the worker, the names of runs that go on, and what is swept or pinged.',
+      severity: 'error',
+      from: { path: '^src/cli/', pathNot: '^src/cli/(main|program|settings|start-worker|follow-run|commands/(doctor|pool|store))\\.ts$' },
+      to: { path: '^src/(training|evaluation|grading)/' },
+    },
+    {
       name: 'no-file-without-a-floor',
       severity: 'error',
       from: { path: '^src/', pathNot: [pathOf(floors), '^src/testing/'] },

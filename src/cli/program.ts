@@ -226,7 +226,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .addOption(grader())
     .option('--against <file>', 'of which no question should be repeated, such as those to judge by')
     .option(...JSON_OPTION)
-    .action(run(async () => (await import('./commands/data.js')).inspect));
+    .action(run(async () => (await import('../evaluation/cli/data.js')).inspect));
   data
     .command('split <file...>')
     .description('draw balanced parts, none of which repeats a question of another, for training and judging')
@@ -236,7 +236,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .addOption(grader())
     .option('--since <date>', 'of questions that have a date, e.g. 2026-01-31', readDate)
     .option('--until <date>', 'the last day', readDate)
-    .action(run(async () => (await import('./commands/data.js')).split));
+    .action(run(async () => (await import('../evaluation/cli/data.js')).split));
 
   const store = program.command('store').description('look after the store');
   add('migrate', "make a PostgreSQL store's tables, or bring them to this version", store).action(

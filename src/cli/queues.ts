@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { isPolled } from '../client/pollers';
 import type { TemporalServer } from '../local/configured-server';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
-import type { TrainableConfig } from '../training/config/schema';
+import type { Config } from '../config/schema';
 import { UsageError } from './exit-code';
 import type { RunningWorker } from './start-worker';
 import { say } from './terminal';
@@ -12,7 +12,7 @@ import { say } from './terminal';
 /** What a command knows of the workers that it relies on. */
 interface Place {
   readonly server: Pick<TemporalServer, 'address' | 'embedded'>;
-  readonly config: Pick<TrainableConfig, 'temporal' | 'workers'>;
+  readonly config: Pick<Config, 'temporal' | 'workers'>;
   readonly temporal: Client;
   /** What `--config` names. */
   readonly file: string | undefined;
@@ -133,7 +133,7 @@ const SCHEDULED = 1;
 
 const QUEUE_KINDS = { activity: 'activities', workflow: 'workflows' } as const;
 
-type Member = Extract<TrainableConfig['workers'][number], { readonly provider: 'activity' | 'workflow' }>;
+type Member = Extract<Config['workers'][number], { readonly provider: 'activity' | 'workflow' }>;
 
 function absenceOf({ id, provider, type, taskQueue }: Member, { server }: Place): string {
   return (

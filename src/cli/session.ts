@@ -11,10 +11,9 @@ import { liveUsers, readServerRecord } from '../local/lease';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
-import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
 import { requireOwnRuns } from './own-runs';
-import { checkTrust, FOLDER } from './settings';
+import { checkTrust, FOLDER, type Settings } from './settings';
 import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerManner, WorkerParts } from './start-worker';
 import { say } from './terminal';
@@ -35,7 +34,7 @@ export interface ServerDemands {
 export interface Session {
   readonly server: TemporalServer;
   /** The configuration as it holds on that server. */
-  readonly config: TrainableConfig;
+  readonly config: Settings;
   readonly store: Store;
   readonly temporal: Client;
   readonly conductor: ConductorClient;
@@ -64,7 +63,7 @@ export interface SessionOptions
 
 /** Does something with a server and its clients, and closes everything, the server included. */
 export async function withSession<Result>(
-  loaded: TrainableConfig,
+  loaded: Settings,
   options: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
@@ -118,7 +117,7 @@ async function bringWorker(
 
 /** The configured server, else the folder's own. @throws UsageError where none can do what the command needs */
 async function attachServer(
-  config: TrainableConfig,
+  config: Settings,
   { stays, outliving, used, elsewhere }: ServerDemands,
 ): Promise<TemporalServer> {
   const options = { folder: FOLDER, namespace: config.temporal.namespace, say };
@@ -158,9 +157,9 @@ const HEARTBEAT = '5s';
  */
 export function fitToServer(
   { embedded }: Pick<TemporalServer, 'embedded'>,
-  config: TrainableConfig,
+  config: Settings,
   named = process.env.CONDUCTOR_CONFIG,
-): TrainableConfig {
+): Settings {
   if (!embedded) return config;
   const { taskQueue, heartbeat } = config.temporal;
   const isFoldersOwn = named === undefined || resolve(named) === resolve('conductor.yaml');

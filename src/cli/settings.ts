@@ -17,6 +17,9 @@ import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
 /** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
 export const FOLDER = '.conductor';
 
+/** What commands are configured with: the settings of solves, and the sections of add-ons, which only this file knows. */
+export type Settings = TrainableConfig;
+
 /** The options of every command that loads a configuration. */
 export interface WorkOptions {
   readonly config?: string;
@@ -24,14 +27,14 @@ export interface WorkOptions {
 }
 
 /** Loads the configuration for a command that makes no calls of its own, but may open the store. */
-export async function loadSettings(options: WorkOptions): Promise<TrainableConfig> {
+export async function loadSettings(options: WorkOptions): Promise<Settings> {
   const { config } = await loadChecked(options.config);
   await requireTrust(foreignPlaces(config), fileOf(options), options.trust);
   return config;
 }
 
 /** Loads the settings of a command that makes calls. @throws ConfigError where this process cannot make all of them */
-export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<TrainableConfig> {
+export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<Settings> {
   const { config, path, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
   if (cards.some(({ provider }) => provider === 'local')) requireEngine(path === null);
@@ -63,21 +66,21 @@ const KEYS = Object.values(VENDORS)
   .join(', ');
 
 /** Refuses a configuration that sends credentials where nothing says they belong, unless its folder is trusted. */
-export async function checkTrust(config: TrainableConfig, options: WorkOptions): Promise<void> {
+export async function checkTrust(config: Settings, options: WorkOptions): Promise<void> {
   await requireTrust(foreignPairs(config), fileOf(options), options.trust);
 }
 
 /** What such a configuration is yet to be trusted with. */
-export function untrustedOf(config: TrainableConfig, options: WorkOptions): Promise<string[]> {
+export function untrustedOf(config: Settings, options: WorkOptions): Promise<string[]> {
   return untrusted(foreignPairs(config), fileOf(options));
 }
 
-function foreignPairs(config: TrainableConfig): string[] {
+function foreignPairs(config: Settings): string[] {
   return [...foreignKeys(configuredCards(config), process.env), ...foreignPlaces(config)];
 }
 
 /** The credentials of this user that open the store and the artifacts. */
-export function foreignPlaces({ store, training }: TrainableConfig): string[] {
+export function foreignPlaces({ store, training }: Settings): string[] {
   return [...new Set([store, training?.artifacts ?? ''].flatMap(foreignStore))];
 }
 
@@ -86,14 +89,14 @@ function fileOf({ config: path }: WorkOptions): string {
 }
 
 /** Nothing must be written unencrypted because the keys are missing. */
-async function loadChecked(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
+async function loadChecked(path: string | undefined): Promise<LoadedConfig<Settings>> {
   const loaded = await loadFile(path);
   configuredKeys(loaded.config);
   return loaded;
 }
 
 /** Loads the configuration with its section `training`, whose schema is loaded only for a file that mentions it. */
-export async function loadFile(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
+export async function loadFile(path: string | undefined): Promise<LoadedConfig<Settings>> {
   const options = { env: process.env, cwd: process.cwd(), path };
   if (!mentions(configPath(options), 'training')) {
     const loaded = await loadConfig(options);

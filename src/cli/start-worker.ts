@@ -15,8 +15,7 @@ import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
 import type { Say } from '../local/say';
 import type { Store } from '../store/store';
-import type { TrainableConfig } from '../training/config/schema';
-import { FOLDER } from './settings';
+import { FOLDER, type Settings } from './settings';
 import { harmless } from './terminal';
 
 export interface WorkerManner {
@@ -28,7 +27,7 @@ export interface WorkerManner {
 }
 
 export interface WorkerParts {
-  readonly config: TrainableConfig;
+  readonly config: Settings;
   /** Serves checkpoints, even where the configuration speaks of none. */
   readonly servesCheckpoints?: boolean | undefined;
   readonly store: Store;

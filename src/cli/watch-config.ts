@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { changesBetween } from '../config/digest';
 import { configPath } from '../config/load';
 import { reasonOf } from '../reason-of';
-import type { TrainableConfig } from '../training/config/schema';
+import type { Config } from '../config/schema';
 import { loadServable, type WorkOptions } from './settings';
 import { say } from './terminal';
 
@@ -15,7 +15,7 @@ const POLL_MS = 500;
  * @param command what to restart
  * @returns stops watching
  */
-export function watchConfig(loaded: TrainableConfig, options: WorkOptions, command: string): () => void {
+export function watchConfig(loaded: Config, options: WorkOptions, command: string): () => void {
   const name = options.config ?? process.env.CONDUCTOR_CONFIG ?? 'conductor.yaml';
   const path = configPath({ env: process.env, cwd: process.cwd(), path: options.config });
   const restart = `"${command}" goes on with what it read: restart it to use the new version`;

@@ -3,7 +3,6 @@ import { Client, Connection } from '@temporalio/client';
 import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
-import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { isOurImage } from '../../config/image';
 import { configuredServer, type TemporalServer } from '../../local/configured-server';
@@ -17,7 +16,7 @@ import { EXIT, type ExitCode } from '../exit-code';
 import { configuredCards } from '../../config/keys';
 import { checkModels } from '../doctor/check-models';
 import { broken, describeFinding, fine, type Finding, note } from '../doctor/finding';
-import { checkTrust, FOLDER, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../settings';
+import { checkTrust, FOLDER, foreignPlaces, loadFile, type Settings, untrustedOf, type WorkOptions } from '../settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, foreignKeys } from '../trust';
 
@@ -25,7 +24,7 @@ type Found = readonly Finding[] | Promise<readonly Finding[]>;
 
 /** What a configuration can be checked with. */
 interface Place {
-  readonly config: TrainableConfig;
+  readonly config: Settings;
   readonly cards: ReturnType<typeof configuredCards>;
   readonly server: CheckedServer;
   /** What must not be sent where the configuration says, as `NAME=place`. */
@@ -61,7 +60,7 @@ export async function doctor(options: WorkOptions): Promise<ExitCode> {
 }
 
 async function checkConfigured(
-  config: TrainableConfig,
+  config: Settings,
   options: WorkOptions,
   server: CheckedServer,
 ): Promise<Finding[]> {
@@ -73,7 +72,7 @@ async function checkConfigured(
 
 async function checkConfig(
   path: string | undefined,
-): Promise<{ config: TrainableConfig | null; findings: Finding[] }> {
+): Promise<{ config: Settings | null; findings: Finding[] }> {
   const what = 'Configuration';
   try {
     const loaded = await loadFile(path);

@@ -9,7 +9,7 @@ import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { openStore } from '../../store/open-store';
 import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { Config } from '../../config/schema';
 import { EXIT, type ExitCode } from '../exit-code';
 import { loadServable, type WorkOptions } from '../settings';
 import { paintFor, print } from '../terminal';
@@ -64,7 +64,7 @@ const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] a
 /** Calls a model once, with the settings and the key that a run would use; a failure is a result too. */
 async function pingModel(
   card: ConductorCard | ModelCard,
-  config: TrainableConfig,
+  config: Config,
   ask = complete,
 ): Promise<Ping> {
   const apiKey = keyFor(card, config, process.env);
@@ -91,7 +91,7 @@ async function pingModel(
 }
 
 /** Calls the Conductor once; where it is a checkpoint, the one that would write the next run's plan. */
-async function pingConductor(config: TrainableConfig): Promise<Ping> {
+async function pingConductor(config: Config): Promise<Ping> {
   const run = resolveRun(config);
   if (run.conductor.provider !== 'policy') return pingModel(run.conductor, config);
   const { createPolicyProvider } = await import('../../training/policy/conductor.js');

@@ -6,14 +6,13 @@ import { describeConductor } from '../../config/notices';
 import { reasonOf } from '../../reason-of';
 import { startProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
-import type { TrainableConfig } from '../../training/config/schema';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { sayResumed } from '../follow-run';
 import { serveHealth } from '../health';
 import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { requireOwnRuns } from '../own-runs';
-import { loadServable, loadSettings, type WorkOptions } from '../settings';
+import { loadServable, loadSettings, type Settings, type WorkOptions } from '../settings';
 import { supervise, type Supervised } from '../supervise';
 import { say } from '../terminal';
 import { watchConfig } from '../watch-config';
@@ -83,7 +82,7 @@ async function keepAll(parts: readonly Part[], interruption: AbortSignal): Promi
 }
 
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
-function workerProcess(config: TrainableConfig, file: string | undefined): Supervised {
+function workerProcess(config: Settings, file: string | undefined): Supervised {
   const args = ['up-worker', ...(file === undefined ? [] : ['--config', file])];
   const start = (sayReady: () => void): ChildProcess => {
     const main = join(__dirname, '..', 'main.js');
@@ -111,7 +110,7 @@ export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode>
   process.once('SIGTERM', leave);
   process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
-    const [config] = (await once(process, 'message')) as [TrainableConfig];
+    const [config] = (await once(process, 'message')) as [Settings];
     return await withSession(config, { file, ...WORK }, async ({ worker }) => {
       process.send?.('ready');
       await unlessInterrupted(stop.signal, worker?.ended ?? Promise.resolve());

@@ -1,12 +1,12 @@
-import { inspectDataSet, type Inspection, type Some, type Tally } from '../../evaluation/data/inspect';
-import type { Part } from '../../evaluation/data/draw-balanced';
-import type { PlainGrader } from '../../evaluation/data/format';
-import type { Copy } from '../../evaluation/data/question-index';
-import { splitDataSets } from '../../evaluation/data/split';
+import { inspectDataSet, type Inspection, type Some, type Tally } from '../data/inspect';
+import type { Part } from '../data/draw-balanced';
+import type { PlainGrader } from '../data/format';
+import type { Copy } from '../data/question-index';
+import { splitDataSets } from '../data/split';
 import { counted, joinFacts } from '../../trace/describe';
 import { oneLine, type Paint, wrap } from '../../trace/lines';
-import { EXIT, type ExitCode } from '../exit-code';
-import { columnsOf, paintFor, print, say, toJson } from '../terminal';
+import { EXIT, type ExitCode } from '../../cli/exit-code';
+import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 
 interface InspectOptions {
   readonly against?: string;
