@@ -45,7 +45,11 @@ module.exports = {
       name: 'few-commands-of-the-core-know-add-ons',
       comment: 'The settings, the worker, the names of runs that go on, and what is swept or pinged.',
       severity: 'error',
-      from: { path: '^src/cli/', pathNot: '^src/cli/(main|program|settings|start-worker|follow-run|commands/(doctor|pool|store))\\.ts$' },
+      from: {
+        path: '^src/cli/',
+        pathNot:
+          '^src/cli/(main|program|settings|start-worker|follow-run|commands/(doctor|pool|store))\\.ts$',
+      },
       to: { path: '^src/(training|evaluation|grading)/' },
     },
     {

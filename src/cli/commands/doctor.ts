@@ -16,7 +16,15 @@ import { EXIT, type ExitCode } from '../exit-code';
 import { configuredCards } from '../../config/keys';
 import { checkModels } from '../doctor/check-models';
 import { broken, describeFinding, fine, type Finding, note } from '../doctor/finding';
-import { checkTrust, FOLDER, foreignPlaces, loadFile, type Settings, untrustedOf, type WorkOptions } from '../settings';
+import {
+  checkTrust,
+  FOLDER,
+  foreignPlaces,
+  loadFile,
+  type Settings,
+  untrustedOf,
+  type WorkOptions,
+} from '../settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, foreignKeys } from '../trust';
 

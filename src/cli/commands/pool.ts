@@ -62,11 +62,7 @@ interface Ping {
 const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] as const;
 
 /** Calls a model once, with the settings and the key that a run would use; a failure is a result too. */
-async function pingModel(
-  card: ConductorCard | ModelCard,
-  config: Config,
-  ask = complete,
-): Promise<Ping> {
+async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = complete): Promise<Ping> {
   const apiKey = keyFor(card, config, process.env);
   const signal = AbortSignal.timeout(card.timeoutMs);
   const { provider, model, timeoutMs, maxOutputTokens } = card;
