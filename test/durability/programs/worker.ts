@@ -1,6 +1,6 @@
 /** A worker in a process of its own, made to be killed; given a moment, it stands still there and says so. */
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { ConductorPlugin } from '../../../src';
+import { EvaluationPlugin } from '../../../src/evaluation';
 import type { ConfigInput } from '../../../src/config/schema';
 import { openStore } from '../../../src/store/open-store';
 import { type Halt, HaltingStore } from '../halting-store';
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     connection: await NativeConnection.connect({ address }),
     taskQueue,
     workflowBundle: { codePath: bundle },
-    plugins: [new ConductorPlugin({ config, store: halting })],
+    plugins: [new EvaluationPlugin({ config, store: halting })],
     // How long the server waits for a lost worker before it gives its runs to another.
     stickyQueueScheduleToStartTimeout: '1s',
   });
