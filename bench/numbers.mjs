@@ -29,7 +29,7 @@ export async function many(count, width, work) {
   await Promise.all(Array.from({ length: width }, lane));
 }
 
-/** The same names with other values. */
+/** Keeps the names and changes the values. */
 export const each = (named, change) =>
   Object.fromEntries(Object.entries(named).map(([name, value]) => [name, change(value)]));
 

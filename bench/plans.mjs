@@ -5,7 +5,7 @@ const { renderPlan } = createRequire(import.meta.url)('../lib/index.js');
 /** Each is a model of the same name at the simulated providers. */
 export const WORKERS = ['a', 'b', 'c', 'd', 'e'];
 
-/** What every wall-clock figure is about: a and b side by side, then c, which sees both. */
+/** Plan behind every wall-clock figure: a and b side by side, then c, which sees both. */
 export const FOUR_CALLS = [
   { worker: 'a', subtask: 'First half.', sees: [] },
   { worker: 'b', subtask: 'Second half.', sees: [] },

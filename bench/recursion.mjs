@@ -4,7 +4,7 @@ import { note } from './rows.mjs';
 import { openSolver } from './setting.mjs';
 import { describeDifference, weigh } from './weigh.mjs';
 
-/** What one level of recursion adds to a run of one step. */
+/** Measures what one level of recursion adds to a run of one step. */
 export async function measureRecursion(server) {
   const review = await weighLevel(server, 'review', [ONE_STEP, ACCEPT]);
   const selfCall = await weighLevel(server, 'worker', [SELF_CALL, ONE_STEP]);

@@ -5,7 +5,7 @@ import { note } from './rows.mjs';
 import { openSolver } from './setting.mjs';
 import { childrenIn, describeDifference, weigh } from './weigh.mjs';
 
-/** What a signal adds to a run: one that hears it alone, and one that has a child to tell. */
+/** Measures what a signal adds to a run: one that receives it alone, and one that forwards it to a child. */
 export async function measureSignal(server) {
   const providers = await startSimulatedProviders();
   const solver = await openSolver(server, providers.url, 'signal', { recursion: 'worker' });

@@ -7,7 +7,7 @@ import { weigh } from './weigh.mjs';
 
 const KB = 1000;
 
-/** What the plainest runs leave in Temporal. */
+/** Measures what the plainest runs leave in Temporal. */
 export async function measureSize(server) {
   const providers = await startSimulatedProviders();
   const solver = await openSolver(server, providers.url, 'size');

@@ -34,7 +34,7 @@ export async function measureThroughput(server, { throughput }) {
   });
 }
 
-/** What each program spent over all rounds: wall clock, processor time of this process and of Temporal's server. */
+/** Sums each program's wall-clock time, its processor time in this process, and that of Temporal's server. */
 async function spend(server, programs, { width, rounds }) {
   const spent = each(programs, () => ({ wallMs: 0, ownMs: 0, serverMs: 0 }));
   for (const program of Object.values(programs)) await many(width, width, program); // Connections are made once.

@@ -13,7 +13,7 @@ export async function weigh(client, id, startActions = 1) {
   return [own, ...below.flat()];
 }
 
-/** What one run has more than another, children included, in words. */
+/** Describes how much more one run has than another, children included. */
 export function describeDifference(more, less) {
   const added = (name) => sum(more, name) - sum(less, name);
   const own = more[0].events - less[0].events;

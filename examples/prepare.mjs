@@ -13,7 +13,7 @@ if (existsSync(build)) run(process.execPath, [build]);
 const sources = readIfThere(`${root}node_modules/.cache/temporal-conductor/built-from`);
 if (!existsSync(installed) || readIfThere(stamp) !== sources) {
   console.error('Installing the example, this takes a minute …');
-  // As a copy, not as a link: what Temporal keeps once in a process must lie beside it, not beside its sources.
+  // Copies instead of linking: Temporal's singletons must lie beside the copy, not beside its sources.
   run('npm', ['install', '--install-links', '--no-save', '--no-package-lock', '--loglevel=error', root]);
   writeFileSync(stamp, sources);
 }

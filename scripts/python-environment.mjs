@@ -37,7 +37,7 @@ function makeEnvironment(folder, locks, size) {
   }
 }
 
-/** Whoever made the same one meanwhile has made it as well. */
+/** Keeps the environment that another process made meanwhile, which is the same. */
 function moveInto(unfinished, folder) {
   try {
     renameSync(unfinished, folder);
@@ -58,7 +58,7 @@ function findPython() {
   process.exit(1);
 }
 
-/** Of the locks alone: an environment serves every checkout that has the same ones. */
+/** Digest of the locks alone, so that checkouts with equal locks share an environment. */
 function fingerprint(locks) {
   const hash = createHash('sha256');
   for (const lock of locks) hash.update(readFileSync(lock));

@@ -1,4 +1,4 @@
-// What long texts cost in the database. `npm run build && node bench/programs/long-texts.mjs`
+// Measures what long texts cost in the database. `npm run build && node bench/programs/long-texts.mjs`
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

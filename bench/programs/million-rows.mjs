@@ -1,4 +1,4 @@
-// What `cost` takes over a large ledger: `npm run build && node bench/programs/million-rows.mjs [ROWS] [STORE]`, where
+// Measures `cost` over a large ledger: `npm run build && node bench/programs/million-rows.mjs [ROWS] [STORE]`, where
 // STORE is a new file by default, or an empty database such as postgres://USER@HOST/DATABASE.
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -67,7 +67,6 @@ function fillSqlite() {
   database.close();
 }
 
-/** The same. */
 async function fillPostgres() {
   const client = new (load('pg').Client)(STORE);
   await client.connect();

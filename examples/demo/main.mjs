@@ -26,7 +26,7 @@ const interrupt = () => {
   running?.kill('SIGINT');
 };
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, interrupt);
-// Whoever read along has left.
+// The reader of the output has left.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', interrupt);
 
 say(
@@ -113,7 +113,7 @@ function start(args, stdio = ['ignore', 'inherit', 'inherit']) {
 
 /** In a process group of its own: a Ctrl-C is for the demo, which passes it on once. */
 function spawnCommand(args, stdio) {
-  // What the person has set up for work of their own has no part in this.
+  // Drops the person's own settings, which have no part in this.
   const isTheirs = (name) => /^TEMPORAL_(?!CLI_PATH$)|^CONDUCTOR_(?!CACHE$)|_API_KEY$/.test(name);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isTheirs(name)));
   return spawn(process.execPath, [COMMAND, ...args], { cwd: folder, env, stdio, detached: true });

@@ -1,4 +1,4 @@
-// Who says what in the demo, how fast, and at which price.
+// Scripts the demo: who says what, how fast, and at which price.
 import { renderPlan } from '../../lib/index.js';
 
 export const QUESTION = 'How many piano tuners are there in Chicago?';

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { startSimulatedProviders } from '../../src/testing';
 import { modelsOf, PRICES, questionsOf, WORKERS } from './world';
 
-// What an evaluation finds of a pool whose skills are known, by the product's own command:
+// Evaluates a pool whose skills are known, by the product's own command:
 //   npm run eval:demo [-- --questions 60] [--out eval-demo] [--methods conductor,workers,vote]
 // The models are simulated: no key, no network, no real money. Temporal, the command and the store are real.
 

@@ -1,4 +1,4 @@
-// What a live view drew on a terminal, as a picture: once while a call waits for another attempt, and at its end.
+// Draws what a live view printed on a terminal: once while a call waits for another attempt, and at its end.
 const [WIDTH, HEIGHT, PAD, BAR] = [8.43, 19, 14, 34];
 const COLOURS = { 1: 'b', 2: 'f', 31: 'r', 32: 'g', 33: 'y' };
 const STYLE = `text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#282a2e;white-space:pre}
@@ -38,7 +38,7 @@ export function drawScreens(written, command, columns) {
   ].join('\n');
 }
 
-/** As the terminal has them, which breaks the answer below the live view where its width ends. */
+/** Breaks lines as the terminal does, below the live view too. */
 function linesOf(frame, columns) {
   const lines = frame
     .trimEnd()

@@ -12,7 +12,7 @@ import { openPlainSetting } from './plain-setting';
 import { type NightFigures, playNight, serverOf } from './play-night';
 import { aheadRow, costRows, type Figures, type Row, shareRows, stepRows, wallRow } from './tables';
 
-// What durability costs in training, in one run on this machine:
+// Measures what durability costs in training, in one run on this machine:
 //   npm run learn -- bench [--quick]
 // The product's night, and then a plain loop that does the same work with the same servers; a night with rollouts one
 // cycle ahead; an update, and bare TRL's. It asserts nothing: a missed target is printed as missed.
@@ -81,7 +81,7 @@ async function compare(extent: Extent, folder: string, delayMs: number): Promise
   }
 }
 
-/** The same night with rollouts one cycle ahead. The last cycle has none beside it, and is not counted. */
+/** Plays the night again with rollouts one cycle ahead. Its last cycle has none beside it, and is not counted. */
 async function playAhead(extent: Extent, folder: string): Promise<NightFigures> {
   const cycles = extent.cycles + 1;
   const town = await openTown(lessonOf({ ...extent, cycles }, 1), folder, extent.slowMs);
@@ -114,13 +114,13 @@ function printTable(columns: Row, rows: readonly Row[]): void {
 
 /** How much is measured. */
 export interface Extent {
-  /** Of a cycle. */
+  /** Per cycle. */
   readonly questions: number;
-  /** Of a question. */
+  /** Per question. */
   readonly plans: number;
   /** The first one is played and not counted: connections are made in it, and caches filled. */
   readonly cycles: number;
-  /** What a worker's call takes, in milliseconds, where calls take their time; else they take none. */
+  /** Duration of a worker's call in the slow runs, in milliseconds; the others take none. */
   readonly slowMs: number;
   /** Supervised steps, after which replies are plans, some of them right. */
   readonly warmStartSteps: number;
@@ -148,7 +148,7 @@ export const QUICK: Extent = {
   steps: 1,
 };
 
-/** What is learned meanwhile. The gate, which is not measured, gets as few questions as it takes. */
+/** Training setup of the measured nights. The gate is not measured and gets as few questions as it takes. */
 export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent, staleness: 0 | 1 = 0): Lesson {
   return {
     world: SMALL_WORLD,
@@ -160,7 +160,7 @@ export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent, s
       questions,
       groupSize: plans,
       staleness,
-      // So many that some group has a spread, however few there are.
+      // Draws enough groups that some have a spread.
       maxDraws: 2 * questions + 8,
       window: 10,
       trainer: { microBatch: questions * plans },
@@ -170,6 +170,6 @@ export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent, s
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  // What was under way when a process was lost would go on.
+  // Ends calls that would outlive the lost process.
   process.exit(1);
 });

@@ -13,7 +13,7 @@ const seconds = z.object({
   fork: z.number(),
   /** From the files of a checkpoint to those of the next one. */
   whole: z.number(),
-  /** Of it, the training loop: all optimizer steps. */
+  /** Time of the training loop within it: all optimizer steps. */
   loop: z.number(),
 });
 export type StepSeconds = z.infer<typeof seconds>;

@@ -19,7 +19,6 @@ import { type AskWorker, firstPolicy, type PlainPolicy, type PlainSetting, toPol
 import type { CycleFigures, Figures } from './tables';
 import type { Question } from '../../../src/grading/question';
 
-/** What an update was made of. */
 export interface PlainUpdate {
   readonly request: UpdateRequest;
   /** File. */
@@ -31,7 +30,7 @@ export interface PlainUpdate {
 interface PlainCycle {
   readonly figures: CycleFigures;
   readonly policy: PlainPolicy;
-  /** null where there was nothing to learn from. */
+  /** Null if there was nothing to learn from. */
   readonly update: PlainUpdate | null;
 }
 

@@ -22,10 +22,10 @@ import type { Question } from '../../../src/grading/question';
 import { rolloutIdentity } from '../../../src/training/night-ids';
 import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 
-/** What a loop without Temporal has: the settings, questions, workers and policy server of a town, and its own trainer. */
+/** Everything a loop without Temporal needs: settings, questions, workers, policy server and a trainer of its own. */
 export interface PlainSetting {
   readonly settings: TrainingSettings;
-  /** What the trainer is told of them. */
+  /** Settings that the trainer receives. */
   readonly config: TrainerConfig;
   readonly world: World;
   /** Topic by topic. */
@@ -65,7 +65,7 @@ export async function openPlainSetting({ config, policyUrl }: Town, folder: stri
   };
 }
 
-/** What a night begins with where examples are configured. */
+/** Name of the checkpoint made from examples. */
 const FIRST = 'warm';
 
 const resultSchema = z.object({ folder: z.string(), tokenizerSha256: z.string(), vocabulary: z.int() });

@@ -75,7 +75,7 @@ function figuresOf(
   };
 }
 
-/** Of `up` and its worker, and of the server, whichever of them started it. */
+/** Processor times of `up` with its worker, and of the server, whichever of them started it. */
 async function processorTimes({ up }: Town, server: number) {
   const own = [up, ...childrenOf(up)].filter((pid) => pid !== server);
   const ownMs = sum(await Promise.all(own.map(processorTimeOf)));

@@ -5,9 +5,9 @@ import type { NightFigures } from './play-night';
 /** The cells of a table's row. */
 export type Row = readonly string[];
 
-/** What a cycle's wall-clock time may have in which nothing of it is under way. */
+/** Largest share of a cycle's wall-clock time with nothing of it under way. */
 const MOST_BETWEEN = 0.1;
-/** What an update may take, as a multiple of bare TRL's. */
+/** Largest time of an update, as a multiple of bare TRL's. */
 const MOST_OF_TRL = 1.1;
 
 const PARTS = [
@@ -49,7 +49,7 @@ export function aheadRow(latencyMs: number, waiting: Figures, ahead: Figures): R
   return [`${latencyMs} ms calls: a cycle`, seconds(before), seconds(after), times(after / before)];
 }
 
-/** What rollouts cost where calls take no time. */
+/** Compares the cost of rollouts with calls that take no time. */
 export function costRows(plain: Figures, night: Figures): Row[] {
   const rowOf = (
     what: string,
@@ -99,20 +99,20 @@ const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
 /** One cycle, played in whatever way. Times are wall-clock times, in milliseconds. */
 export interface CycleFigures {
   readonly wallMs: number;
-  /** Of it, update and publish: all the rest goes to rollouts and to what they need. */
+  /** Update and publish; all the rest goes to rollouts and what they need. */
   readonly learningMs: number;
   /** Those of groups without spread included. */
   readonly rollouts: number;
-  /** null where there was nothing to learn from. */
+  /** Null if there was nothing to learn from. */
   readonly weightsSha256: string | null;
 }
 
-/** What the counted cycles came to, and what they took of the processor, in milliseconds. */
+/** Sums over the counted cycles, and their processor time, in milliseconds. */
 export interface Figures {
   readonly cycles: readonly CycleFigures[];
-  /** Of the process that plays them. */
+  /** Processor time of the process that plays them. */
   readonly ownMs: number;
-  /** Of Temporal's server. */
+  /** Processor time of Temporal's server. */
   readonly serverMs: number;
 }
 

@@ -11,9 +11,9 @@ import { type Learned, lessonOf, runSeed } from './run-seed';
 //   npm run learn -- demo [--seeds 3] [--first 0] [--world whole|small] [--cycles N] [--folder DIR]
 // Exits with 1 where a seed stays below what must be reached.
 
-/** What every seed must reach, as a share of the optimum, at the temperature of serving. */
+/** Least share of the optimum that every seed must reach at the serving temperature. */
 const LEAST_RATIO = 0.95;
-/** What the greedy policy of a warm start must stay below: else it held the answer already. */
+/** Bound on a warm start's greedy policy: above it, the examples would already hold the answer. */
 const MOST_AT_START = 0.85;
 
 async function main(): Promise<void> {
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   if (failures.length > 0) process.exitCode = 1;
 }
 
-/** What there is to be reached, and what is easily had; ratios of rewards. */
+/** Describes the optimum and what is easily had, as ratios of rewards. */
 function describeWorld({ world }: Recipe, optimum: Optimum): string[] {
   const ratio = (chance: number): string => (toReward(chance) / optimum.reward).toFixed(3);
   return [
@@ -80,6 +80,6 @@ function shortfalls({ seed, before, after, promoted }: Learned): string[] {
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  // What was under way when a process was lost would go on.
+  // Ends calls that would outlive the lost process.
   process.exit(1);
 });

@@ -17,7 +17,7 @@ import { checkpointId, readCheckpointId, type CheckpointRef } from '../../../src
 /** A date of its own, so that the demo is the same on each day. */
 const NIGHT = '2026-01-10';
 
-/** What one seed came to. */
+/** Result of one seed. */
 export interface Learned {
   readonly seed: number;
   readonly before: Worth;
@@ -93,7 +93,7 @@ async function spendNight(course: Course, town: Town) {
   });
 }
 
-/** What was learned answers, if the gate let it; one command later what was before answers again. */
+/** Answers with what was learned, if the gate let it; then rolls back and answers with what was there before. */
 async function serveAndTakeBack(
   course: Course,
   town: Town,
@@ -143,14 +143,14 @@ async function followNight(
   }
 }
 
-/** What a policy's plans are compared with. */
+/** Bounds that a policy's plans are compared with. */
 export interface Yardstick {
   readonly recipe: Recipe;
   readonly seed: number;
   readonly optimum: Optimum;
 }
 
-/** What a policy is worth at the temperatures of training, of serving, and always the likeliest token. */
+/** Worth of a policy at the training and serving temperatures, and with the likeliest token always. */
 export interface Worth {
   readonly hot: Score;
   readonly cool: Score;
@@ -164,7 +164,7 @@ async function weigh(yardstick: Yardstick, town: Town, checkpoint: CheckpointRef
   return { hot, cool, greedy: await tryAt(yardstick, town, checkpoint, 0) };
 }
 
-/** The same at one of them. */
+/** Measures the worth at one of them. */
 async function tryAt(
   { recipe, seed, optimum }: Yardstick,
   { store, policyUrl }: Town,

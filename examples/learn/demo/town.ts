@@ -14,13 +14,13 @@ const MAIN = resolve(__dirname, '../../../lib/cli/main.js');
 /** A folder in which the product runs as anybody would run it: `up`, a trainer, a policy server, and commands. */
 export interface Town {
   readonly store: SqliteStore;
-  /** What worker and commands are configured by. */
+  /** Configuration of worker and commands. */
   readonly config: TrainableInput;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
   /** Process of `up`, the worker. */
   readonly up: number;
-  /** Of Temporal's server, `host:port`. */
+  /** Address of Temporal's server, `host:port`. */
   readonly address: string;
   /** Address of Temporal's web page. */
   readonly webPage: string;

@@ -137,7 +137,7 @@ function callsOf({ requests }: Pick<NightFacts, 'requests'>): ReadonlySet<string
 if (require.main === module) {
   main().catch((error: unknown) => {
     console.error(error);
-    // What was under way when it broke off would try on for ever.
+    // Ends calls that would retry for ever.
     process.exit(2);
   });
 }

@@ -58,10 +58,10 @@ export interface PlannedKill {
 const WORKER = join(__dirname, '../support/worker.ts');
 const TASK_QUEUE = 'night';
 
-/** What may be killed in a night. */
+/** Processes that may be killed in a night. */
 export type Victim = Neighbour | 'worker' | 'server';
 
-/** What a night came to, and what was asked of the world's workers for it. */
+/** Result of a night, and the calls it made to the world's workers. */
 export interface NightFacts {
   readonly progress: NightProgress;
   readonly cycles: readonly CycleFacts[];
@@ -160,7 +160,7 @@ async function readLines<T>(file: string): Promise<T[]> {
   return lines.map((line) => JSON.parse(line) as T);
 }
 
-/** What a cycle came to, as far as an undisturbed one comes to the same. */
+/** Facts of a cycle that an undisturbed night has as well. */
 interface CycleFacts {
   readonly cycle: number;
   readonly weightsSha256: string | null;
@@ -171,7 +171,7 @@ interface CycleFacts {
   readonly heldOut: number | null;
 }
 
-/** What is kept of each cycle of a night. */
+/** Reads what is kept of each cycle of a night. */
 async function readCycles(store: Store, artifacts: Files, trainRun: string): Promise<CycleFacts[]> {
   const keys = await store.list(metricsFolder(trainRun));
   return Promise.all(keys.map((key) => readCycle(store, artifacts, trainRun, key)));

@@ -56,7 +56,6 @@ export interface GroupWish {
 
 /** A plan that was written, carried out and judged. */
 export interface Played {
-  /** Of the question. */
   readonly topic: string;
   readonly sample: KeptSample;
   /** In a second round: the place of the plan that it reviews; else its own. */
@@ -129,7 +128,7 @@ function verdictOf({ plan, answer }: Pick<Played, 'plan' | 'answer'>, question: 
   return answer !== null && answerIn(answer) === Number(question.answer) ? 'correct' : 'wrong';
 }
 
-/** What plans are wanted to, as the activity that samples them is asked. */
+/** Request for plans, in the form that the sampling activity takes. */
 export interface RoundRequest extends Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'> {
   readonly question: string;
 }
@@ -156,7 +155,7 @@ export async function sampleRound(
   return samplePrompts(ask, task, new AbortController().signal);
 }
 
-/** What a policy is asked, as a text. */
+/** Prompt of a policy, as a text. */
 export function promptFor(
   recipe: Recipe,
   { question, workers, review }: Pick<ConductorPrompt, 'question' | 'workers' | 'review'>,
@@ -198,12 +197,12 @@ export function planIn({ workers, maxSteps }: World, text: string, round = 0): P
   }
 }
 
-/** What a plan's steps are asked and for. */
+/** Question and purpose of a plan's steps. */
 export interface Errand {
   readonly world: World;
   readonly seed: number;
   readonly question: string;
-  /** What every step is shown. */
+  /** Texts that every step is shown. */
   readonly background?: readonly GivenText[];
   /** Tells this run from all others. */
   readonly name: string;

@@ -18,7 +18,7 @@ import { seconds } from './run-course';
 import { mean } from './scoring';
 import { warmUp } from './warm-up';
 
-/** What a policy was measured to be before and after it learned. */
+/** Measurements of a policy before and after it learned. */
 export interface Taught<Measured> {
   readonly before: Measured;
   readonly after: Measured;
@@ -68,7 +68,7 @@ function summary(cycles: readonly Cycle[], optimum: Optimum): string {
   ].join('  ');
 }
 
-/** Of each topic, the share of its plans that have the shape (the kinds of its steps) of the best one. */
+/** Describes, by topic, the share of plans that have the best one's shape (the kinds of its steps). */
 export function describeShapes(
   played: readonly Pick<Played, 'topic' | 'plan'>[],
   { topics }: Optimum,
@@ -86,11 +86,11 @@ function shapeOf({ steps }: Plan): string {
   return steps.map(({ subtask }) => kindOf(subtask)).join();
 }
 
-/** What a cycle came to. */
+/** Result of a cycle. */
 export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
   readonly cycle: number;
   readonly checkpoint: Checkpoint;
-  /** null where no group had a spread. */
+  /** Null if no group had a spread. */
   readonly metrics: UpdateMetrics | null;
   /** Wall-clock times, in milliseconds. */
   readonly times: { readonly rollouts: number; readonly update: number };

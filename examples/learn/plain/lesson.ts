@@ -35,7 +35,7 @@ export interface Lesson extends Desk {
   readonly folder: string;
 }
 
-/** What a policy server must know of a checkpoint to sample it. */
+/** Facts a policy server needs to sample a checkpoint. */
 export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'folder' | 'tokenizerSha256' | 'vocabulary'>;
 
 /** A lesson with processes of its own. */

@@ -66,7 +66,7 @@ export interface PoolTrial {
   readonly swapped: readonly TeamScore[];
 }
 
-/** What teams that were never trained on must reach of their own optimum, and a warm start must not. */
+/** Least share of their own optimum that unseen teams must reach, and that a warm start must not. */
 const LEAST_RATIO = 0.95;
 
 /** Whether teams never trained on come near their own optimum, which they did not before, and notes are read. */
@@ -105,18 +105,18 @@ function bestOf(scores: readonly TeamScore[]): number {
   return mean(scores.map(({ best }) => best));
 }
 
-/** What swapped notes cost, question by question. */
+/** Loss by swapped notes, question by question. */
 function lossesOf({ own, swapped }: PoolTrial): number[] {
   return own.map(({ reward }, index) => reward - (swapped[index]?.reward ?? reward));
 }
 
-/** What a policy came to on one question with one team, exactly. */
+/** Exact score of a policy on one question with one team. */
 export interface TeamScore {
   /** Ids of the workers. */
   readonly team: readonly string[];
   /** Mean over its plans. */
   readonly reward: number;
-  /** Of the best plan of this team. */
+  /** Reward of this team's best plan. */
   readonly best: number;
 }
 

@@ -16,9 +16,9 @@ export interface Recipe {
   readonly train: number;
   /** Questions to be tried on. */
   readonly heldOut: number;
-  /** Of the questions that are learned from; default: all. A warm start has all of them. */
+  /** Topics of the questions that are learned from; default: all. A warm start has all of them. */
   readonly topics?: readonly string[];
-  /** What the prompt tells of the workers; notes are measured on the training questions. */
+  /** How the prompt describes the workers; notes are measured on the training questions. */
   readonly describe: Manifest['describe'];
   /** Which of the workers each group is given. */
   readonly pool: TrainingSettings['pool'];
@@ -48,7 +48,7 @@ export interface Learning {
   readonly cycles: number;
   /** All weights of the warm start, or an adapter to them. */
   readonly tuning: TrainerConfig['tuning'];
-  /** Of a cycle. */
+  /** Per cycle. */
   readonly questions: number;
   /** Plans of a question. */
   readonly groupSize: number;
@@ -128,7 +128,7 @@ export function recipeFor(world: string): Recipe {
   throw new Error(`--world takes ${Object.keys(RECIPES).join(' or ')}, not "${world}".`);
 }
 
-/** The same over another number of cycles, where one is given. */
+/** Changes the number of cycles, if one is given. */
 export function withCycles(recipe: Recipe, cycles: string | undefined): Recipe {
   return withLearning(recipe, { cycles });
 }
@@ -137,7 +137,7 @@ type LearningOptions = Readonly<
   Partial<Record<'cycles' | 'beta' | 'schedule' | 'staleness', string | undefined>>
 >;
 
-/** The same, learned otherwise in what is given. */
+/** Changes how the recipe learns, as far as given. */
 export function withLearning(recipe: Recipe, { cycles, beta, schedule, staleness }: LearningOptions): Recipe {
   const changes = {
     ...(cycles !== undefined && { cycles: Number(cycles) }),

@@ -18,7 +18,7 @@ export function runCourse(
 ): void {
   runSeeds(recipe, run).catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : String(error));
-    // What was under way when a process was lost would go on.
+    // Ends calls that would outlive the lost process.
     process.exit(1);
   });
 }

@@ -6,11 +6,11 @@ import { planIn, sampleRound } from './group';
 import type { Desk, Sampled } from './lesson';
 import { workersFor } from './notes';
 
-/** What a policy's plans are exactly worth on the held-out questions. */
+/** Exact worth of a policy's plans on the held-out questions. */
 export interface Score {
   /** Mean expected reward over that of the best plans; a reply that is no plan counts 0. */
   readonly ratio: number;
-  /** The same of the chances to be right. */
+  /** Ratio of the chances to be right. */
   readonly accuracyRatio: number;
   /** Share of replies that are plans. */
   readonly formatRate: number;
@@ -72,7 +72,7 @@ export function halfWidth95(values: readonly number[]): number {
   return Z95 * Math.sqrt(variance / values.length);
 }
 
-/** The same of a share that was counted in so many cases. */
+/** Half the 95 % interval of a share counted over a number of cases. */
 export function halfWidthOfShare95(share: number, cases: number): number {
   return Z95 * Math.sqrt((share * (1 - share)) / cases);
 }

@@ -14,7 +14,7 @@ import { baseOf, configOf, type Learning, type Recipe } from './recipe';
 /** How many of the examples the tokenizer is made from. */
 const TEXTS = 1500;
 
-/** What a warm start is asked with: beside the tuning it heeds the size of a batch alone, so it is the same for many recipes. */
+/** Learning settings of a warm start: only the tuning and the batch size matter, so many recipes share one. */
 const NO_LEARNING: Omit<Learning, 'tuning'> = {
   cycles: 1,
   questions: 2,

@@ -79,6 +79,6 @@ function withSmollm2(lesson: Lesson, path: string): Lesson {
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  // What was under way when a process was lost would go on.
+  // Ends calls that would outlive the lost process.
   process.exit(1);
 });

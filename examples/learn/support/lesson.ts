@@ -58,7 +58,7 @@ export interface Place {
   readonly trainerQueue: string;
 }
 
-/** What every lesson begins with; the figures are the recipe of the small world. */
+/** Settings that every lesson begins with; the figures are the recipe of the small world. */
 export function trainingOf(
   { seed, warmStartSteps, training = {} }: Lesson,
   { folder, baseUrl, trainerQueue }: Place,

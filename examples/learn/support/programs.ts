@@ -15,7 +15,7 @@ export interface ChildProgram {
   readonly pid: number;
   /** The next line of its stdout. Rejects, with what it wrote to stderr, when it ends instead. */
   nextLine(): Promise<string>;
-  /** The same, as JSON. */
+  /** Reads the next line as JSON. */
   nextMessage(): Promise<unknown>;
   tell(line: string): void;
   /** Stops it or lets it go on; nothing where it has ended. */
@@ -99,13 +99,13 @@ export function runProgram(command: string, args: readonly string[], env: NodeJS
   };
 }
 
-/** Of what a process wrote to stderr, so many characters are kept. */
+/** Characters kept of what a process wrote to stderr. */
 const LAST_WORDS = 8_000;
 
 /** After a process has ended, what it wrote arrives within this time. */
 const LINGERING_MS = 500;
 
-/** What became of a process, and a way to end it that does not count as a loss. */
+/** End of a process, and a way to end it that does not count as a loss. */
 export interface WatchedProcess {
   /** How it ended, and its last words, once it has. */
   readonly how: Promise<string>;
@@ -121,7 +121,7 @@ export function watchProcess(child: ChildProcess): WatchedProcess {
   let isAsked = false;
   const closed = once(child, 'close');
   const how = once(child, 'exit').then(async ([code, signal]: (number | string | null)[]) => {
-    // What it had started may hold its pipes open for longer.
+    // Its own children may hold its pipes open for longer.
     await Promise.race([closed, setTimeout(LINGERING_MS, undefined, { ref: false })]);
     const end = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
     return lastWords === '' ? end : `${end}:\n${lastWords.trimEnd()}`;

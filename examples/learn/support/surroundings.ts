@@ -9,14 +9,14 @@ import { needProcesses, type NeededProcesses, type PythonProgram, runChild, runP
 const WORLD = join(__dirname, '../world/serve.ts');
 const TRAINER_QUEUE = 'night-trainer';
 
-/** Of the surroundings, whoever may be killed. */
+/** Processes of the surroundings that may be killed. */
 export type Neighbour = 'trainer' | 'step' | 'policy server';
 
 /** Everything that nights need beside Temporal and its worker, each a process of its own. */
 export interface Surroundings {
   /** Where all of it lies. */
   readonly folder: string;
-  /** What the worker and the commands are configured by. */
+  /** Configuration of the worker and the commands. */
   readonly config: TrainableInput;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
@@ -34,7 +34,7 @@ export interface Surroundings {
 }
 
 export interface SurroundingOptions {
-  /** What every call of the world's workers takes. */
+  /** Delay of every call to the world's workers. */
   readonly delayMs?: number;
   /** Default: a folder below that of all. */
   readonly storeUrl?: string | undefined;
@@ -71,7 +71,7 @@ export async function openSurroundings(
   let runTrainer: (() => Promise<PythonProgram>) | undefined;
   let trainer: PythonProgram | undefined;
 
-  /** What is started again finds nothing, as on another machine. */
+  /** Removes local files, so that a restarted process finds nothing, as on another machine. */
   const forget = (name: string): Promise<void> =>
     rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   const strikes: Readonly<Record<Neighbour, () => Promise<void>>> = {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { draw } from '../../../src/testing/simulated-model';
 
-// What befalls a process that nobody kills: a store that stalls, fails or refuses, and a clock that is set.
+// Troubles of a process that nobody kills: a store that stalls, fails or refuses, and a clock that is set.
 
 /** The share of a store's operations that meets trouble. */
 const TROUBLED = 0.04;

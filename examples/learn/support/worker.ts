@@ -12,7 +12,7 @@ import { letClockJump, troubleOf } from './troubles';
 
 // A worker in a process of its own, made to be killed. To the line `memory` it answers what is left after a collection.
 
-/** What the program is given, as JSON. */
+/** Settings of the program, as JSON. */
 export interface WorkerSetting {
   readonly address: string;
   readonly bundle: string;
@@ -31,7 +31,7 @@ export interface RowTime {
   readonly row: 'opened' | 'closed';
   readonly callId: string;
   readonly attempt: number;
-  /** As the row has it. */
+  /** Time as the row has it. */
   readonly startedAt: string;
   /** Epoch milliseconds, taken right before the write. */
   readonly at: number;

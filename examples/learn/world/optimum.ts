@@ -13,14 +13,14 @@ import {
 /** A plan and what it is exactly worth. */
 export interface Valued {
   readonly plan: Plan;
-  /** That its answer is right. */
+  /** Chance that its answer is right. */
   readonly chance: number;
 }
 
-/** What a topic holds for a policy, all of it exact. */
+/** Exact optimum of a topic. */
 export interface TopicOptimum {
   readonly topic: TopicName;
-  /** Of several best plans the shortest. */
+  /** Best plan; of several the shortest. */
   readonly best: Valued;
   /** The best plan of one step. */
   readonly single: Valued;
@@ -28,7 +28,7 @@ export interface TopicOptimum {
   readonly random: number;
 }
 
-/** What a world holds for a policy; means over its topics. */
+/** Exact optimum of a world; means over its topics. */
 export interface Optimum {
   readonly topics: readonly TopicOptimum[];
   readonly chance: number;
@@ -160,12 +160,12 @@ function isRight(work: Work | undefined): boolean {
 
 /** The best that a second round can do after one plan. */
 export interface ReviewOptimum {
-  /** What to do where the worker says it is sure; no steps: accept the answer. */
+  /** Plan to write when the worker says it is sure; no steps: accept the answer. */
   readonly onSure: Plan;
   readonly onDoubt: Plan;
-  /** That the answer is right after the second round. */
+  /** Chance that the answer is right after the second round. */
   readonly chance: number;
-  /** That an answer which was right is wrong after it. */
+  /** Chance that a right answer is wrong after it. */
   readonly spoils: number;
 }
 
@@ -239,7 +239,7 @@ export function chanceOf(topic: Topic, worker: WorldWorker, kind: Kind, seen: re
   return worker[kind][topic.name] * REPEAT ** revisions * clutter;
 }
 
-/** What a reply is to those who see it. A checker who saw no answer wrote one of its own. */
+/** Value of a reply for those who see it. A checker who saw no answer wrote one of its own. */
 export function workOf(kind: Kind, isGood: boolean, seen: readonly Work[]): Work {
   if (kind === 'plan') return { is: 'plan', isGood };
   return { is: 'answer', isGood, isRevision: kind !== 'solve' && seen.some(({ is }) => is === 'answer') };
@@ -271,7 +271,7 @@ const WORDS: Readonly<Record<string, Kind>> = {
   polish: 'refine',
 };
 
-/** What a subtask asks for, told by its first word; anything unknown asks for a solution. */
+/** Reads the kind of a subtask from its first word; anything unknown asks for a solution. */
 export function kindOf(subtask: string): Kind {
   const [word = ''] = /\p{Letter}+/u.exec(subtask) ?? [];
   return WORDS[word.toLowerCase()] ?? 'solve';

@@ -37,12 +37,12 @@ export function questionSet(world: World, split: Split, count: number, seed: num
   return [...rows.values()];
 }
 
-/** As the lines of a JSONL file. */
+/** Writes rows as the lines of a JSONL file. */
 export function toJsonLines(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }
 
-/** What the questions of one topic are made of. */
+/** Parts that the questions of one topic are made of. */
 interface Source {
   readonly topic: string;
   readonly wordings: readonly ((a: number, b: number) => string)[];
@@ -80,7 +80,7 @@ function padded(number: number): string {
   return String(number).padStart(5, '0');
 }
 
-/** What a question of the world asks, whatever its words: the sum of two numbers. */
+/** Question of the world, whatever its words: the sum of two numbers. */
 export interface WorldQuestion {
   readonly topic: Topic;
   readonly a: number;

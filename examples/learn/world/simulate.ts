@@ -51,7 +51,7 @@ export interface WorldCall {
   readonly worker: string;
   /** The whole prompt. */
   readonly prompt: string;
-  /** What it draws its luck from: a call that is made again gets the same reply, another call another one. */
+  /** Seed of its luck: a repeated call gets the same reply, another call another one. */
   readonly callId: string;
 }
 
@@ -81,7 +81,7 @@ function wordsFor(work: Work, { a, b }: ReadPrompt, dice: Dice): string {
   return work.isRevision ? `${REVISED} ${answer}` : answer;
 }
 
-/** What a worker of the world understands of its prompt. */
+/** Prompt, as a worker of the world understands it. */
 export interface ReadPrompt extends WorldQuestion {
   readonly subtask: string;
   /** Earlier replies that it is shown, oldest first. */
@@ -110,7 +110,7 @@ export function answerIn(reply: string): number | null {
   return number === undefined ? null : Number(number);
 }
 
-/** What a reply of a worker begins with. */
+/** Beginning of a worker's reply. */
 const PLAN = 'Plan: add';
 const REVISED = 'Revised:';
 

@@ -23,7 +23,7 @@ export interface WarmStartExample {
 export interface WarmStartOptions {
   readonly world: World;
   readonly questions: readonly QuestionRow[];
-  /** Of all examples; questions repeat where there are fewer. */
+  /** Number of all examples; questions repeat if there are fewer. */
   readonly count: number;
   readonly seed: number;
   /** Default: the one that mostly writes bad plans. */
@@ -89,17 +89,17 @@ function remembered(): (world: World) => Optimum {
 
 /** How an untrained policy draws its plans. All are chances. */
 export interface Prior {
-  /** That a plan has the shape (the kinds of its steps) of the topic's best one. */
+  /** Chance that a plan has the shape (the kinds of its steps) of the topic's best one. */
   readonly bestShape: number;
-  /** That it has the topic's decoy shape. More than any other, so that the most likely plan is a bad one. */
+  /** Chance that it has the topic's decoy shape. The highest, so that the most likely plan is a bad one. */
   readonly decoyShape: number;
-  /** That it has one of the shapes that make sense, where it has neither; else its kinds are drawn evenly. */
+  /** Chance that it otherwise has a shape that makes sense; else its kinds are drawn evenly. */
   readonly sensibleShape: number;
-  /** That a step has the worker that does such a step best. */
+  /** Chance that a step has the worker that does such a step best. */
   readonly bestWorker: number;
-  /** That a step has the topic's decoy worker; else its worker is drawn evenly. */
+  /** Chance that a step has the topic's decoy worker; else its worker is drawn evenly. */
   readonly decoyWorker: number;
-  /** That a later step sees all earlier ones, else none. */
+  /** Chance that a later step sees all earlier ones, else none. */
   readonly seesAll: number;
 }
 
@@ -113,7 +113,7 @@ export const DECOY_PRIOR: Prior = {
   seesAll: 0.85,
 };
 
-/** The same with no more of the best shapes and workers than chance puts there. */
+/** Prior with no more of the best shapes and workers than chance puts there. */
 const BLIND_PRIOR: Prior = { ...DECOY_PRIOR, bestShape: 0, bestWorker: 0 };
 
 const PRIORS: Readonly<Record<string, Prior>> = { decoy: DECOY_PRIOR, blind: BLIND_PRIOR };

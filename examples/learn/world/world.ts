@@ -2,10 +2,10 @@ import type { Rates } from '../../../src/protocol/cards';
 import { draw } from '../../../src/testing/simulated-model';
 import type { Split } from './questions';
 
-/** What a subtask asks for. */
+/** Kinds of subtasks. */
 export type Kind = 'plan' | 'solve' | 'verify' | 'refine';
 
-/** What a question is about. */
+/** Topics of questions. */
 export type TopicName = 'trivia' | 'algebra' | 'law' | 'code';
 
 /** A chance for each topic. */
@@ -16,20 +16,20 @@ export interface Topic {
   readonly name: TopicName;
   /** Words that tell the topic; each question holds exactly one. */
   readonly nouns: readonly string[];
-  /** What share of its failures a solver is spared who sees a sound plan. */
+  /** Share of its failures that a solver avoids by seeing a sound plan. */
   readonly lift: number;
   /** Chance that a right answer is spoiled by a check, for a worker of `checkSpoils` 1. */
   readonly verifySpoils: number;
   /** Chance that a right answer is spoiled by a refinement. */
   readonly refineSpoils: number;
-  /** What an untrained policy mostly writes: a plan that looks sensible and is not. */
+  /** Plan that an untrained policy mostly writes: it looks sensible and is not. */
   readonly decoy: { readonly worker: string; readonly shape: readonly Kind[] };
 }
 
 /** A simulated worker: whose work is good how often. */
 export interface WorldWorker {
   readonly id: string;
-  /** What it is good at, in one word. */
+  /** Strength of the worker, in one word. */
   readonly specialty: string;
   /** Chance that its plan is sound. */
   readonly plan: ByTopic;
@@ -54,7 +54,7 @@ export interface World {
   readonly phrases: Readonly<Record<Kind, string>>;
 }
 
-/** The same world with some of its workers only, in the order given. */
+/** Keeps only some of a world's workers, in the order given. */
 export function withWorkers(world: World, ids: readonly string[]): World {
   return { ...world, workers: ids.map((id) => workerOf(world, id)) };
 }
