@@ -1,4 +1,4 @@
-/** What an error shows of itself, by its shape: errors of other realms (jest, vm) and SDKs share no class with ours. */
+/** Facts of an error, by its shape: errors of other realms (jest, vm) and SDKs share no class with ours. */
 export interface ErrorFacts {
   /** Its own code, else its name. */
   readonly code: string;

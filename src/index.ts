@@ -1,6 +1,6 @@
 /** The door for workers, clients and tools. Workflow code has its own: `temporal-conductor/workflows`. */
 
-// What every error of ours extends: told apart by its `code`.
+// Base class of all our errors, told apart by `code`.
 export { ConductorError } from './conductor-error';
 
 // A worker that solves, and a client that asks.
@@ -17,7 +17,7 @@ export { BadRetryError, type RetryRequest } from './client/retry';
 export { BadQuestionError, RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
-// What a run takes, what it gives back, and why a call in it failed.
+// Input and result of a run, and the reasons why a call in it failed.
 export {
   solveInputSchema,
   solveResultSchema,

@@ -4,7 +4,7 @@ import { configuredStore } from './store/open-store';
 import type { Store } from './store/store';
 import { WorkerPlugin } from './worker/worker-plugin';
 
-/** What a worker that solves is given. */
+/** Options of a worker that solves. */
 export interface ConductorPluginOptions {
   /**
    * Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment.

@@ -1,4 +1,4 @@
-/** What an error says, for a sentence of ours to quote. Errors of another realm (jest, vm) are read by their shape. */
+/** Message of an error, to quote in a sentence of ours. Errors of another realm (jest, vm) are read by their shape. */
 export function reasonOf(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
   return String(error.message).trim();

@@ -122,7 +122,7 @@ function surroundings({ cwd = parse(process.execPath).root, env = process.env, p
   const passed = Object.entries(env).filter(
     ([name]) => !/^path$/i.test(name) && (PLAIN.test(name) || passes === 'all' || passes?.test(name)),
   );
-  // What the program starts itself is not looked up in the current folder either. An empty PATH would mean that folder.
+  // Keeps the program's own children from being looked up in the current folder, which an empty PATH would mean.
   const folders = foldersOf(env.PATH ?? env.Path);
   const path = folders.length === 0 ? {} : { PATH: folders.join(delimiter) };
   return { cwd, env: { ...Object.fromEntries(passed), ...path, ...NO_CURRENT_FOLDER } };

@@ -15,7 +15,7 @@ test.each(PAGES)('%s: every link to a file leads to one, and every anchor to a h
   }
 });
 
-/** As GitHub makes them of headings. */
+/** Makes anchors of headings as GitHub does. */
 function anchorsOf(page: string): string[] {
   const headings = [...outsideFences(readPage(page)).matchAll(/^#{1,6} (.+)$/gm)];
   return headings.map(([, heading = '']) =>

@@ -138,7 +138,7 @@ describe("a user's own activities and workflows in the pool", () => {
     expect(outputs(result)).toEqual([long, 'Report.\narchive: 6000 bytes in the store', 'the answer']);
     expect(stage.providers.log.at(-1)?.body).toContain(long);
     expect(await stage.store.list('texts/')).toHaveLength(1);
-    // What they spent counts, and what nobody told is not taken for nothing.
+    // Their tokens count, and unknown ones are not taken for zero.
     expect(result.calls.find(({ worker }) => worker === 'report')?.usage).toMatchObject({ inputTokens: 30 });
     expect(result.calls.find(({ worker }) => worker === 'archive')?.nanoUsd).toBe(10_000_000);
     expect(result).toMatchObject({ costIsLowerBound: true });

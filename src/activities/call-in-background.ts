@@ -194,14 +194,14 @@ export function allowedMs(
   return Math.max(0, Math.min(timeoutMs, untilEndOfRun));
 }
 
-/** What the vendor's codes would have been as a status, had the connection been held. */
+/** Status that each of the vendor's codes would have been on a held connection. */
 const FAILED: Readonly<Record<string, ProviderFailureType>> = {
   rate_limit_exceeded: FAILURES.rateLimited,
   server_error: FAILURES.unavailable,
   invalid_prompt: FAILURES.badRequest,
 };
 
-/** What an answer in the background comes to, once it is over. */
+/** Turns an answer from the background, once it is over, into a reply or a failure. */
 export function settleBackground(
   ended: Exclude<Progress, { status: 'running' }>,
   context: CallContext,

@@ -254,7 +254,7 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
 /** The report of a request that ended too early to show anything. */
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
-/** What the rate limiter of a model learns from a request that is over. */
+/** Tells the rate limiter of a model about a finished request. */
 function reportOf(sent: SentRequest | LeftRunning): Report {
   if (sent.kind === 'left-running') return NOTHING_LEARNT;
   const { usage, billed } = outcomeOf(sent);

@@ -6,7 +6,7 @@ import type { ModelCall } from './model-call';
 import type { BackgroundCalls, Complete } from './models/model';
 import type { Permit } from './rate-limits/limiter';
 
-/** What the activities of one worker process work with. */
+/** Everything that the activities of one worker process share. */
 export interface Dependencies {
   readonly config: Config;
   readonly store: Store;

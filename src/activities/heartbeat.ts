@@ -91,7 +91,7 @@ export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What earlier attempts left of an activity's time, by the server's clock alone: this machine's may jump. */
+/** Time left of an activity after earlier attempts, by the server's clock alone: this machine's may jump. */
 function leftFor({
   scheduledTimestampMs,
   currentAttemptScheduledTimestampMs,

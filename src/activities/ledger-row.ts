@@ -7,7 +7,7 @@ import { callOf, createRow, type LedgerRow, type OpenRow, writeRow } from '../st
 import type { Store } from '../store/store';
 import type { ModelCall } from './model-call';
 
-/** What every row of a call begins with. */
+/** Fields that every row of a call begins with. */
 export function openRowOf(
   { rootId, purpose, round, step, worker, card }: ModelCall,
   callId: string,
@@ -43,13 +43,13 @@ export async function bookCall(
   else await writeRow(store, row);
 }
 
-/** What a request came to, as far as money goes. */
+/** Outcome of a request, as far as money goes. */
 export interface AttemptOutcome {
   readonly error: Problem | null;
   readonly usage: Usage | null;
   /** `no`: certainly free. `yes`: by its usage. `unknown`: the row stays without an amount. */
   readonly billed: 'no' | 'yes' | 'unknown';
-  /** What the provider says it charged; null where it does not. */
+  /** Charge reported by the provider; null if it reports none. */
   readonly reportedNanoUsd: number | null;
 }
 
@@ -80,7 +80,7 @@ function amountOf({ card }: ModelCall, { billed, usage, reportedNanoUsd }: Attem
   return chargeOf(usage, card.price, reportedNanoUsd);
 }
 
-/** What the workflow learns from a call that failed: every request sent for it, and when. */
+/** Details of a failed call for the workflow: every request sent for it, and when. */
 export function callDetails(rows: readonly LedgerRow[]): CallFailureDetails {
   const now = new Date().toISOString();
   const startedAt = rows[0]?.startedAt ?? now;

@@ -8,7 +8,7 @@ import type { ModelCall } from './model-call';
 import { type CallContext, type Ended, judgeReply, toProviderFailure } from './models/failure';
 import type { ModelReply, ModelRequest } from './models/model';
 
-/** What one HTTP request came to. */
+/** Outcome of one HTTP request. */
 export type SentRequest =
   | Ended
   | {
@@ -21,7 +21,7 @@ export type SentRequest =
       readonly reply: ModelReply | null;
     };
 
-/** What a provider knows a request by. */
+/** Credentials by which a provider knows a request. */
 export type RequestCredentials = Required<Pick<ModelRequest, 'apiKey' | 'callId'>>;
 
 /** Sends one HTTP request and waits for its end. Never throws, whatever the provider does. */
@@ -42,7 +42,7 @@ export async function sendRequest(
   });
 }
 
-/** What an error in place of a reply comes to: the provider's failure, or our own end. */
+/** Turns an error in place of a reply into the provider's failure, or our own end. */
 export function brokenBy(error: unknown, context: CallContext, cancellation: AbortSignal): SentRequest {
   const failure = cancellation.aborted ? null : toProviderFailure(error, context);
   return failure === null ? brokenOff(null) : { kind: 'failed', failure, reply: null, partial: null };
@@ -65,7 +65,7 @@ export function outcomeOf(sent: SentRequest): AttemptOutcome {
   }
 }
 
-/** Who is asked, for the sentences of failures. */
+/** Names the called model for the sentences of failures. */
 export function contextOf(call: ModelCall, secret: string | null, signal: AbortSignal): CallContext {
   const { step, worker, timeoutMs, card } = call;
   const { provider, model } = card;

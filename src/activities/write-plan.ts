@@ -65,7 +65,7 @@ export async function writePlan(
   return { plan, problem, reply: output, calls: noted, dropped };
 }
 
-/** As the Conductor would have written it, so that it can be shown what a person rejected. */
+/** Writes the plan as the Conductor would have, so that it can be shown what a person rejected. */
 async function takeConfigured(store: Store, given: Plan, context: PlanContext): Promise<WritePlanResult> {
   const { plan, problem } = readPlan(() => validatePlan(given, context));
   const reply = plan === null ? '' : renderPlan(plan, context.workers);

@@ -44,7 +44,7 @@ export class Account {
     this.bound = boundOf(limits);
   }
 
-  /** What holds now: the limits that were set, or what is committed where that is more. */
+  /** Limits that hold now: those that were set, or what is committed if that is more. */
   get limits(): SpendingLimits {
     return limitsOf(combine(this.bound, this.committed, Math.max));
   }
@@ -64,7 +64,7 @@ export class Account {
     return this.spent;
   }
 
-  /** What children were given and have not returned. */
+  /** Amounts that children were given and have not returned. */
   get shared(): readonly Amount[] {
     return [...this.shares.values()];
   }
@@ -175,7 +175,7 @@ function timesWorst({ tokens, nanoUsd }: WorstCase, billable: number): Amount {
   return { calls: billable, tokens: billable * tokens, nanoUsd: billable * (nanoUsd ?? 0) };
 }
 
-/** What one request counts for, what is unknown at its maximum. One without usage and at no cost was free. */
+/** Amount that one request counts for, with its maximum if unknown. One without usage and at no cost was free. */
 function atMost({ usage, nanoUsd }: Call, worst: WorstCase): Amount {
   const isFree = usage === null && nanoUsd === 0;
   const tokens = usage === null ? worst.tokens : usage.inputTokens + usage.outputTokens;

@@ -1,7 +1,7 @@
 import type { Usage } from '../protocol/call';
 import type { Price, Rates } from '../protocol/cards';
 
-/** What a provider bills for a request, in nano-USD; null where usage or price, or that of its tier, is unknown. */
+/** Bill of a request in nano-USD; null if usage or price, or that of its tier, is unknown. */
 export function billOf(usage: Usage | null, price: Price | null): number | null {
   if (usage === null || price === null) return null;
   const inTier = priceInTier(price, usage.serviceTier);

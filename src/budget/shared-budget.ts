@@ -2,7 +2,7 @@ import type { SpendingLimits } from '../protocol/messages';
 import { Account } from './account';
 import { NOTHING } from './amount';
 
-/** What was set aside for one part. */
+/** Share set aside for one part. */
 export interface BudgetShare {
   /** 10⁻⁹ USD; null: no limit. */
   readonly nanoUsd: number | null;
@@ -22,7 +22,7 @@ export interface BudgetShare {
 export class SharedBudget {
   private readonly account: Account;
   private kept = 0;
-  /** What was allowed when a part could not be paid to its end; null: none was. */
+  /** Shortage at which a part could not be paid to its end; null: none. */
   private tooLittle: number | null = null;
   private parts = 0;
   private settled = 0;
@@ -104,7 +104,7 @@ export class SharedBudget {
     this.tooLittle = this.allowed;
   }
 
-  /** What was too little for one kind of part may do for a smaller one. */
+  /** Forgets a shortage of one kind of part, since it may suffice for a smaller one. */
   forgetShortage(): void {
     this.tooLittle = null;
   }

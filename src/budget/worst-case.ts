@@ -7,7 +7,7 @@ import type { Text } from '../protocol/text';
 import { nanoUsdOfCall } from '../protocol/external-worker';
 import { nanoUsdOf } from './nano-usd';
 
-/** What ONE request that is billed may come to. */
+/** Largest bill of ONE request. */
 export interface WorstCase {
   /** Whose requests it is for; absent for the user's own activities and workflows. */
   readonly model?: string;
@@ -56,7 +56,7 @@ export function worstCaseOf(
 const VERSION_1 = {
   /** Rules, examples and headings of the Conductor's prompt. */
   style: { full: 3072, compact: 256 },
-  /** What it is told about calling itself. */
+  /** Instruction about calling itself. */
   self: 256,
   /** The line of one worker besides its id and notes. */
   member: 24,
@@ -64,7 +64,7 @@ const VERSION_1 = {
   schema: 512,
   schemaCopies: 2,
   ordinal: 5,
-  /** What it is told about a plan and an answer to review. */
+  /** Instruction about a plan and an answer to review. */
   review: 512,
   /** A failed reply is clipped to 4000 characters, which have up to three bytes each. */
   shownReply: 3 * 4096,
@@ -152,7 +152,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** What a plan's workers read beside its subtasks. */
+/** Texts that a plan's workers read beside its subtasks. */
 interface PlanTexts {
   readonly question: Text;
   readonly background?: readonly Background[] | undefined;

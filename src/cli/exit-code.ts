@@ -2,7 +2,7 @@ import { ConductorError } from '../conductor-error';
 import { FAILURES } from '../protocol/failures';
 import type { SolveResult } from '../protocol/solve';
 
-/** What a command says to the shell. */
+/** Exit codes of all commands. */
 export const EXIT = {
   /** An answer was given, or what was asked for was done. */
   answered: 0,

@@ -40,7 +40,7 @@ export async function* followPatiently(
   }
 }
 
-/** That a server is away: told once, and when it is over. */
+/** Prints once that a server is away, and once that it is back. */
 class Absence {
   private since: number | null = null;
 

@@ -9,12 +9,12 @@ import { UsageError } from './exit-code';
 import type { RunningWorker } from './start-worker';
 import { say } from './terminal';
 
-/** What a command knows of the workers that it relies on. */
+/** Place of the workers that a command relies on. */
 interface Place {
   readonly server: Pick<TemporalServer, 'address' | 'embedded'>;
   readonly config: Pick<Config, 'temporal' | 'workers'>;
   readonly temporal: Client;
-  /** What `--config` names. */
+  /** Value of `--config`. */
   readonly file: string | undefined;
   /** The command's own, which polls the configuration's queue. */
   readonly worker: Pick<RunningWorker, 'identity'> | null;

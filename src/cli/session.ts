@@ -18,7 +18,7 @@ import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerManner, WorkerParts } from './start-worker';
 import { say } from './terminal';
 
-/** What a server must be able to do for a command. */
+/** Abilities of the server that a command needs. */
 export interface ServerDemands {
   /** The command runs until it is stopped, so that others may rely on its server. */
   readonly stays?: boolean;
@@ -30,7 +30,7 @@ export interface ServerDemands {
   readonly elsewhere?: boolean;
 }
 
-/** What a command works with while it runs. */
+/** Everything that a command works with while it runs. */
 export interface Session {
   readonly server: TemporalServer;
   /** The configuration as it holds on that server. */
@@ -38,7 +38,7 @@ export interface Session {
   readonly store: Store;
   readonly temporal: Client;
   readonly conductor: ConductorClient;
-  /** What `--config` names. */
+  /** Value of `--config`. */
   readonly file: string | undefined;
   /** Null if the command leaves the work to other processes. */
   readonly worker: RunningWorker | null;
@@ -50,7 +50,7 @@ export interface SessionOptions
     Partial<Pick<WorkerManner, 'graceMs' | 'log'>>,
     Pick<WorkerParts, 'servesCheckpoints'> {
   readonly file: string | undefined;
-  /** What `--trust` says, for a worker that makes calls. */
+  /** Value of `--trust`, for a worker that makes calls. */
   readonly trust?: boolean;
   /**
    * - `look`: no worker.

@@ -17,7 +17,7 @@ import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
 /** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
 export const FOLDER = '.conductor';
 
-/** What commands are configured with: the settings of solves, and the sections of add-ons, which only this file knows. */
+/** Settings of solves with the sections of add-ons, which only this file knows. */
 export type Settings = TrainableConfig;
 
 /** The options of every command that loads a configuration. */
@@ -70,7 +70,7 @@ export async function checkTrust(config: Settings, options: WorkOptions): Promis
   await requireTrust(foreignPairs(config), fileOf(options), options.trust);
 }
 
-/** What such a configuration is yet to be trusted with. */
+/** Pairs of key and place that such a configuration is not yet trusted with. */
 export function untrustedOf(config: Settings, options: WorkOptions): Promise<string[]> {
   return untrusted(foreignPairs(config), fileOf(options));
 }

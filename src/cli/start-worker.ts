@@ -36,7 +36,7 @@ export interface WorkerParts {
 
 export interface RunningWorker {
   readonly connection: NativeConnection;
-  /** What the server knows it by. */
+  /** Identity by which the server knows it. */
   readonly identity: string;
   /** How it stands, in the SDK's words. */
   status(): WorkerStatus;

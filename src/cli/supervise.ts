@@ -7,13 +7,13 @@ import { say } from './terminal';
 
 /** A process that is kept running. */
 export interface Supervised {
-  /** As sentences call it. */
+  /** Name in sentences. */
   readonly name: string;
   /** Starts it; `sayReady` is called when it works. It must end by itself when this process is gone. */
   readonly start: (sayReady: () => void) => ChildProcess;
 }
 
-/** So many crashes within so long are no accident. */
+/** Crashes within the span below that are no accident. */
 const MOST_CRASHES = 5;
 const WITHIN_MS = 60_000;
 

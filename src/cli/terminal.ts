@@ -26,7 +26,7 @@ export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | u
   return stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
 }
 
-/** What steers a terminal: control characters but line ends and tabs, and what overrides the writing direction. */
+/** Characters that steer a terminal: control characters but line ends and tabs, and overrides of the writing direction. */
 const STEERING = /\r(?!\n)|(?![\n\t\r])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
 
 /** All that `paintFor` writes. */

@@ -75,13 +75,13 @@ export async function untrusted(pairs: readonly string[], file: string): Promise
   return open.filter((pair) => !trusted[folder]?.includes(pair));
 }
 
-/** What this process and those that it starts are trusted with. */
+/** Pairs that this process and its children are trusted with. */
 export function granted(): string[] {
   const pairs = (process.env[VARIABLE] ?? '').split(',').map((pair) => pair.trim());
   return pairs.filter((pair) => pair !== '');
 }
 
-/** What would be sent where, in words. */
+/** Phrase that says what would be sent where. */
 export function errandOf(pair: string, verb: string): string {
   const [, name = '', place = ''] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
   return `${CREDENTIALS[name] ?? name} ${verb} ${place}`;
@@ -110,7 +110,7 @@ async function ask(pairs: readonly string[], file: string): Promise<void> {
 interface Doubt {
   readonly what: string;
   readonly question: string;
-  /** What to do where the answer is no. */
+  /** Advice for a "no". */
   readonly otherwise: string;
   readonly pairs: readonly string[];
 }

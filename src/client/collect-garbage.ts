@@ -22,7 +22,7 @@ export interface CollectOptions {
   readonly dryRun?: boolean;
 }
 
-/** What was old in the store, and what became of it. */
+/** Old entries of the store, and how many were removed. */
 export interface Collected {
   readonly texts: Swept;
   /** Kept answers, and answers that a vendor was still writing. */

@@ -182,7 +182,7 @@ export class ConductorClient {
     await updateRun(this.client, id, REJECT_PLAN_UPDATE, { reason });
   }
 
-  /** What `parsePlan` reads a plan for this run by, and the run itself would judge it by now. */
+  /** Context by which `parsePlan` reads a plan for this run, and by which the run would judge it now. */
   async planContext(id: string): Promise<PlanContext> {
     const origin = await this.readOrigin(id);
     return contextOf(origin, await this.setLimits(id, {}));

@@ -49,7 +49,7 @@ export async function* readHistory(
   } while (nextPageToken.length > 0);
 }
 
-/** What surely fits into the 4 MB that a connection takes by default, with what gRPC and the server add to it. */
+/** Size that surely fits the 4 MB that a connection takes by default, with what gRPC and the server add. */
 const PAGE_BYTES = 3_000_000;
 
 /** Every payload that events of a history hold, as it is there. */

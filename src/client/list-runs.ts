@@ -50,7 +50,7 @@ const MOST_A_PAGE = 1_000;
 /** More unfinished runs than these are counted, not read. */
 const MOST_UNFINISHED = 100;
 
-/** What the server says of a run in its lists, or in its description. */
+/** Fields of a run in the server's lists or in its description. */
 interface Found extends Pick<
   WorkflowExecutionInfo,
   'runId' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
@@ -235,7 +235,7 @@ function quoted(value: string): string {
   return `'${value.replace(/['\\]/g, '\\$&')}'`;
 }
 
-/** What the server knows of a run, as it is now; null where it does not know it. */
+/** Asks the server about a run; null if it is unknown. */
 async function describeRun(client: Client, id: string): Promise<Found | null> {
   try {
     const { workflowId, ...run } = await client.workflow.getHandle(id).describe();

@@ -39,7 +39,7 @@ export interface PendingCall {
 /** Where a run is when it starts a call; `now` is the workflow's clock. */
 type RunPosition = Readonly<{ round: number; depth: number; now: string }>;
 
-/** What was started, as far as a trace is concerned; null for anything else. `childId` is a child's workflow id. */
+/** Reads a started call for a trace; null for anything else. `childId` is a child's workflow id. */
 export function readPendingCall(
   { type, childId, input }: { type?: string | null; childId?: string | null; input: unknown },
   at: RunPosition,

@@ -71,7 +71,7 @@ export function checkWorker(origin: RunOrigin, id: string, worker: string): void
   );
 }
 
-/** What a plan for a run is judged by under these limits. */
+/** Context that judges a plan for a run under these limits. */
 export function contextOf(
   { input, run }: RunOrigin,
   limits: Pick<RunLimits, 'steps' | 'depth'>,

@@ -105,7 +105,7 @@ class Readers {
     this.read(id, reader);
   }
 
-  /** What any reader sees, as it comes, until all have ended. */
+  /** Yields what any reader sees, as it comes, until all have ended. */
   async *news(): AsyncGenerator<{ id: string; trace: SolveTrace }> {
     while (this.pending.size > 0) {
       const { id, next } = await Promise.race(this.pending.values());
@@ -117,14 +117,14 @@ class Readers {
     }
   }
 
-  /** What a reader is in the middle of ends by itself. */
+  /** Lets readers finish what they are reading. */
   close(): void {
     for (const reader of this.readers.values()) reader.return?.().catch(() => undefined);
   }
 
   private read(id: string, reader: AsyncIterator<SolveTrace>): void {
     const reading = reader.next().then((next) => ({ id, next }));
-    // Whoever waits for news is thrown it; where no one does any more, it is no lost rejection.
+    // Avoids an unhandled rejection when nobody waits for news any more.
     reading.catch(() => undefined);
     this.pending.set(id, reading);
   }

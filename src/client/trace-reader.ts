@@ -21,7 +21,7 @@ import {
 } from './history';
 import { type PendingCall, readPendingCall } from './pending-call';
 
-/** What a run was started with, and what was resolved from it. */
+/** Input of a run, and what was resolved from it. */
 export interface RunOrigin {
   readonly input: SolveInput;
   readonly run: ResolvedRun;

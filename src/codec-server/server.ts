@@ -15,7 +15,7 @@ export interface CodecServerOptions {
   readonly port: number;
   /** Origins of web pages that may ask, e.g. `http://127.0.0.1:8233`. Other programs send no origin, and pass. */
   readonly origins: readonly string[];
-  /** What must follow `Authorization: Bearer`; null asks for none. */
+  /** Token expected behind `Authorization: Bearer`; null asks for none. */
   readonly token: string | null;
   /** The one whose payloads the keys belong to. */
   readonly namespace: string;
@@ -149,7 +149,7 @@ function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService)
   };
 }
 
-/** What a browser asks for before it sends the headers that Temporal's page adds. */
+/** Answer to a browser's preflight for the headers that Temporal's page adds. */
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'authorization, authorization-extras, content-type, x-namespace',

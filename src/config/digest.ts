@@ -19,7 +19,7 @@ export function solvingDigestOf(config: Config): ConfigDigest {
   return digestOf({ ...config, training: undefined });
 }
 
-/** What differs between two versions as this process reads them, e.g. `limits.costUsd`, `workers.beta`. */
+/** Names the settings in which two versions differ, e.g. `limits.costUsd`, `workers.beta`. */
 export function changesBetween(one: Config, other: Config): string[] {
   return differencesOf(partsOf(one), partsOf(other));
 }
@@ -27,7 +27,7 @@ export function changesBetween(one: Config, other: Config): string[] {
 export function differencesOf(one: ConfigDigest, other: ConfigDigest): string[] {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   const different = names.filter((name) => one[name] !== other[name]);
-  // That the list of workers is another one goes without saying where one of them is.
+  // Leaves out the list of workers if one of them is named.
   return different.filter((name) => !different.some((each) => each.startsWith(`${name}.`)));
 }
 

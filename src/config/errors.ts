@@ -26,7 +26,7 @@ const MAX_NAMES = 10;
 /** Values at these places may be a key put there by mistake: they are never repeated. */
 const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv']);
 
-/** What a message can hold of a list of any length: the first few, and how many more there are. */
+/** Joins the first few of a list of any length, and says how many more there are. */
 export function someOf(names: readonly string[], separator = ', '): string {
   const more = names.length - MAX_NAMES;
   const rest = more > 0 ? [`and ${more.toLocaleString('en-US')} more`] : [];
@@ -67,7 +67,7 @@ export function valueAt(content: unknown, path: readonly PropertyKey[]): unknown
   return path.reduce(valueIn, content);
 }
 
-/** What was most likely meant in the place of a word that is none of those to choose from. */
+/** Guesses the word that was meant among those to choose from. */
 export function meantBy(issue: z.core.$ZodIssue, content: unknown): string | undefined {
   const value = valueAt(content, issue.path);
   const choices = choicesOf(issue);

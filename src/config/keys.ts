@@ -48,12 +48,12 @@ function isConfigured(card: Card, config: Config): boolean {
   );
 }
 
-/** Whoever may be asked in a run, and each at a place of its own. */
+/** Cards that a run may ask, each place once. */
 export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
-/** Whoever this configuration has asked, the verifier included. */
+/** Cards of this configuration, the verifier included. */
 export function configuredCards(config: Config): Card[] {
   const verifier = resolveVerifier(config);
   return [...modelCardsOf(resolveRun(config)), ...(verifier === null ? [] : [verifier])];

@@ -21,7 +21,7 @@ export interface LoadedConfig<Settings extends Config = Config> {
 }
 
 export interface LoadConfigOptions {
-  /** What `--config` names. */
+  /** Value of `--config`. */
   readonly path?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -38,7 +38,7 @@ export interface ConfigReader<Input, Settings extends Config> {
   readonly load: (options: LoadConfigOptions) => Promise<LoadedConfig<Settings>>;
   readonly readFile: (path: string) => Settings;
   readonly parse: (content: Input) => Settings;
-  /** What a program gives: a path or a content, else the file that a command would read. */
+  /** Reads a path or a content from a program, else the file that a command would read. */
   readonly readGiven: (given: string | Input | undefined) => Settings;
 }
 
@@ -94,7 +94,7 @@ interface Findings {
   readonly content: unknown;
 }
 
-/** What else is wrong in a section whose provider is misspelt, which decides on its settings; read as it was meant. */
+/** Reads a section whose provider is misspelt as it was meant, to find its other mistakes. */
 function hiddenBehind(issues: Findings['issues'], content: unknown, schema: z.ZodType): Findings {
   const meant = issues.flatMap((issue) => {
     const word = issue.code === 'invalid_union' ? meantBy(issue, content) : undefined;

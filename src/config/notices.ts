@@ -40,13 +40,13 @@ export function haveNoPrice(names: readonly string[]): string {
   return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no known price`;
 }
 
-/** As messages call it: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */
+/** Name in messages: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */
 export function nameOf(card: ConductorCard | RunWorker): string {
   const what = 'provider' in card ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
   return 'id' in card ? `worker ${card.id} (${what})` : `the Conductor (${what})`;
 }
 
-/** Who writes plans, as commands show it: `openai gpt-6-sol`, `policy nightly/000040`. */
+/** Names the writer of plans for commands: `openai gpt-6-sol`, `policy nightly/000040`. */
 export function describeConductor(conductor: ConductorConfig): string {
   return conductor.provider === 'policy'
     ? `policy ${conductor.checkpoint ?? '(the checkpoint that serves)'}`

@@ -178,7 +178,7 @@ export const configSchema = z.strictObject({
     .string()
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
     .default(DEFAULT_STORE),
-  /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
+  /** Encrypts what goes to Temporal and into the store with the keys in this variable. */
   encryption: z
     .strictObject({
       keyEnv: keyNameSchema,
@@ -194,7 +194,7 @@ export const configSchema = z.strictObject({
   training: z.unknown().optional(),
 });
 
-/** As a program or a person writes it, defaults left out. */
+/** Configuration as a program or a person writes it, defaults left out. */
 export type ConfigInput = z.input<typeof configSchema>;
 
 /** Checked and with its defaults; what depends on a model or vendor is not resolved yet. */
@@ -204,7 +204,7 @@ export type WorkerConfig = Config['workers'][number];
 /** Not a checkpoint, activity or workflow. */
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;
 
-/** What a worker is checked by beside others. It may have mistakes of its own, which must not hide these. */
+/** Part of a worker that is checked against others. Mistakes elsewhere in it must not hide these. */
 interface Named {
   readonly id?: unknown;
   readonly fallback?: unknown;

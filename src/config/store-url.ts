@@ -44,7 +44,7 @@ function readS3Url(url: string): StorePlace | null {
   return isKey(prefix) ? { kind: 's3', bucket, prefix: `${prefix}/` } : null;
 }
 
-/** As PostgreSQL's own programs take them; a mode that may fall back to no encryption is not among them. */
+/** Options as PostgreSQL's own programs take them; a mode that may fall back to no encryption is not among them. */
 const POSTGRES_OPTIONS: Readonly<Record<string, RegExp>> = {
   schema: /^[a-z_][a-z0-9_]{0,62}$/,
   host: /^\/./,

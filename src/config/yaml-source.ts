@@ -53,7 +53,7 @@ function parse(text: string, name: string, lineCounter: LineCounter): ReturnType
   }
 }
 
-/** What the parser found, without the piece of the text that its sentences may end with: it may be a key. */
+/** Takes the parser's finding without the quoted piece of text, which may be a key. */
 function verdictOf(error: unknown): string {
   const sentence = reasonOf(error);
   return sentence.split(/(?<=\S): /)[0] ?? sentence;

@@ -78,7 +78,7 @@ class EncryptionCodec implements PayloadCodec {
   }
 }
 
-/** What Temporal's converters write for `undefined`. */
+/** Payload of Temporal's converters for `undefined`. */
 const NOTHING: Payload = { metadata: { encoding: Buffer.from('binary/null') } };
 
 /** Why a strict process does not take a payload that it reads for a workflow; null where it does. */
@@ -101,7 +101,7 @@ function faultOf(payload: Payload, binding: string): string | null {
 const SCHEDULED = /^(?:nightly|scheduled)-/;
 const DUE_TIME = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-/** What payloads of a workflow, and of its activities, are bound to; empty where the SDK does not know. */
+/** Workflow that payloads and those of its activities are bound to; empty if the SDK does not know. */
 function bindingOf(context: SerializationContext | undefined): string {
   const { namespace = '', workflowId = '' } = context ?? {};
   if (workflowId === '') return '';

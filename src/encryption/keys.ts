@@ -3,7 +3,7 @@ import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { ConductorError } from '../conductor-error';
 
-/** That of AES-256. */
+/** Key length of AES-256, in bytes. */
 const KEY_BYTES = 32;
 
 /**

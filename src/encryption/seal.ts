@@ -32,7 +32,7 @@ export function unseal(sealed: Uint8Array, key: KeyObject, binding = ''): Buffer
   }
 }
 
-/** What every encrypted object of a store begins with. */
+/** Mark at the beginning of every encrypted object. */
 const MARK = Buffer.from('TCE1');
 
 /** A stored object is not what an encrypted store wrote under its key. */

@@ -10,7 +10,7 @@ export type Graded<Grader extends Question['grader']> = Omit<
   'id' | 'question' | 'topic' | 'level' | 'source' | 'date'
 >;
 
-/** What such a grader must know of a question. */
+/** Right answers of these graders. */
 export type RuleAnswer = Graded<'exact'> | Graded<'number'> | Graded<'choice'> | Graded<'freeform'>;
 
 /** Tells right from wrong by rules alone, the same way each time, in time that is linear in the reply. */

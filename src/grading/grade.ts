@@ -10,7 +10,7 @@ import { type Grade, gradeOf, isClipped } from './verdict';
 
 export type { Grade, Verdict } from './verdict';
 
-/** What a grader must know of a question. */
+/** Right answers of all graders. */
 export type RightAnswer = RuleAnswer | Graded<'math'> | Graded<'code'> | Graded<'custom'>;
 
 /**

@@ -88,7 +88,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
         .string()
         .regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of a function' })
         .exactOptional(),
-      /** What a program reads and prints; of a function its arguments, one JSON value a line, and what it returns. */
+      /** Input and output of a program; for a function its arguments, one JSON value a line, and what it returns. */
       tests: z
         .array(z.strictObject({ input: z.string(), output: z.string() }))
         .min(1, { error: 'expected at least one test' })

@@ -52,7 +52,7 @@ function closingBrace(text: string): number | null {
 
 const STATED = /\banswer\s{0,2}(?:is\b|:|=)\s{0,2}:?/gi;
 
-/** What stands behind each `answer is` or `answer:`, up to the end of its line or the next of them. */
+/** Finds the text behind each `answer is` or `answer:`, up to the end of its line or the next of them. */
 export function statementsIn(text: string): string[] {
   const plain = shortenBlanks(text).replace(/\*\*/g, '');
   const [, ...stated] = plain.split(STATED);

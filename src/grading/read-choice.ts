@@ -11,7 +11,7 @@ const SEVERAL = new RegExp(
   String.raw`^${LETTER}\)?\s{0,2}(?:(?:,|/|&|or\b|and\b)\s{0,2}${LETTER}|\(?[A-J]\)?\s{0,2}\.?$)`,
 );
 
-/** What may come before a letter within more text, most binding first; of each way the last one counts. */
+/** Patterns before a letter within more text, most binding first; of each the last match counts. */
 const BEFORE = [
   /\\boxed\s{0,2}\{\s{0,2}(?:\\(?:text|textbf|mathrm)\s{0,2}\{\s{0,2})?/g,
   /(?:[Aa]nswer|ANSWER)\s{0,2}(?:is\b|:|=)?\s{0,2}:?\s{0,2}(?:[Oo]ption|[Cc]hoice)?\s{0,2}/g,
@@ -36,7 +36,7 @@ export function readRightChoice(answer: string, options: readonly string[] = [])
   return letterOfText(answer, options.map(normalized));
 }
 
-/** What an answer settles on, or why on nothing. */
+/** Option that an answer settles on, or why on none. */
 export type ReadChoice = { readonly letter: string } | { readonly letter: null; readonly reason: string };
 
 /**
@@ -70,7 +70,7 @@ function lastBehind(before: RegExp, text: string, texts: readonly string[]): Rea
   return null;
 }
 
-/** What a line begins with; null where that is neither a letter nor all of it an option's text. */
+/** Reads the beginning of a line; null if it is neither a letter nor, as a whole, an option's text. */
 function namedFirst(line: string, texts: readonly string[]): ReadChoice | null {
   const option = letterOfText(line, texts);
   if (option !== null) return { letter: option };

@@ -13,7 +13,7 @@ const POWER_OF_TEN =
 const EXPONENT_OF_LETTER = new RegExp(String.raw`([a-z}])${EXPONENT}`, 'gi');
 
 export interface ReadNumber {
-  /** As near as a double comes. */
+  /** Nearest double. */
   readonly value: number;
   readonly exact: Rational;
 }
@@ -96,7 +96,7 @@ function numberAt(plain: string, match: RegExpExecArray): FoundNumber | null {
   return { ...number, text: text.replace(/\s/g, ''), before: plain.slice(0, match.index), behind };
 }
 
-/** What a bound of a tolerance may be missed by, as a share of the right number. */
+/** Share of the right number by which rounding may miss a tolerance's bound. */
 const ROUNDING = 1e-12;
 
 /** Whether an answer is the right number, but for `tolerance` as a share of the right one. */

@@ -49,7 +49,7 @@ function scaled({ value, exact }: ReadNumber, tens: number, isNegative: boolean)
   return isNegative ? { value: -size, exact: negative(number) } : { value: size, exact: number };
 }
 
-/** What follows a number: a word for its size, a unit; `rest`: whether that is all, but for two words. */
+/** Reads a word for the size and a unit behind a number; `rest`: whether that is all, but for two words. */
 function readBehind(behind: string): { scale: number; unit: Unit | null; rest: boolean } {
   const near = behind.slice(0, 60).trim();
   const [scaleWord = ''] = /^[a-z]{1,9}\b/i.exec(near) ?? [];

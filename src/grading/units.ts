@@ -1,4 +1,4 @@
-/** What a unit measures, and how many of that dimension's first unit it is. */
+/** Dimension of a unit, and its size in that dimension's first unit. */
 export interface Unit {
   readonly dimension: string;
   readonly factor: number;

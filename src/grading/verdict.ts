@@ -4,10 +4,10 @@
  */
 export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
-/** What every grader returns. */
+/** Result of every grader. */
 export interface Grade {
   readonly verdict: Verdict;
-  /** What the answer was taken to be, clipped; null where nothing was found. */
+  /** Answer as read, clipped; null if nothing was found. */
   readonly extracted: string | null;
   /** One sentence for a person who doubts the verdict. */
   readonly reason: string;

@@ -81,7 +81,7 @@ export async function configuredServer({
   };
 }
 
-/** What Temporal's own variables and files say. An empty variable counts as none: so an unset one reaches a container. */
+/** Reads Temporal's own variables and files. An empty variable counts as none: containers pass unset ones so. */
 function readEnvironment(env: NodeJS.ProcessEnv): ClientConnectConfig {
   const named = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
   try {
@@ -106,7 +106,7 @@ async function lastReason(options: ClientConnectConfig['connectionOptions']): Pr
     ...options,
     // Not the one that tries again.
     interceptors: [],
-    // What has just failed is at rest, and has forgotten why.
+    // Avoids a shared channel that has just failed, waits, and has forgotten why.
     channelArgs: { 'grpc.use_local_subchannel_pool': 1 },
   });
   try {
@@ -154,7 +154,7 @@ function remedyOf(reason: string): string {
   return remedyOfTls(reason) ?? otherwise;
 }
 
-/** What to do about a failure of TLS; null for every other one. */
+/** Remedy for a failure of TLS; null for every other one. */
 export function remedyOfTls(reason: string): string | null {
   return TLS_REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? null;
 }

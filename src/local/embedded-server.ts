@@ -46,7 +46,7 @@ export async function embeddedServer({
     const { record, source } = running
       ? { record: running, source: `the server running in ${folder}` }
       : await startServer(home, namespace, { env, say });
-    // What has just been made is bound to its folder.
+    // Binds a new database to its folder.
     if (isOwn) await isOwnDatabase(home, say);
     if (!running) say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
 

@@ -122,7 +122,7 @@ export async function stopRunningServer(folder: string): Promise<void> {
 }
 
 const serverRecordSchema = z.object({
-  // What lies in a folder may be forged: questions go to this machine alone.
+  // Accepts this machine alone, since what lies in a folder may be forged.
   address: z.string().regex(/^127\.0\.0\.1:\d{1,5}$/),
   uiAddress: z.string().regex(/^http:\/\/127\.0\.0\.1:\d{1,5}$/),
   /** Number and mark (`processMark`) of the server's process; null before it is started and after it was stopped. */
@@ -130,7 +130,7 @@ const serverRecordSchema = z.object({
   startedAt: z.iso.datetime(),
 });
 
-/** What `server.json` says of a folder's embedded server: the running one, or the last, whose ports are used again. */
+/** Content of `server.json`: the folder's running embedded server, or the last, whose ports are used again. */
 export type ServerRecord = z.infer<typeof serverRecordSchema>;
 
 export async function readServerRecord(folder: string): Promise<ServerRecord | null> {

@@ -7,7 +7,7 @@ import { Connection } from '@temporalio/client';
 import { startProgram } from '../start-program';
 import { stillRuns } from './processes';
 
-/** What a start of the server needs. `folder` is absolute and takes the database and the log. */
+/** Settings of a start of the server. `folder` is absolute and takes the database and the log. */
 export interface ServerStart {
   readonly cli: string;
   readonly folder: string;

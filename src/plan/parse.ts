@@ -60,7 +60,7 @@ function itemsOf(value: Literal): readonly Literal[] {
   return value.kind === 'list' ? value.items : [value];
 }
 
-/** What a step's fields may be called: our own name first, then those of the three lists. */
+/** Names of a step's fields: our own first, then those of the three lists. */
 const FIELDS: Readonly<Record<ListName, readonly [string, ...string[]]>> = {
   model_id: ['worker', 'model_id'],
   subtasks: ['subtask', 'subtasks'],

@@ -8,7 +8,7 @@ export interface Step {
   readonly sees: readonly number[];
 }
 
-/** What the Conductor decided. No steps at all means: the previous answer stands. */
+/** Decision of the Conductor. No steps at all means: the previous answer stands. */
 export interface Plan {
   readonly steps: readonly Step[];
 }
@@ -31,7 +31,7 @@ export function jsonBytes(value: unknown): number {
   return utf8Bytes(JSON.stringify(value)) - (typeof value === 'string' ? 2 : 0);
 }
 
-/** What a plan is judged by. */
+/** Facts that a plan is judged by. */
 export interface PlanContext {
   /** Ids of the workers in the order of the prompt: the index is the ordinal that the Conductor writes. */
   readonly workers: readonly string[];

@@ -7,7 +7,7 @@ export type Locate = (list: ListName, step: number) => Place | undefined;
 /** How a plan was written, and where. */
 interface Written {
   readonly locate?: Locate;
-  /** What `sees` and messages call the first step: people count from 1, programs from 0. */
+  /** Number of the first step in `sees` and messages: people count from 1, programs from 0. */
   readonly firstStep?: 0 | 1;
 }
 

@@ -105,7 +105,7 @@ export interface VisibleStep {
   readonly output: Text;
 }
 
-/** What one worker is given: the whole question, what it may see, and its own subtask. */
+/** Request to one worker: the whole question, what it may see, and its own subtask. */
 export interface WorkerRequest {
   readonly rootId: string;
   /** With round, step and worker names the call in place of Temporal's ids, so that it is the same call in every run. */
@@ -173,7 +173,7 @@ export interface ReviewedRound {
   readonly answer: Text;
 }
 
-/** What a solve passes to a solve that it starts. */
+/** Data that a solve passes to a solve that it starts. */
 export interface Parent {
   readonly rootId: string;
   /** Depth of the child, from 1. */
@@ -198,7 +198,7 @@ export function takesConfigured({
   return run.conductor.plan !== undefined && review === undefined && repairs.length === 0;
 }
 
-/** What a call of the Conductor is for. A plan that a person rejected is written anew, not repaired. */
+/** Purpose of a call of the Conductor. A plan that a person rejected is written anew, not repaired. */
 export function purposeOf({ repairs, review }: Pick<WritePlanRequest, 'repairs' | 'review'>): CallPurpose {
   if (repairs.at(-1)?.problem.type === FAILURES.planInvalid) return 'repair';
   return review === undefined ? 'plan' : 'review';

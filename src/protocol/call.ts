@@ -1,4 +1,4 @@
-/** What a model call was for. `review`: the Conductor reads an earlier answer. */
+/** Purpose of a model call. `review`: the Conductor reads an earlier answer. */
 export type CallPurpose = 'plan' | 'repair' | 'step' | 'review';
 
 /** Tokens as the provider counted them; cached, written and reasoning tokens are parts of input and output. */
@@ -40,6 +40,6 @@ export interface Call {
   readonly usage: Usage | null;
   /** 10⁻⁹ USD; null while unknown, 0 only where nothing was billed. */
   readonly nanoUsd: number | null;
-  /** What the provider says it charged, where it was too little to be believed and the price was booked. */
+  /** Charge reported by the provider, if it was too low to be believed and the price was booked. */
   readonly reportedNanoUsd?: number;
 }

@@ -1,6 +1,6 @@
 import type { ExampleSet, Layout, Plan } from '../plan/plan';
 
-/** What a model's API can be asked for. A setting it lacks is left out of the request and recorded as dropped. */
+/** Settings that a model's API takes. One that it lacks is left out of the request and recorded as dropped. */
 export interface Capabilities {
   /** `temperature` and `seed` are accepted. */
   readonly sampling: boolean;
@@ -77,12 +77,12 @@ export interface ExternalCard extends Pick<ModelCard, 'id' | 'notes' | 'fallback
   readonly kind: 'activity' | 'workflow';
   readonly type: string;
   readonly taskQueue: string;
-  /** What each call costs, in USD, whatever Temporal repeats of it; absent where that is unknown. */
+  /** USD per call, however often Temporal repeats it; absent if unknown. */
   readonly price?: { readonly perCall: number };
 }
 
 export interface ConductorCard extends ModelSettings {
-  /** What the prompt tells about the workers: only ordinals, their ids, or their notes. */
+  /** Description of the workers in the prompt: only ordinals, their ids, or their notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   readonly checkpoint?: string;

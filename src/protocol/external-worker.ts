@@ -2,7 +2,7 @@ import type { Usage } from './call';
 import type { ExternalCard } from './cards';
 import { isWhole } from './messages';
 
-/** What a worker of kind `activity` or `workflow` returns; counts that are unknown are left out of the usage. */
+/** Result of a worker of kind `activity` or `workflow`; unknown counts are left out of the usage. */
 export interface ExternalAnswer {
   readonly text: string;
   readonly usage?: Pick<Usage, 'inputTokens' | 'outputTokens'> & Partial<Usage>;
@@ -44,7 +44,7 @@ export function readExternalResult(
   };
 }
 
-/** What a call of a user's own activity or workflow costs; null where no price is known. */
+/** Cost of a call to a user's own activity or workflow; null if no price is known. */
 export function nanoUsdOfCall({ price }: Pick<ExternalCard, 'price'>): number | null {
   return price === undefined ? null : Math.round(price.perCall * 1e9);
 }

@@ -30,7 +30,7 @@ export interface SolveInput {
    * Null if the step is to be run.
    */
   readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
-  /** What it may use, as it was resolved before: whatever is configured now, that holds. */
+  /** Settings as they were resolved before, which hold whatever is configured now. */
   readonly run?: ResolvedRun;
   /** Only in a solve that another one started. */
   readonly parent?: Parent;

@@ -22,7 +22,7 @@ export const MAX_COST_USD = 1_000_000;
 const MAX_HINT_BYTES = 2048;
 export const MAX_HINTS = 50;
 
-/** What a run, or a child of it, may spend at most; null: no such limit. */
+/** Spending limits of a run or a child of it; null: no such limit. */
 export interface SpendingLimits {
   /** Requests to models, free ones included. Never unlimited: a result with more would not fit a payload. */
   readonly calls: number;
@@ -58,7 +58,7 @@ export interface PlanRejection {
   readonly reason: string;
 }
 
-/** What a value must be, and how that is said. */
+/** Condition on a value, and its description. */
 export interface Rule {
   readonly isMet: (value: unknown) => boolean;
   readonly expected: string;

@@ -5,7 +5,7 @@ import { CONDUCTOR_ID } from './names';
 
 export type RunWorker = ModelCard | ExternalCard;
 
-/** What a run and everything below it may use; null: no such limit. */
+/** Limits of a run with everything below it; null: no such limit. */
 export interface RunLimits extends SpendingLimits {
   /** Most steps of one plan. */
   readonly steps: number;
@@ -57,7 +57,7 @@ export interface PlanningRun {
   readonly limits: Pick<RunLimits, 'steps'>;
 }
 
-/** What a plan of a run is judged by; the Conductor, where it may be given steps, is the last ordinal. */
+/** Context that judges a plan of a run; the Conductor, if it may be given steps, is the last ordinal. */
 export function planContextOf(
   { workers, limits }: Pick<PlanningRun, 'workers' | 'limits'>,
   round: number,

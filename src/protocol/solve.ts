@@ -45,7 +45,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
   const step = z.object({
     index: z.int(),
     wave: z.int(),
-    /** Who answered: the planned worker, or the fallback that stood in. */
+    /** Worker that answered: the planned one, or the fallback that stood in. */
     worker: z.string(),
     model: z.string().nullable(),
     output: text.nullable(),
@@ -89,9 +89,9 @@ function traceSchema<T extends z.ZodType>(text: T) {
     costUsd: z.number(),
     /** True when some call's cost is unknown: the real sum is at least `costUsd`. */
     costIsLowerBound: z.boolean(),
-    /** What counts against the limits: all that is known, and the worst case of what is not. */
+    /** Amount counted against the limits: all that is known, and the worst case of the rest. */
     spentAtMost: amountSchema.exactOptional(),
-    /** What the plan may cost at most, known before its first step; `nanoUsd` null where a price is unknown. */
+    /** Most that the plan may cost, known before its first step; `nanoUsd` null if a price is unknown. */
     estimate: amountSchema
       .extend({ nanoUsd: z.int().nullable(), ownSteps: z.int().exactOptional() })
       .exactOptional(),

@@ -21,7 +21,7 @@ export interface LedgerRow extends Call {
   readonly endedAt: string | null;
 }
 
-/** What all rows of one call have in common while they are open. */
+/** Fields that all rows of one call share while they are open. */
 export type OpenRow = Omit<LedgerRow, 'attempt' | 'startedAt'>;
 
 /** The part of a row that the run's own trace shows. */

@@ -62,7 +62,7 @@ const MIGRATIONS: readonly string[] = [
 /** The version of the tables that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** What a schema of another version is refused with; null: there is none. */
+/** Error that refuses a schema of another version, or none at all (null). */
 function otherVersion(version: number | null): Error {
   const code = version === null ? 'NO_SCHEMA' : version > SCHEMA_VERSION ? 'NEWER' : 'EARLIER';
   const reason = `its tables are of version ${version ?? 'none'}, and this program knows ${SCHEMA_VERSION}`;
@@ -97,7 +97,7 @@ export async function migrateSchema(client: ClientBase, schema: string): Promise
   return was;
 }
 
-/** Whoever may create none can be given one. */
+/** A role that may not create a schema can be given one. */
 async function createSchema(client: ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`CREATE SCHEMA "${schema}"`);

@@ -139,7 +139,7 @@ const FIND = 'SELECT key, length(bytes) AS bytes, modified AS "modifiedAt" FROM 
 
 const COLUMNS = { worker: 'worker', rootId: 'root_id', model: 'model' };
 
-/** As they come to JavaScript, exact up to 2⁵³. */
+/** Sums as JavaScript numbers, exact up to 2⁵³. */
 const SUMS = `count(*)::float8 AS calls, count(*) FILTER (WHERE is_open)::float8 AS open,
   (count(*) - count(nano_usd))::float8 AS unknown, coalesce(sum(input_tokens), 0)::float8 AS "inputTokens",
   coalesce(sum(output_tokens), 0)::float8 AS "outputTokens", coalesce(sum(nano_usd), 0)::float8 AS "nanoUsd",

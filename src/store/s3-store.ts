@@ -45,7 +45,7 @@ export class S3Store implements Store {
     return this.putIf(key, bytes, { IfNoneMatch: '*' });
   }
 
-  /** As `create` where a server ignores the condition. */
+  /** Also `create`, if a server ignores the condition. */
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
     const at = this.placeOf(key);
     const found = await this.ask(async ({ s3 }) => {

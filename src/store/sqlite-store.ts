@@ -119,7 +119,7 @@ export class SqliteStore implements Store {
   async removeOlder(key: string, than: Date): Promise<number> {
     const entry = await this.stat(key);
     if (entry === null || entry.modifiedAt >= than) return 0;
-    // What another process wrote since that look stays.
+    // Keeps what another process wrote since that look.
     const isGone = await this.change('DELETE FROM entries WHERE key = ? AND modified < ?', [
       key,
       than.getTime(),

@@ -1,8 +1,8 @@
 import { isKey } from '../config/store-url';
 
-/** What lies under one key of a store. */
+/** Entry under one key of a store. */
 export interface StoredEntry {
-  /** As `write` was given it, however a driver or a wrapper spells it. */
+  /** Key as `write` was given it, however a driver or a wrapper spells it. */
   readonly key: string;
   readonly bytes: number;
   /** By the clock of where it lies. */
@@ -28,7 +28,7 @@ export interface Store {
    * Writes only where exactly `was`, as `read` gave it, lies under the key: of many that do so at once, one is told `true`.
    */
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
-  /** What lies under the key, without reading it; null when nothing does. */
+  /** Describes the entry under the key without reading it; null if there is none. */
   stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, or ''; in ascending order. */
   list(prefix: string): Promise<string[]>;

@@ -6,7 +6,7 @@ export interface Tally {
   readonly bytes: number;
 }
 
-/** What a sweep did with what was old. */
+/** Old entries that were removed, and those that were kept. */
 export interface Swept {
   readonly removed: Tally;
   readonly live: Tally;

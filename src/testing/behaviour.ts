@@ -16,7 +16,7 @@ export interface Reply {
   readonly delayMs?: number;
 }
 
-/** What one request gets. A string stands for a reply of that text. */
+/** Answer to one request. A string stands for a reply of that text. */
 export type Answer = string | Reply | Fault;
 
 /** A request as an answering function sees it. */

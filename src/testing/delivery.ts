@@ -27,7 +27,7 @@ export interface Delivery {
   readonly usage: Usage | null;
   /** In milliseconds, beside the model's own latency. */
   readonly delayMs: number;
-  /** What a response in the background ends as; null where none is started, since the request itself goes wrong. */
+  /** Final response in the background; null if none is started, since the request itself goes wrong. */
   readonly written: object | null;
   readonly send: Send | null;
 }

@@ -25,7 +25,7 @@ export interface RequestRecord {
   /** When the response was handed to the socket; null while open or where there was none. */
   readonly respondedAt: number | null;
   readonly outcome: RequestOutcome | null;
-  /** What the provider bills, whatever its reply said; null where it bills nothing, and while the request is open. */
+  /** Usage that the provider bills, whatever its reply said; null if it bills nothing, and while the request is open. */
   readonly usage: Usage | null;
   /** Bill in nano-USD, 0 if it bills nothing; null while the request is open or if its model has no price. */
   readonly nanoUsd: number | null;

@@ -8,7 +8,7 @@ import type { Fault } from './faults';
 export class SimulatedModel {
   readonly delayMs: number;
   readonly script: Answer[];
-  /** What the next requests about its responses in the background meet. */
+  /** Faults of the next look-ups of its responses in the background. */
   readonly lookupFaults: Fault[] = [];
   answer: Answer | AnswerFunction;
   readonly #gates = new Set<Promise<void>>();
@@ -45,7 +45,7 @@ export class SimulatedModel {
     return this.script.shift() ?? this.#drawScheduled(request) ?? this.#standingAnswer(request);
   }
 
-  /** What it says when nothing goes wrong: the standing answer, or a plain one where that is a fault. */
+  /** Reply when nothing goes wrong: the standing answer, or a plain one where that is a fault. */
   ownReply(request: SimulatedRequest): Reply {
     const standing = this.#standingAnswer(request);
     if (typeof standing === 'string') return { text: standing };

@@ -12,7 +12,7 @@ import { SimulatedModel } from './simulated-model';
 import { decodePrompt, findRoute, listModels, type Route } from './wire/route';
 import { encodeOpenAiError } from './wire/wire';
 
-/** What to simulate; every part has a default. */
+/** Settings of the simulation; every part has a default. */
 export interface Simulation {
   /** Decides what a `schedule` gives to which request; default 0. */
   readonly seed?: number;

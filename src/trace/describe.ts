@@ -57,7 +57,7 @@ type Limit = NonNullable<SolveTrace['stoppedBy']>;
 const WORST_CASE =
   'A call starts only where its worst case still fits, so a run stops before a limit, never behind it.';
 
-/** What the limit is called, the setting to raise, and why it ends a run where it does. */
+/** Name of each limit, the setting to raise, and why it ended the run. */
 const EXPLANATIONS: Readonly<Record<Limit, readonly [what: string, setting: string, why: string]>> = {
   calls: ['limit on calls', 'limits.calls', WORST_CASE],
   tokens: ['limit on tokens', 'limits.tokens', WORST_CASE],
@@ -76,7 +76,7 @@ export function explainStop(stoppedBy: Limit, { id, rounds }: RunTree): readonly
   return [`The run was stopped by its ${what}.`, why, remedy];
 }
 
-/** What a person types to let a waiting plan run, from any machine. */
+/** Command that lets a waiting plan run, from any machine. */
 export function howToApprove(id: string): string {
   return `temporal-conductor approve ${id} [--edit FILE | --reject REASON]`;
 }

@@ -38,7 +38,7 @@ interface Happenings {
   'conductor-called': { round: number; problem: Problem | null; calls: readonly Call[]; checkpoint?: string };
   /** `degraded` marks the stand-in plan of one step, when the Conductor wrote none. */
   planned: { round: number; plan: Plan; degraded: boolean };
-  /** What the plan may cost at most, known before its first step. */
+  /** Most that the plan may cost, known before its first step. */
   estimated: { estimate: NonNullable<SolveTrace['estimate']> };
   /** A plan waits for a person; the wait ends with a plan, a step or the run. */
   'approval-asked': object;
@@ -191,7 +191,7 @@ export function revisionIn(outcome: ChildOutcome, round: number): Text | null {
   return planOf(outcome, round)?.steps.length ? trace.answer : null;
 }
 
-/** What a failed activity or child says of itself. */
+/** Failure of an activity or child, in its own words. */
 export interface CallFailure {
   readonly problem: Problem;
   /** null for a failure that is not ours, e.g. a time-out set by the server. */

@@ -47,7 +47,7 @@ export function oneLine(text: string, columns: number): string {
   const line = start.trim().slice(0, MOST_CHARACTERS);
   let shown = '';
   let width = 0;
-  // As much as fits beside the ellipsis.
+  // Takes as much as fits beside the ellipsis.
   let clipped = '';
   for (const { segment } of graphemes.segment(line)) {
     width += widthOf(segment);

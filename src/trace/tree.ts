@@ -127,7 +127,7 @@ class TreeText {
     ];
   }
 
-  /** What went wrong on the way, a reason once however many requests in a row failed for it: `attempt 2-5`. */
+  /** Lists failures on the way, repeated reasons once: `attempt 2-5`. */
   private failures(calls: readonly Call[], toldBelow?: string): Line[] {
     const reasons = calls.map(({ error }) =>
       error === null || error.message === toldBelow ? '' : `${error.type} ${error.message}`,

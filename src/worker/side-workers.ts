@@ -10,7 +10,7 @@ export interface SideQueue {
   readonly adapt: (options: WorkerOptions) => WorkerOptions;
 }
 
-/** What a worker was mounted with, when the plugins before ours had changed it and the ones after had not. */
+/** Options that a worker was mounted with, after the plugins before ours and before those after. */
 interface Mount {
   readonly options: WorkerOptions;
   readonly ours: WorkerPlugin;

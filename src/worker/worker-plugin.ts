@@ -12,7 +12,7 @@ import type { ConductorActivities } from '../protocol/activities';
 import { CALL_WORKER } from '../protocol/names';
 import { providerQueues, type SideQueue, SideWorkers } from './side-workers';
 
-/** What an add-on brings to a worker, beside the parts of a solve. */
+/** Parts that an add-on brings to a worker, beside those of a solve. */
 export interface AddOn {
   readonly activities: object;
   /** Serves checkpoints; without one, the worker serves none. */
@@ -21,10 +21,10 @@ export interface AddOn {
   queuesBeside?(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
 }
 
-/** What a worker solves by. */
+/** Settings and store that a worker solves with. */
 type Solved = Pick<Dependencies, 'config' | 'store'>;
 
-/** What every plugin of ours does to a worker: brings activities, checks encryption, and polls queues beside it. */
+/** Base of our plugins: brings activities, checks encryption, and polls further queues beside a worker. */
 export abstract class WorkerPlugin extends SimplePlugin {
   private readonly encryption: Config['encryption'];
   private readonly solving: ConductorActivities;

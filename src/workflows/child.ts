@@ -62,7 +62,7 @@ export async function callItself(
   recorder.record(ownStepEnded({ round, step, startedAt, endedAt: now() }, outcome));
 }
 
-/** Who may still need a part of what is left: each step that is not done, and the review. */
+/** Counts the parts that may still need a share of what is left: each step that is not done, and the review. */
 function unfinishedParts(context: RunContext): number {
   const { recorder, round } = context;
   const isUnfinished = ({ endedAt, output }: StepTrace): boolean => endedAt === null && output === null;

@@ -9,14 +9,14 @@ import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/run';
 import { limitFailure, type StoppedBy } from './failures';
 
-/** What was set aside for one call of a model; it must be settled once the call is over. */
+/** Amount set aside for one call of a model; it must be settled once the call is over. */
 export interface Reservation {
   readonly allowance: Allowance;
   /** Books every request that the call came to. */
   settle(calls: readonly Call[]): void;
 }
 
-/** What was set aside for a child workflow. */
+/** Amount set aside for a child workflow. */
 export interface Share {
   readonly limits: SpendingLimits;
   /** @param spentAtMost null: the child left no trace */
@@ -51,7 +51,7 @@ export class Limits {
     return this.account.spentAtMost;
   }
 
-  /** As they hold now. None is ever below what is spent or set aside: see `Account`. */
+  /** Limits as they hold now. None is ever below what is spent or set aside: see `Account`. */
   get current(): RunLimits {
     return { ...this.asked, ...this.account.limits };
   }
@@ -141,7 +141,7 @@ export class Limits {
     this.changes += 1;
   }
 
-  /** What a child may still use of its share, should the limits have been lowered below what was promised. */
+  /** Scales a child's share down if the limits were lowered below what was promised. */
   scaleShare(share: SpendingLimits): SpendingLimits {
     return scaleShare(share, this.asked, this.account);
   }

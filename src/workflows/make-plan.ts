@@ -70,7 +70,7 @@ function takeGiven(context: RunContext, given: Plan): ObtainedPlan {
   }
 }
 
-/** As the limits are now. */
+/** Rules of a plan under the present limits. */
 function rulesOf(context: RunContext): PlanContext {
   const { run, limits, round } = context;
   return planContextOf({ ...run, limits: limits.current }, round, mayCallItself(context));
@@ -132,7 +132,7 @@ export async function obtainPlan(
   rejected: readonly FailedReply[] = [],
 ): Promise<ObtainedPlan> {
   const { recorder, run, round, depth, limits } = context;
-  /** What the Conductor is shown again: rejected plans first, then replies that were no plan. */
+  /** Replies that the Conductor is shown again: rejected plans first, then those that were no plan. */
   const repairs = [...rejected];
   let paidRetries = 0;
   for (;;) {

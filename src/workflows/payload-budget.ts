@@ -16,7 +16,7 @@ const SHOWN_INLINE_BYTES = 256 * 1024;
 /** A reference takes about as much. */
 const WORTH_A_REFERENCE = 256;
 
-/** What inputs of children may take that begin in one workflow task: each holds the whole pool. */
+/** Bytes of children's inputs that may begin in one workflow task: each holds the whole pool. */
 const STARTING_BYTES = 1_000_000;
 
 /** Keeps what one solve sends through Temporal within what Temporal takes. Each text is kept in the store once. */
@@ -53,7 +53,7 @@ export class PayloadBudget {
   }
 
   private async startLater<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
-    // Whoever was let in with it may have taken the room.
+    // Waits again if another one took the room.
     while (!this.hasRoom(bytes)) await condition(() => this.hasRoom(bytes));
     return this.begin(bytes, begin);
   }

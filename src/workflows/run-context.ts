@@ -15,11 +15,11 @@ import type { PayloadBudget } from './payload-budget';
 import type { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
 
-/** What every part of a run needs to know of it. */
+/** State that every part of a run shares. */
 export interface RunContext {
   readonly input: SolveInput;
   readonly question: Text;
-  /** As it was resolved; what limits hold now is in `limits`. */
+  /** Run as it was resolved; the limits that hold now are in `limits`. */
   readonly run: ResolvedRun;
   readonly limits: Limits;
   readonly steering: Steering;
@@ -30,7 +30,7 @@ export interface RunContext {
   readonly rootId: string;
   /** Number of the one plan that this solve writes itself; above 0 for a review. */
   readonly round: number;
-  /** What every call of this solve may see. */
+  /** Background that every call of this solve may see. */
   readonly background: readonly Background[];
   readonly approval: Approval;
   readonly payloads: PayloadBudget;

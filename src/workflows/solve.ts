@@ -132,7 +132,7 @@ async function wholeAnswer(found: TextRef): Promise<Text> {
     return await storeActivities('load the answer')[READ_TEXT](found);
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
-    // What was found and paid for is not given up because it cannot be copied: the reference is an answer, too.
+    // Answers by reference if it cannot be copied, rather than lose what was paid for.
     return found;
   }
 }
@@ -162,7 +162,7 @@ function endedBy(error: unknown, start: RunStart): unknown {
 
 type End = Pick<Extract<RunEvent, { kind: 'ended' }>, 'status' | 'answer' | 'error'>;
 
-/** What stopped the run itself comes before what stopped a child of it. */
+/** Prefers the run's own reason to end to that of a child. */
 function end({ recorder, steering: { limits } }: RunStart, how: End): void {
   const stoppedBy = limits?.stoppedBy ?? recorder.trace.stoppedBy;
   const spent = limits === null ? {} : { spentAtMost: limits.spentAtMost };

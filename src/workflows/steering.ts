@@ -7,11 +7,11 @@ import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Limits } from './limits';
 
-/** What a child must know of the messages to its run. */
+/** State of a run's messages that a child must know. */
 export interface Snapshot {
   readonly depth: number | null;
   readonly hints: readonly string[];
-  /** What the child may spend. */
+  /** Spending limits of the child. */
   readonly spending: SpendingLimits;
 }
 
@@ -35,7 +35,7 @@ export class Steering {
   readonly hints: string[] = [];
   private readonly children = new Set<LiveChild>();
   private governed: Limits | null = null;
-  /** What was signalled before the run had limits to change. */
+  /** Signals received before the run had limits to change. */
   private early: Partial<RunLimits> = {};
   private over = false;
 
@@ -128,7 +128,7 @@ function isLess(one: SpendingLimits, other: SpendingLimits): boolean {
   return one.calls < other.calls || isLower(one.tokens, other.tokens) || isLower(one.nanoUsd, other.nanoUsd);
 }
 
-/** What a person said to a plan. */
+/** Verdict of a person on a plan. */
 export type ApprovalDecision =
   | { readonly kind: 'approved' }
   | { readonly kind: 'edited'; readonly plan: Plan }

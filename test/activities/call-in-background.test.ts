@@ -32,7 +32,7 @@ interface Setting {
   readonly timeoutMs?: number;
   /** How long ago the call was begun. */
   readonly agoMs?: number;
-  /** Of an answer begun before. */
+  /** Id of an answer begun before. */
   readonly id?: string;
   readonly activity?: MockActivityEnvironment;
 }

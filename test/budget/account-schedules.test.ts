@@ -152,7 +152,7 @@ function spendUnheard(books: Books, thrown: number): void {
   for (const child of books.children.values()) spendUnheard(child, thrown);
 }
 
-/** As many requests as the call is allowed, billed or free, told of or not: by what the dice say. */
+/** Draws as many requests as the call is allowed, billed or free, reported or not. */
 function outcome(books: Books, key: string, thrown: number): Request[] {
   const call = books.calls.get(key);
   if (call === undefined) return [];

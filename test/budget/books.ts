@@ -5,7 +5,7 @@ import type { WorstCase } from '../../src/budget/worst-case';
 import type { Allowance } from '../../src/protocol/activities';
 import type { Call } from '../../src/protocol/call';
 
-/** What one request of a call came to, and what its provider told of it. */
+/** One request of a call, and its provider's report. */
 export interface Request {
   readonly tokens: number;
   readonly nanoUsd: number;
@@ -23,13 +23,13 @@ interface UnderWay {
  */
 export class Books {
   readonly account: Account;
-  /** What the limits were last said to be. */
+  /** Limits as they were last reported. */
   told: Amount;
-  /** What was asked for, though more may have been promised already. */
+  /** Limits as they were requested, though more may have been promised already. */
   asked: Amount;
-  /** What the account should say is spent. */
+  /** Amount that the account should report as spent. */
   booked = NOTHING;
-  /** What really was, where price and maximum tokens are known. */
+  /** Amount really spent, where price and maximum tokens are known. */
   spent = NOTHING;
   readonly calls = new Map<string, UnderWay>();
   readonly children = new Map<string, Books>();

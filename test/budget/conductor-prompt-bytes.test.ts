@@ -22,7 +22,7 @@ function runWith(workers: number, jsonSchema: boolean): ResolvedRun {
   return runOf(pool, { capabilities: { sampling: true, effort: [], jsonSchema, maxOutputTokens: null } });
 }
 
-/** What such a request really sends, with its schema as often as a model may be shown it. */
+/** Bytes that such a request really sends, with its schema as often as a model may be shown it. */
 function sentBytes(request: Request, run: ResolvedRun): number {
   const { question, repairs, mayCallItself, background, review, hints } = request;
   const { jsonSchema } = run.conductor.capabilities;

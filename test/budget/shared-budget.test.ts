@@ -5,9 +5,9 @@ import { type BudgetShare, SharedBudget } from '../../src/budget/shared-budget';
 interface Event {
   readonly kind: 'budget' | 'end' | 'begin';
   readonly who: number;
-  /** What a part would spend, were there no limit. */
+  /** Cost of a part without any limit. */
   readonly cost: number;
-  /** What it spends at prices that nobody knows. */
+  /** Cost of it at unknown prices. */
   readonly unpriced: number;
   readonly budget: number | null;
 }

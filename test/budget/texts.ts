@@ -25,7 +25,7 @@ export function wholeOf(text: Text): string {
   return typeof text === 'string' ? text : text.ref;
 }
 
-/** What is really sent, with the tags that a chat template puts around each message. */
+/** Bytes really sent, with the tags that a chat template puts around each message. */
 export function realBytes(messages: readonly Message[]): number {
   return messages.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 64, 0);
 }

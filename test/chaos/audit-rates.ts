@@ -2,7 +2,7 @@ import type { RequestRecord } from '../../src/testing';
 import { isPurchase } from './audit-ledger';
 import type { Evidence, Finding } from './evidence';
 
-/** What may be sent to one model, by all workers together. */
+/** Rate of one model over all workers together. */
 export interface SharedLimit {
   readonly model: string;
   readonly what: 'requests in 60 s' | 'requests at a time';

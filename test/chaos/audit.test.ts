@@ -70,7 +70,7 @@ function runWith(rows: readonly LedgerRow[], changes: Partial<SolveResult> = {})
   };
 }
 
-/** What a run leaves behind whose ledger holds these rows. */
+/** Evidence of a run whose ledger holds these rows. */
 function left(rows: readonly LedgerRow[], changes: Partial<Evidence> = {}): Evidence {
   const memory = { rss: 200 * MEGABYTE, heapUsed: 40 * MEGABYTE };
   return {

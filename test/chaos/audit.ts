@@ -13,7 +13,7 @@ export function audit(evidence: Evidence): Finding[] {
   );
 }
 
-/** What makes the rest worth reading: the script was played to its end, and nothing died but what was killed. */
+/** Checks that the script was played to its end, and that nothing died but what was killed. */
 function auditScript({ kills, plannedKills, broken }: Evidence): Finding[] {
   const unplayed = plannedKills - kills.length;
   return [

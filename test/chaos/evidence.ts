@@ -13,7 +13,7 @@ export interface Kill {
 
 /** All that a run of the chaos leaves behind for the audit. */
 export interface Evidence {
-  /** What became of each solve that was asked for: its trace, or null where nobody could get one in time. */
+  /** Result of each requested solve: its trace, or null if nobody could get one in time. */
   readonly runs: ReadonlyMap<string, SolveResult | null>;
   /** The providers' own log, all their lives. A request with no outcome was cut by their end, and not billed. */
   readonly requests: readonly RequestRecord[];
@@ -23,7 +23,7 @@ export interface Evidence {
   readonly keepings: readonly Keeping[];
   readonly kills: readonly Kill[];
   readonly plannedKills: number;
-  /** Of a worker that is never killed: after the first solves and after the last. */
+  /** Memory of a worker that is never killed: after the first solves and after the last. */
   readonly memory: { readonly before: Memory; readonly after: Memory };
   /** Worker processes that ended by themselves, with their last words. */
   readonly broken: readonly string[];
@@ -33,7 +33,7 @@ export interface Evidence {
 export interface Finding {
   /** The law that was broken, in a few words. */
   readonly law: string;
-  /** What is there, and what should be. */
+  /** Actual and expected value. */
   readonly difference: string;
   /** Workflow id, where it is about one solve. */
   readonly run: string | null;

@@ -1,6 +1,6 @@
 import { draw } from '../../src/testing/simulated-model';
 
-/** What is killed, a worker process, the Temporal server or the providers; a frozen worker is stopped and goes on later. */
+/** Victims: a worker process, the Temporal server or the providers; a frozen worker is stopped and continues later. */
 export type Victim = 'worker' | 'server' | 'providers' | 'frozen worker';
 
 /** Progress that anybody can count, whatever the speed of the machine. */

@@ -43,6 +43,6 @@ function readNumber(name: string, text: string, least: number): number {
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error && error.cause === undefined ? error.message : error);
-  // What was under way when it broke off would try on for ever.
+  // Ends calls that would retry for ever.
   process.exit(2);
 });

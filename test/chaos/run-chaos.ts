@@ -20,7 +20,7 @@ export interface ChaosOptions {
   readonly bundle: string;
 }
 
-/** What a run of the chaos came to. */
+/** Result of a chaos run. */
 export interface ChaosResult {
   readonly evidence: Evidence;
   /** Empty when everything held. */

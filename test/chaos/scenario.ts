@@ -45,7 +45,7 @@ const FAULTS: readonly Answer[] = [
   { fault: 'quota-exceeded' },
 ];
 
-/** What a model says when nothing goes wrong, and on its bad days. */
+/** Replies of a model when nothing goes wrong, and on its bad days. */
 interface Part {
   readonly share: number;
   readonly answer: Answer;
@@ -67,7 +67,7 @@ const PLANS: readonly (readonly Step[])[] = [
   [step(0, 'd', [])],
 ];
 
-/** What the providers play: every dialect, every kind of fault, several plans. */
+/** Plays every dialect, every kind of fault and several plans. */
 export function simulationOf(seed: number): { seed: number; models: Record<string, ModelBehaviour> } {
   const [usual, long, short] = PLANS.map((steps) => renderPlan({ steps }, WORKERS));
   const plans: Part[] = [
@@ -90,13 +90,13 @@ export function simulationOf(seed: number): { seed: number; models: Record<strin
 /** Few enough to bind. */
 const [AT_A_TIME, A_MINUTE] = [2, 15];
 
-/** What worker processes share where their store is a database. */
+/** Limits that worker processes share if their store is a database. */
 export const LIMITS: readonly SharedLimit[] = [
   { model: 'b', what: 'requests at a time', most: AT_A_TIME },
   { model: 'c', what: 'requests in 60 s', most: A_MINUTE },
 ];
 
-/** What the workers are configured with: each API once. Recursion would be switched on here, by `limits.depth`. */
+/** Configuration of the workers: each API once. Recursion would be switched on here, by `limits.depth`. */
 export function configOf(url: string, store: string): { config: TrainableInput; taskQueue: string } {
   const model = (name: string) => ({ model: name, apiKeyEnv: KEY_VARIABLE, price: PRICE, timeout: '5s' });
   const openai = { provider: 'openai' as const, baseUrl: `${url}/v1` };

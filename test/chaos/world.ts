@@ -49,7 +49,7 @@ export function isStoreKind(text: string): text is StoreKind {
   return Object.hasOwn(storeUrls, text);
 }
 
-/** What a world is made of. */
+/** Parts of a world. */
 export interface WorldOptions {
   /** Takes database, store and logs. */
   readonly folder: string;

@@ -69,7 +69,7 @@ afterEach(async () => {
   way.cut();
 });
 
-/** As a command sees it that goes the way. */
+/** Session of a command whose server goes away. */
 function session(): Session {
   const temporal = new Client({ connection });
   const { store, taskQueue } = stage;

@@ -9,7 +9,7 @@ import { sampleTrace, withStep } from '../trace/sample-trace';
 import { type Ended, runCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
 
-/** What steers a terminal: all control characters but line ends and tabs, and what turns the writing direction. */
+/** Characters that steer a terminal: all control characters but line ends and tabs, and changes of the writing direction. */
 // eslint-disable-next-line no-control-regex -- that is what is looked for
 const STEERING = /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/;
 

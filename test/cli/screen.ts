@@ -17,7 +17,7 @@ const MOVES: Readonly<Record<string, Move>> = {
   K: (screen) => (screen.lines[screen.row] = ''),
 };
 
-/** What a terminal shows after a program wrote this. */
+/** Screen of a terminal after a program wrote this. */
 export function screenAfter(written: string): string[] {
   const screen: Screen = { lines: [], row: 0, column: 0 };
   // eslint-disable-next-line no-control-regex -- these are control sequences

@@ -12,7 +12,7 @@ test.each([
   ['postgres://me@db.example:6432/answers?sslmode=disable', ['PGPASSWORD=postgres://db.example:6432']],
   ['postgres://me@127.0.0.1/answers', ['PGPASSWORD=postgres://127.0.0.1']],
   ['postgres://me@127.0.0.1/answers?host=/run/sockets', ['PGPASSWORD=postgres:///run/sockets']],
-  // Whoever wrote it there has given it away.
+  // A password in the URL was given away by its author.
   ['postgres://me:given@db.example/answers', []],
   ['postgres://me:given@db.example/answers?sslkey=/home/me/key', ['PGPASSWORD=postgres://db.example']],
   ['s3://bucket/prefix', ['AWS=s3://bucket']],

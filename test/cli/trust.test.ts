@@ -123,7 +123,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
     expect(await readFile(file, 'utf8')).not.toContain('sesame');
     expect(await run('pool', 'check')).toMatchObject({ code: 0 });
 
-    // What was trusted is this key for this server: another one is asked for anew, and so is another folder.
+    // Trust holds for this key and server: another one is asked for anew, and so is another folder.
     await folder.write('conductor.yaml', strangersPool(providers.url.replace('127.0.0.1', 'localhost')));
     expect(await run('pool', 'check')).toMatchObject({ code: 2 });
     await mkdir(join(folder.path, 'other'));

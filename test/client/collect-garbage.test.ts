@@ -80,7 +80,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     const foretold = await collect({ dryRun: true });
     const collected = await collect();
     expect(foretold).toEqual(collected);
-    // Of each run: a question and an output; an answer for each of three calls, and one begun.
+    // Each run has a question and an output; an answer for each of three calls, and one begun.
     expect(removedOf(collected)).toEqual([2, 4]);
     expect(liveOf(collected)).toEqual([2, 4]);
     expect(collected.texts.removed.bytes).toBeGreaterThanOrEqual(38_000);
@@ -200,7 +200,7 @@ function rowOf(runId: string): LedgerRow & { readonly endedAt: string } {
   };
 }
 
-/** The same store, in which something happens right after a collection has found what is old. */
+/** Wraps the store so that something happens right after a collection has found what is old. */
 function interrupt(store: Store, happens: () => Promise<unknown>): Store {
   return {
     url: store.url,

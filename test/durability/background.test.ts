@@ -14,7 +14,7 @@ const LATE = '20s';
 
 interface Setting {
   readonly heartbeat: string;
-  /** Of worker a. */
+  /** Time limit of worker a. */
   readonly timeout?: string;
 }
 
@@ -53,7 +53,7 @@ async function rowsOfA(stage: Stage, id: string): Promise<LedgerRow[]> {
   return (await stage.rows(id)).filter(({ worker }) => worker === 'a');
 }
 
-/** What became of a's requests, and what they cost. */
+/** Results and costs of a's requests. */
 async function booked(stage: Stage, id: string): Promise<(readonly [string | undefined, number | null])[]> {
   return (await rowsOfA(stage, id)).map(({ error, nanoUsd }) => [error?.type, nanoUsd]);
 }

@@ -11,7 +11,7 @@ interface Moment {
   readonly name: string;
   readonly halt?: Halt;
   readonly open?: readonly string[];
-  /** Who had been asked by then, and whose answer was kept: what proves that this moment was met. */
+  /** Workers asked by then, and whose answer was kept: proof that this moment was met. */
   readonly asked: readonly string[];
   readonly kept: readonly string[];
   /** Whose ledger row stays open for good: begun, and nobody knows how it ended. */

@@ -9,7 +9,7 @@ import { KEYS_VARIABLE } from './test-keys';
 
 /** A stage whose processes hold keys, each its own. */
 export interface EncryptedStage extends Stage {
-  /** What a process with these keys asks and looks with. */
+  /** Client of a process with these keys. */
   conductorWith(keys: KeyRing): ConductorClient;
   clientWith(keys: KeyRing): Client;
   storeWith(keys: KeyRing): EncryptedStore;
@@ -43,7 +43,7 @@ export async function openEncryptedStage(options: StageOptions): Promise<Encrypt
       stage.whileWorking(work, {
         dataConverter: encryptionConverter(keys),
         plugins: [new ConductorPlugin({ config: stage.config, store: storeWith(keys) })],
-        // Whoever comes next need not wait for the one that was here before.
+        // Lets the next worker begin without waiting for the previous one.
         stickyQueueScheduleToStartTimeout: '1s',
         ...workerOptions,
       }),

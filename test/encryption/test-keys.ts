@@ -3,7 +3,7 @@ import { type KeyRing, readEncryptionKeys } from '../../src/encryption/keys';
 /** The variable that the keys of these tests are said to come from. */
 export const KEYS_VARIABLE = 'TEST_KEYS';
 
-/** What the variable holds for keys of these ids, the first one first. The same id is the same key in every test. */
+/** Value of the variable for keys of these ids, the first one first. Each id is one key in every test. */
 export function keysText(...ids: readonly string[]): string {
   return ids.map((id) => `${id}:${secretOf(id)}`).join(',');
 }

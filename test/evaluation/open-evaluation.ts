@@ -14,7 +14,7 @@ import { keepLines } from '../../src/store/texts';
 import type { ModelCard } from '../../src/protocol/cards';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 
-/** What each call costs, in 10⁻⁹ USD: a plan has twice as many tokens as an answer, at half the price. */
+/** Cost of each call, in 10⁻⁹ USD: a plan has twice as many tokens as an answer, at half the price. */
 export const CALL_NANO_USD = 1_000_000;
 const WORKER_PRICE = { input: 0, output: 10 };
 const CONDUCTOR_PRICE = { input: 0, output: 5 };

@@ -17,7 +17,7 @@ const QUESTIONS: readonly RightAnswer[] = [
   { grader: 'freeform', answer: 'red, green, 5 km' },
 ];
 
-/** What patterns of graders wait for, and what makes runs: blanks of all kinds, line breaks, marks that NFC reorders. */
+/** Parts that patterns wait for, or that make long runs: blanks of all kinds, line breaks, marks that NFC reorders. */
 const PARTS = [
   ...[
     ' ',
@@ -52,7 +52,7 @@ const PARTS = [
   ...['answer', 'ANSWER', 'is', ':', '=', 'or', 'and', ',', '/', 'A', 'B', 'K', '.', 'Σ', 'İ'],
   ...['0', '7', '1,', '000', '-', '+', '−', 'e', 'x', '10', '^', '10^', '{,}', '\\,', '⁄', '1/', 'word'],
 ];
-// What is of mathematics alone, within its 2,000 characters.
+// Parts of mathematics alone, within its 2,000 characters.
 const MATH_PARTS = [
   ...[
     '\\sqrt',

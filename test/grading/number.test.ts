@@ -70,7 +70,7 @@ const CONCLUSIONS: readonly ((number: string) => string)[] = [
   (number) => `The answer is a + b = ${number}`,
   (number) => `answer =${number}`,
 ];
-/** What may stand before and behind; none of it settles on anything. */
+/** Text before and behind that settles on nothing. */
 const BEFORE = ['', 'We try 3 cases.\n', 'With n = 12 we get 5. ', 'In 2 steps, 1/2 at a time:\n\n'];
 const BEHIND = [
   '',

@@ -23,7 +23,7 @@ test('notes tell what each worker did better than the others, and how many perce
     critic: ['law', 'verify'],
   });
   const percent = Number(notes.get('quick')?.replace('trivia ', ''));
-  // Of 100 trials at 0.95.
+  // Three standard deviations of 100 trials at 0.95.
   expect(Math.abs(percent - 95)).toBeLessThan(10);
 });
 

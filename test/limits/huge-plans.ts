@@ -72,7 +72,7 @@ export async function carryOut(stage: Stage, shape: Shape, filler = 'x'): Promis
   return stage.client.solve({ question: 'Does it end?', limits });
 }
 
-/** What a run of a shape must come to: every answer, each seen whole by all that may see it. */
+/** Checks that a run of a shape has every answer, and that each was seen whole by all that may see it. */
 export function checkRun(stage: Stage, shape: Shape, result: SolveResult): void {
   expect(result).toMatchObject({ status: 'completed', error: null, degraded: false });
   const own = shape.filter(({ worker }) => worker === CONDUCTOR_ID).length;

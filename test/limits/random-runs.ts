@@ -19,7 +19,7 @@ export interface RandomRun {
 export const WORKERS = ['a', 'b', 'c', 'd'];
 export const PRICE = { input: 2, output: 10 };
 
-/** So many runs, the same for the same seed. */
+/** Draws runs that depend on the seed alone. */
 export function randomRuns(seed: number, count: number): RandomRun[] {
   return Array.from({ length: count }, (_, index) => {
     const tag = `[run ${index}]`;

@@ -56,7 +56,7 @@ test(`${RUNS} whole runs keep their limits and know what they spent (seed ${SEED
       expect({ ...run, over: overrun(bill, result.spentAtMost ?? bill) }).toEqual({ ...run, over: [] });
       expect({ ...run, over: overrun(result.spentAtMost ?? bill, bound) }).toEqual({ ...run, over: [] });
     }
-    // Else nothing was shown: limits that stopped runs, children, and answers all the same.
+    // Checks that limits did stop runs, children and answers.
     const all = ended.map(({ result }) => result);
     for (const limit of ['calls', 'tokens', 'cost']) {
       expect(all.map(({ stoppedBy }) => stoppedBy)).toContain(limit);
@@ -68,13 +68,13 @@ test(`${RUNS} whole runs keep their limits and know what they spent (seed ${SEED
   }
 }, 600_000);
 
-/** What a run may have spent in the end: what it was started with, or what held after the change. */
+/** Bound on a run's spending: its limits at the start, or those that held after the change. */
 function boundFor({ limits }: RandomRun, held: HeldLimits | null): Amount {
   const { calls = 40, tokens = null, costUsd = null } = held ?? limits;
   return boundOf({ calls, tokens, nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) });
 }
 
-/** What was spent beyond a bound. */
+/** Names what was spent beyond a bound. */
 function overrun(spent: Amount, bound: Amount): string[] {
   const measures = ['calls', 'tokens', 'nanoUsd'] as const;
   return measures

@@ -69,7 +69,7 @@ test('a failure of TLS is told, with what to do about it', async () => {
 });
 
 test.each([
-  // As Temporal's native part says that a machine has no list of authorities.
+  // Error of Temporal's native part on a machine without a list of authorities.
   ['NativeCertsNotFound', /ca-certificates, or name a file by SSL_CERT_FILE/],
   ['ConnectError(… error: InvalidCertificate(UnknownIssuer) }))', /TEMPORAL_TLS_SERVER_CA_CERT_PATH/],
   ['write EPROTO … SSL routines:ssl3_get_record:wrong version number', /without TLS: unset TEMPORAL_TLS/],

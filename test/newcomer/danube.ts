@@ -45,7 +45,7 @@ const ANSWERS = [
 const WORKER_MS = 900;
 const CONDUCTOR_MS = 300;
 
-/** What a model of that team says; undefined where the question is another one. */
+/** Reply of a model of that team; undefined for another question. */
 export function aboutTheDanube({ text }: SimulatedRequest): Answer | undefined {
   if (text.includes('The team, by number:')) {
     const written = planFor(text);

@@ -50,7 +50,7 @@ async function writeIn(folder: string, { name, content }: WrittenFile, modelsAt:
   await writeFile(path, /\.ya?ml$/.test(name) ? redirectModels(content, modelsAt) : content);
 }
 
-/** null where it went as it is written. */
+/** Runs a command; null if it went as the page says. */
 async function runCommand(shell: Shell, command: Command, { root }: Setting): Promise<string | null> {
   const { line, stays, prints } = command;
   const literal = withPackages(line, join(root, 'dist')).replace(/^(export \w+=)…$/, '$1newcomer');
@@ -97,7 +97,7 @@ async function environment(
   };
 }
 
-/** What the wheel depends on is 5 GB: it is taken from the repository's own environment, in the very same versions. */
+/** Takes the wheel's dependencies (5 GB) from the repository's own environment, in the very same versions. */
 async function lockedPackages(root: string): Promise<NodeJS.ProcessEnv> {
   const where = ['-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'];
   const { stdout } = await promisify(execFile)(await trainerPython(), where, { cwd: root });

@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   if (faults.length > 0) process.exitCode = 1;
 }
 
-/** As `npm install --global` does it: pages that say `temporal-conductor` have it from there. */
+/** Installs as `npm install --global` does: pages that say `temporal-conductor` have it from there. */
 async function installPackage(prefix: string): Promise<string> {
   const dist = join(ROOT, 'dist');
   const packed = readdirSync(dist).filter((name) => /^temporal-conductor-.*\.tgz$/.test(name));

@@ -8,7 +8,7 @@ import { draw } from '../../src/testing/simulated-model';
 import { exampleQuestions } from '../../src/training/cli/example-questions';
 import { aboutTheDanube } from './danube';
 
-/** What documents show of answers, by a word of the question. */
+/** Answers that documents show, by a word of the question. */
 const ANSWERS = [['capital of France', 'The capital of France is Paris.']] as const;
 
 /** Plays every model: only a Conductor is told to write lists. */
@@ -42,7 +42,7 @@ function planFor(example: Question | undefined): string {
   return renderPlan({ steps: [{ worker, subtask: 'Answer the question.', sees: [] }] }, ids);
 }
 
-/** The same configuration, with every model of a vendor's or a server's at the simulated one, for the vendor's price. */
+/** Points every model of a vendor or server at the simulated one, for the vendor's price. */
 export function redirectModels(yaml: string, url: string): string {
   const document = parseDocument(yaml);
   const workers = document.get('workers');

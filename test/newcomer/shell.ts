@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from './blocks';
 
 export interface Outcome {
-  /** null where it still runs, as it should. */
+  /** Null while it runs, as it should. */
   readonly exitCode: number | null;
   readonly printed: string;
 }
@@ -46,7 +46,7 @@ export class Shell {
     return { printed: await read(), exitCode: null };
   }
 
-  /** What should still run and does not, each with what it printed; then everything is ended. */
+  /** Ends everything, and names what should still have run, with what it printed. */
   async close(): Promise<string[]> {
     const lost: string[] = [];
     for (const { line, log, pid } of this.beside) {

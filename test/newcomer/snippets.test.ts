@@ -43,7 +43,7 @@ test('every piece of TypeScript compiles, strictly', () => {
   expect(found.map(({ file, messageText }) => [file?.fileName, messageText])).toEqual([]);
 });
 
-/** What the pages leave out around a part of a `conductor.yaml`. */
+/** Sections that the pages leave out around a part of a `conductor.yaml`. */
 const WHOLE = {
   conductor: { provider: 'openai', model: 'gpt-6-sol' },
   workers: ['sol', 'sonnet', 'qwen'].map((id) => ({ id, provider: 'openai', model: 'gpt-6-sol' })),

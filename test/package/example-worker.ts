@@ -19,7 +19,7 @@ export function startExampleWorker(folder: string, env: NodeJS.ProcessEnv): Exam
   const broken = gone.then(() => {
     throw new Error(`the example's worker ended with ${child.exitCode}:\n${written.join('')}`);
   });
-  // Whoever waits for it is told; until somebody does, Node shall not take it for a lost rejection.
+  // Avoids an unhandled rejection until somebody waits for it.
   broken.catch(() => undefined);
   return {
     broken,

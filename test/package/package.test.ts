@@ -204,7 +204,7 @@ async function redirectModels(path: string, baseUrl: string): Promise<string> {
   return resolveRun(config).conductor.model;
 }
 
-/** What a document links to in its own package, text in code left out. */
+/** Finds a document's links into its own package, text in code left out. */
 function linksIn(text: string): string[] {
   const prose = text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
   const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);

@@ -127,7 +127,7 @@ const dress: Reply[] = [
   },
 ];
 
-/** What stands within the quotes. */
+/** Replies with quotes. */
 const quoting: Reply[] = [
   {
     name: 'curly quotes',
@@ -271,7 +271,7 @@ const choosing: Reply[] = [
   },
 ];
 
-/** What the entries may say. */
+/** Replies with unusual entries. */
 const entries: Reply[] = [
   { name: 'ids as digit strings', text: LISTS.replace('[2, 0]', '["2", "0"]'), expected: TWO },
   { name: 'workers by name', text: LISTS.replace('[2, 0]', '["gemini", "gpt"]'), expected: TWO },
@@ -321,7 +321,7 @@ const entries: Reply[] = [
   },
 ];
 
-/** What is no plan. */
+/** Replies that are no plan. */
 const refused: Reply[] = [
   { name: 'nothing', text: '', expected: error('missing_list', 'model_id') },
   {

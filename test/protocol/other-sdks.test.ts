@@ -117,7 +117,7 @@ test('every type of failure is in the page, and no other', () => {
   expect(namesIn('## Failures')).toEqual(Object.values(FAILURES).sort());
 });
 
-/** What the page describes once, for all places where it stands. */
+/** Types that the page describes once, for all their places. */
 const TYPES = [
   fields<Problem>('', { type: true, message: true }),
   fields<TextRef>('', { ref: true, bytes: true, preview: true }),
@@ -157,7 +157,7 @@ test('every field of the result is in the page, and no other', () => {
 });
 
 test('every field that a worker of another language is given, and may return, is in the page, and no other', () => {
-  // What only models are given is no matter of theirs.
+  // Leaves out what only models are given.
   const request = fields<Omit<WorkerRequest, 'sharesPrompt'>>('', {
     ...{ rootId: true, identity: true, question: true, subtask: true, sees: true, round: true, step: true },
     ...{ worker: true, fallbackFor: true, hasFallback: true, maxOutputTokens: true, seed: true },

@@ -15,7 +15,7 @@ export async function recordRun(name: string, shape: Shape): Promise<string> {
 }
 
 async function runToItsEnd(stage: Stage, name: string, shape: Shape): Promise<string> {
-  // Who started a run is part of its history, and by default a machine's name.
+  // Hides the machine's name, which would be part of the history.
   const client = new Client({ connection: stage.temporal.client.connection, identity: 'client' });
   const conductor = new ConductorClient({ client, store: stage.store, taskQueue: stage.taskQueue });
   shape.prepare(stage);

@@ -10,12 +10,12 @@ import { type Stage, step } from '../support/stage';
 export interface Shape {
   /** Calls are kept apart by provider, so that a child checks the run that it was given. Default: false. */
   readonly queuePerProvider?: boolean;
-  /** What the run is started with besides its question. */
+  /** Options of the run besides its question. */
   readonly request?: Omit<SolveRequest, 'question'>;
   prepare(stage: Stage): void;
   /** The worker whose answers are held back until they are let go. */
   readonly held?: string;
-  /** What else happens to the run once it was started. */
+  /** Events after the start of the run. */
   meanwhile?(stage: Stage, run: SolveHandle, letGo: () => void): Promise<void>;
   /** Kept is the history of a child, whose workflow id is the run's and this. */
   readonly child?: string;
@@ -52,7 +52,7 @@ const REVISED: Shape = {
   },
 };
 
-/** What each call of a run that ends at a limit uses. */
+/** Usage of each call of a run that ends at a limit. */
 const USAGE = { inputTokens: 1000, outputTokens: 500 };
 const FOUND = 'It was found.';
 

@@ -26,7 +26,7 @@ const CAN_TRACE = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
   expect(found.unsynced).toEqual(said.map((what) => [what, []]));
 });
 
-/** What was written to the store's files and not flushed yet, at each moment when something was said. */
+/** Lists writes to the store's files that were not flushed at each moment when something was printed. */
 function readTrace(log: string): {
   readonly unsynced: readonly [string, string[]][];
   readonly syncs: number;
@@ -50,7 +50,7 @@ interface Call {
   readonly call: string;
   readonly path: string;
   readonly isOver: boolean;
-  /** What a write to stdout says. */
+  /** Text of a write to stdout. */
   readonly said: string | undefined;
 }
 

@@ -195,7 +195,7 @@ describe('S3Store', () => {
     const store = openWith({ ...server.env, AWS_ENDPOINT_URL_S3: address });
     const reads = Array.from({ length: 64 }, (_, index) => store.read(`texts/${index}`));
     await once(full, 'full');
-    // What was sent in the same moment has come as well.
+    // Waits for what was sent in the same moment.
     await fetch(address);
     const came = held.length;
     busy.close().closeAllConnections();

@@ -20,7 +20,7 @@ beforeEach(async () => {
   store = new SqliteStore(path);
 });
 
-/** As another program sees the database. */
+/** Opens the database as another program would. */
 function beneath<T>(work: (database: Database.Database) => T): T {
   const database = new Database(path, { timeout: 30_000 });
   try {

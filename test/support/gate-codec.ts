@@ -1,6 +1,6 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
-/** What passes between a worker and the server, in the worker's eyes. */
+/** Direction of a payload in the worker's eyes. */
 export type Direction = 'encode' | 'decode';
 
 /**

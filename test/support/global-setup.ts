@@ -10,7 +10,7 @@ import { bundleWorkflows } from '../../examples/learn/support/bundle-workflows';
 export default async function globalSetup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'conductor-test-'));
   atTheEnd(() => rm(folder, { recursive: true, force: true }));
-  // What commands remember of a user is no business of whoever runs the tests.
+  // Keeps what commands remember of a user apart from whoever runs the tests.
   process.env.XDG_STATE_HOME = join(folder, 'state');
   const starting = startServer(folder);
   try {

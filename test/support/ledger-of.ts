@@ -23,7 +23,7 @@ async function rowsBelow(store: Store, prefix: string): Promise<LedgerRow[]> {
   return rows.filter((row) => row !== null);
 }
 
-/** What is known to be spent by rows, by the calls of a trace, or by the requests that a provider saw. */
+/** Sums the known costs of rows, of a trace's calls, or of requests that a provider saw. */
 export function spentBy(calls: readonly Pick<LedgerRow, 'usage' | 'nanoUsd'>[]): Amount {
   return {
     calls: calls.length,

@@ -1,4 +1,4 @@
-/** What may stand in a field of an input that somebody else wrote: other types, numbers beyond all measure, long texts. */
+/** Values that a stranger may put into an input: other types, huge numbers, long texts. */
 const STRANGE: readonly unknown[] = [
   undefined,
   null,

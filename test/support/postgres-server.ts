@@ -77,7 +77,7 @@ export class PostgresServer {
     await once(server, 'exit');
   }
 
-  /** Of a store. */
+  /** URL of a store. */
   url({
     user = `tests:${POSTGRES_PASSWORD}`,
     database = 'postgres',

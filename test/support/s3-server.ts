@@ -9,7 +9,7 @@ import { RCLONE_BIN } from './pinned-rclone';
 
 /** A server that speaks the API of S3, in a process of its own. */
 export interface S3Server {
-  /** What AWS's SDK needs to find it, and to be let in. */
+  /** Environment that lets AWS's SDK find it and sign in. */
   readonly env: Readonly<Record<string, string>>;
   readonly close: () => Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startS3Server(folder: string): Promise<S3Server> {
   for await (const line of createInterface({ input: server.stderr })) {
     const origin = /server on \[(http:\/\/[^\]]+?)\/?\]/.exec(line)?.[1];
     if (origin === undefined) continue;
-    // What it logs from now on must not fill the pipe, or it waits for a reader.
+    // Drains its log, which would otherwise fill the pipe and stop it.
     server.stderr.resume();
     const conditional = await startConditional(new URL(origin));
     return {

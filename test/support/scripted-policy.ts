@@ -22,7 +22,7 @@ export interface ScriptedPolicy {
   readonly requests: readonly PolicyRequest[];
   /** Bodies of the requests to one route. */
   bodiesTo(path: string): readonly PolicyRequest['body'][];
-  /** What it writes in answer to the next requests, one reply after the other; the last one again and again. */
+  /** Sets the replies to the next requests, in order; the last one repeats. */
   script(...replies: readonly string[]): void;
   /** Writes what is returned for a request and the place of the reply in it. */
   writeEach(write: Writer): void;
@@ -33,7 +33,7 @@ export interface ScriptedPolicy {
   close(): Promise<void>;
 }
 
-/** What is replied to a request, place by place. */
+/** Replies to a request, place by place. */
 export type Writer = (body: PolicyRequest['body'], place: number) => string;
 
 /** A token is a byte, and the end of a reply one more. */

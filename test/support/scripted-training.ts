@@ -23,11 +23,11 @@ export interface ScriptedTraining extends Stage {
   readonly trainRun: string;
   readonly training: TrainingClient;
   readonly policy: ScriptedPolicy;
-  /** What the trainer does; a test may replace any of it. */
+  /** Activities of the trainer; a test may replace any of them. */
   readonly trainer: TrainerActivities;
   /** Where the trainer listens. */
   readonly trainerQueue: string;
-  /** What came of the night under way, or of the last one. */
+  /** Result of the night under way, or of the last one. */
   result(): Promise<NightProgress>;
 }
 
@@ -63,7 +63,7 @@ export const LESSON = {
   weights: 'tuned' as const,
 };
 
-/** What a policy may reply. */
+/** Replies of a policy. */
 export const REPLIES = {
   right: renderPlan({ steps: [step('a', 'Answer it.')] }, WORKERS),
   wrong: renderPlan({ steps: [step('b', 'Answer it.')] }, WORKERS),

@@ -32,7 +32,7 @@ export interface StageOptions {
   /** Changes to the configuration, given the providers' URL. */
   readonly configure?: (config: ConfigInput, url: string) => ConfigInput;
   readonly simulation?: Simulation;
-  /** Of a server of the test's own. */
+  /** Address of a server of the test's own. */
   readonly address?: string;
   /** The stage's own worker evaluates, too. */
   readonly evaluates?: boolean;
@@ -48,13 +48,13 @@ export interface Stage {
   readonly store: Store;
   readonly folder: string;
   readonly taskQueue: string;
-  /** What the worker is configured with, for one in another process. */
+  /** Configuration of the worker, for one in another process. */
   readonly config: TrainableInput;
   /** Lets the Conductor write this plan next. */
   plan(steps: readonly Step[]): void;
   /** The ledger of a run. */
   rows(id: string): Promise<LedgerRow[]>;
-  /** What the stage's own worker mounts, for a test that sets up another one. */
+  /** Plugin of the stage's own worker, for a test that sets up another one. */
   plugin(): ConductorPlugin | EvaluationPlugin | TrainingPlugin;
   /** Runs a worker for as long as `work` takes. */
   whileWorking<T>(work: () => Promise<T>, options?: Partial<WorkerOptions>): Promise<T>;

@@ -11,7 +11,7 @@ import { startS3Server } from './s3-server';
 
 /** Where a test gets stores of one kind from. */
 export interface Stores {
-  /** What lies in the stores, as bytes on disk. */
+  /** Folder with the stores' bytes on disk. */
   readonly folder: string;
   /** A new one, empty. */
   open(): Promise<Store>;
@@ -27,7 +27,7 @@ export const STORES: readonly (readonly [kind: string, stores: () => Promise<Sto
   ...(HAS_POSTGRES ? [['postgres://', postgresStores] as const] : []),
 ];
 
-/** The same, with a wrapper around each that encrypts what it holds. */
+/** Stores with a wrapper around each that encrypts what it holds. */
 export const ENCRYPTED_STORES: typeof STORES = STORES.map(([kind, stores]) => [
   `${kind}, encrypted`,
   () => encrypted(stores),

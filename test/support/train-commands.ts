@@ -40,7 +40,7 @@ export async function openTrainFolder({ config, taskQueue, temporal }: Trained):
 export interface ScheduledNights {
   /** Lets the schedule start the nights of these days. */
   makeUpFor(first: string, last: string): Promise<void>;
-  /** What the n-th night that the schedule started came to, from 1. */
+  /** Result of the n-th night that the schedule started, from 1. */
   outcomeOf(number: number): Promise<unknown>;
   night(date: string): Promise<NightRecord | null>;
   cycles(): Promise<readonly CycleMetrics[]>;

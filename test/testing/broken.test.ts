@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => providers.close());
 
-/** What a client without an SDK sees: the response as far as it comes, or the code of the fault below. */
+/** Fetches without an SDK: the response as far as it comes, or the code of the fault below. */
 async function fetchFaulty(fault: BrokenFaultKind): Promise<[type: string | null, body: string]> {
   providers.script('model', [{ fault }]);
   const body = JSON.stringify({ model: 'model', input: 'Why?' });

@@ -70,7 +70,7 @@ describe('the flowchart of a run', () => {
   });
 });
 
-/** As Mermaid reads a label. */
+/** Decodes a label as Mermaid does. */
 function decode(label: string): string {
   return label.replace(/#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
 }

@@ -55,7 +55,7 @@ export function sampleFamily(changes: Partial<SolveResult> = {}): SolveResult {
   });
 }
 
-/** The same run while that child is at work. */
+/** Sample run while that child is at work. */
 export function sampleFamilyAtWork(): SolveResult {
   const family = sampleFamily({ status: 'running', answer: null });
   const [own, child] = family.rounds;
@@ -72,7 +72,7 @@ function conductorCall(changes: Parameters<typeof sampleCall>[0]): ReturnType<ty
   return sampleCall({ step: null, worker: 'conductor', model: 'boss', ...changes });
 }
 
-/** The same run while its plan waits for a person. */
+/** Sample run while its plan waits for a person. */
 export function sampleWaiting(): SolveResult {
   const [own] = sampleFamily().rounds;
   if (own === undefined) throw new Error('the sample has lost its round');

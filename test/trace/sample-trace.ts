@@ -57,7 +57,7 @@ export function sampleTrace(changes: Partial<SolveResult> = {}): SolveResult {
   };
 }
 
-/** The same run with one step changed. */
+/** Changes one step of the run. */
 export function withStep(trace: SolveResult, index: number, changes: Partial<Step>): SolveResult {
   const rounds = trace.rounds.map((round) => ({
     ...round,

@@ -11,7 +11,7 @@ import { keysText } from '../encryption/test-keys';
 import { freshFolder } from '../local/fresh-folder';
 import { type S3Server, startS3Server } from '../support/s3-server';
 
-// What one side writes among the artifacts, the other one reads: in a folder and in a bucket.
+// Exchanges artifacts between both languages: in a folder and in a bucket.
 
 jest.setTimeout(300_000);
 

@@ -54,7 +54,7 @@ function whileWorking<T>(work: () => Promise<T>): Promise<T> {
   return stage.whileWorking(work, { namespace, taskQueue: DEFAULT_TASK_QUEUE });
 }
 
-/** What runs an example that asks; Go keeps what it has built in a cache of its own. */
+/** Programs that run an example that asks; Go keeps what it has built in a cache of its own. */
 const EXAMPLES_THAT_ASK = {
   python: async (): Promise<string[]> => [await trainerPython(), join(EXAMPLES, 'python/ask.py')],
   go: async (): Promise<string[]> => {

@@ -14,7 +14,7 @@ const holdings: fc.Arbitrary<Holdings> = fc.record({
   keep: fc.record({ last: fc.nat(8), every: fc.option(fc.integer({ min: 1, max: 12 })) }),
 });
 
-/** What each name may stay for; the last cycles are those that fewer than `last` others come after. */
+/** Lists the reasons for each name to stay; the last cycles are those that fewer than `last` others come after. */
 function reasons({ trainRun, names, needed, keep }: Holdings, name: string): boolean[] {
   const later = names.filter((other) => /^\d/.test(other) && other > name);
   return [

@@ -40,7 +40,7 @@ describe('cancelling a run', () => {
       const rows = await stage.rows(id);
       expect(rows.filter((row) => row.error?.type === 'Run.Cancelled')).toHaveLength(2);
       expect(rows.filter((row) => row.nanoUsd === null)).toHaveLength(2);
-      // What was cut off may be billed: the trace has it, and calls its sum a lower bound.
+      // Cut calls may be billed: the trace has them, and calls its sum a lower bound.
       expect(last?.calls.map(({ callId }) => callId).sort()).toEqual(rows.map(({ callId }) => callId).sort());
       expect(last).toMatchObject({ costIsLowerBound: true, usage: { calls: 3 } });
     });

@@ -116,7 +116,7 @@ describe('a worker that fails in a row', () => {
       'worker a (openai a) failed 2 times in a row or more, and is left alone for a while; no request was sent. ' +
         'Another worker stands in.',
     );
-    // What was sent before the circuit opened is accounted for.
+    // Accounts for what was sent before the circuit opened.
     expect(first.calls.filter(({ worker }) => worker === 'a').map(({ nanoUsd }) => nanoUsd)).toEqual([0, 0]);
   });
 

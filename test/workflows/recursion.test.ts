@@ -23,7 +23,7 @@ async function childrenOf(id: string): Promise<string[]> {
   return [...new Set(rounds.flatMap(({ childId }) => childId ?? []))];
 }
 
-/** What the n-th request to a model said, all its messages together. */
+/** Prompt of the n-th request to a model, all its messages together. */
 function promptTo(model: string, request = 0): string {
   const { body = '{}' } = stage.providers.log.filter((record) => record.model === model)[request] ?? {};
   const { messages = [] } = JSON.parse(body) as { messages?: { content: string }[] };

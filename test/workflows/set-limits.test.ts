@@ -62,7 +62,7 @@ describe('limits that are changed in mid-run', () => {
       const held = await stage.client.setLimits(id, { calls: 1, tokens: 1, costUsd: 0 });
       // The plan, and up to five requests for the step.
       expect(held).toMatchObject({ steps: 4, depth: 2, calls: 6, wallClockMs: 300_000 });
-      // Of which two may be billed, with 4096 tokens each.
+      // Two calls may be billed, with 4096 tokens each.
       expect(held.tokens).toBeGreaterThan(2 * 4096);
       expect(held.costUsd).toBeGreaterThan(2 * 0.04096);
       expect(await stage.client.setLimits(id, {})).toEqual({
@@ -178,7 +178,7 @@ describe('limits that are changed before the run knows its own', () => {
 });
 
 describe('a child that is told something before its first task', () => {
-  /** What a child of a run is started with. */
+  /** Input of a run's child. */
   async function inputOfChild(): Promise<SolveInput> {
     stage.plan([step('conductor', 'Go deeper.')]);
     stage.plan([step('a', 'Answer it.')]);

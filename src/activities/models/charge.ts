@@ -5,7 +5,7 @@ const MAX_USD = 1e6;
 /** An amount that makes no sense is one that was not reported. */
 const amountUpTo = (max: number) => z.number().nonnegative().max(max).nullish().catch(null);
 
-/** What some OpenAI-compatible servers say beside the token counts about what a request cost. */
+/** Fields beside the token counts in which some OpenAI-compatible servers report a request's cost. */
 export const chargeFields = {
   /** USD (OpenRouter: openrouter.ai/docs/use-cases/usage-accounting). */
   cost: amountUpTo(MAX_USD),

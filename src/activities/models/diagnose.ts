@@ -14,7 +14,7 @@ import { UnreadableReply } from './reply';
 /** A failure before it is put into a sentence. */
 export interface Diagnosis {
   readonly type: ProviderFailureType;
-  /** What the provider did, to follow its name: `answered 401`. */
+  /** Verb phrase with the provider as its subject: `answered 401`. */
   readonly happened: string;
   /** In the provider's or the system's own words: may hold a key. */
   readonly reason: string;
@@ -31,7 +31,7 @@ export interface Diagnosis {
 /** The failure types of the boundary between us and a provider. */
 export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
 
-/** Who tries again after a failure, who pays, and what a person can do. */
+/** Consequence of a failure: who retries, who pays, and what a person can do. */
 export interface Consequence {
   /** True where Temporal tries again behind the workflow's back. */
   readonly retryable: boolean;

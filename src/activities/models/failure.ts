@@ -11,7 +11,7 @@ import { isErrorLike } from './http-error';
 import type { ModelReply } from './model';
 import { redact } from './redact';
 
-/** Who was asked, and with what. */
+/** Provider, worker and model that were called. */
 export interface CallContext {
   /** The worker's id; null for the Conductor. */
   readonly worker: string | null;
@@ -61,7 +61,7 @@ export function describeFailure(diagnosis: Diagnosis, context: CallContext): Pro
   };
 }
 
-/** As Temporal carries it. The SDK's error is not attached: it may hold the key, and its class means nothing there. */
+/** Converts the failure for Temporal, without the SDK's error: it may hold the key, and its class means nothing there. */
 export function toApplicationFailure(
   { type, message, retryable, nextRetryDelayMs }: ProviderFailure,
   details: CallFailureDetails,
@@ -81,7 +81,7 @@ export type Ended = { readonly kind: 'answered'; readonly reply: ModelReply } | 
 interface Failed {
   readonly kind: 'failed';
   readonly failure: ProviderFailure;
-  /** What came back all the same: a refusal, a cut or an empty answer. */
+  /** Reply that came all the same: a refusal, a cut or an empty answer. */
   readonly reply: ModelReply | null;
   /** Text that came before a length stop. */
   readonly partial: string | null;

@@ -117,7 +117,7 @@ function toParameters(
     })),
     config: {
       abortSignal: signal,
-      // Else the SDK sends further requests of its own when one ends with CONTINUATION.
+      // Keeps the SDK from sending requests of its own when one ends with CONTINUATION.
       automaticContinuation: false,
       maxOutputTokens,
       ...(system !== '' && { systemInstruction: system }),

@@ -26,7 +26,7 @@ export function createComplete(options: LocalModelOptions): Complete {
   return (request) => providers[request.card.provider](request);
 }
 
-/** Who can be asked which models it has. */
+/** Providers that list their models. */
 export const MODEL_LISTS: Readonly<Partial<Record<ModelProvider, ListModels>>> = {
   openai: listOpenAI,
   anthropic: listAnthropic,

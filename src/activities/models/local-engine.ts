@@ -30,7 +30,7 @@ interface LoadedModel {
   ): Promise<{ text: string; stopReason: string; usage: Usage }>;
 }
 
-/** What SmolLM2 was trained with, and little memory. */
+/** Context that SmolLM2 was trained with; it takes little memory. */
 const MAX_CONTEXT_TOKENS = 8192;
 
 /**
@@ -76,7 +76,7 @@ async function loadModel(
             'ask a shorter question, or give the step to a worker with a longer context',
         );
       }
-      // What the context still holds from the request before would save reading and, by rounding, change the answer.
+      // Clears the context of the previous request: it would save reading but, by rounding, change the answer.
       await sequence.clearHistory();
       const before = sequence.tokenMeter.getState();
       const { response, metadata } = await chat.generateResponse(history, {

@@ -24,14 +24,14 @@ export interface ModelRequest {
 /** `stop` is a whole answer, `length` a cut one, `refusal` none. */
 export type FinishReason = 'stop' | 'length' | 'refusal';
 
-/** What came back, in no vendor's dialect. A refusal or length stop is a reply too: it was billed. */
+/** Reply in no vendor's dialect. A refusal or length stop is a reply too: it was billed. */
 export interface ModelReply {
   readonly text: string;
   readonly finish: FinishReason;
   /** The model's own words on why it refused, if it gave any. */
   readonly refusal: string | null;
   readonly usage: Usage | null;
-  /** What the provider says it charged, where it says so and it is above 0. */
+  /** Charge reported by the provider, if it reports one above 0. */
   readonly reportedNanoUsd: number | null;
   /** Names of settings of the card that were left out, e.g. `temperature`. */
   readonly dropped: readonly string[];

@@ -41,7 +41,7 @@ async function openClient({
     timeout: card.timeoutMs,
     fetch: sendWith({
       Authorization: apiKey === null ? null : `Bearer ${apiKey}`,
-      // What a person at OpenAI, or at a gateway before it, would look for in their logs.
+      // Id to look for in the logs of OpenAI, or of a gateway before it.
       'X-Client-Request-Id': callId,
     }),
     logLevel: 'off',

@@ -54,7 +54,7 @@ export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknow
   );
 }
 
-/** What vendors call the tier that their plain price is for. */
+/** Vendors' names of the tier that their plain price is for. */
 const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspecified']);
 
 /**

@@ -1,12 +1,12 @@
 import type { ModelRequest, OutputSchema } from './model';
 
-/** What a vendor's API has a field for, whatever the model. */
+/** Settings that a vendor's API has a field for, whatever the model. */
 export interface ApiSettings<Effort extends string> {
   readonly seed: boolean;
   readonly efforts: readonly Effort[];
 }
 
-/** What one request asks of a model beyond its messages; null where nothing is asked. */
+/** Settings of one request beyond its messages; null where nothing is asked. */
 export interface Settings<Effort extends string> {
   readonly maxOutputTokens: number;
   readonly temperature: number | null;

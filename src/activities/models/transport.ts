@@ -64,7 +64,7 @@ async function readBounded(response: Response): Promise<Response> {
     // An error is told by its status, however much of its text came.
     if (ok) throw error;
   }
-  // What HTTP has no name for is a server's failure; a response cannot be made with it.
+  // Takes a status unknown to HTTP for a server's failure; a response cannot be made with it.
   const known = Math.min(status, 599);
   return new Response(body && Buffer.concat(chunks), { status: known, statusText, headers });
 }

@@ -37,7 +37,7 @@ export interface RateRefusal {
   readonly waitMs: number;
 }
 
-/** What a finished call shows of its model. */
+/** Facts that a finished call shows of its model. */
 export interface Report {
   /** In and out; null where the provider did not count, and the reservation stands. */
   readonly tokens: number | null;

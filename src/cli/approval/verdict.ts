@@ -12,7 +12,7 @@ import { UsageError } from '../exit-code';
 import { say } from '../terminal';
 import { readPlan, writePlanFile } from './plan-file';
 
-/** What decides on plans: a `ConductorClient`, as far as it does. */
+/** Part of `ConductorClient` that decides on plans. */
 export type Decider = Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
 
 export interface Person {
@@ -38,7 +38,7 @@ export async function askVerdict(
   // Each tells whether the run was told anything.
   const deeds: Readonly<Record<string, (() => Promise<boolean>) | undefined>> = {
     a: async () => {
-      // What was shown, and no other plan that came to be meanwhile.
+      // Approves the plan that was shown, and no other that came meanwhile.
       await decider.approvePlan(id, plan);
       return true;
     },

@@ -30,12 +30,12 @@ import { errandOf, foreignKeys } from '../trust';
 
 type Found = readonly Finding[] | Promise<readonly Finding[]>;
 
-/** What a configuration can be checked with. */
+/** Surroundings that a configuration is checked with. */
 interface Place {
   readonly config: Settings;
   readonly cards: ReturnType<typeof configuredCards>;
   readonly server: CheckedServer;
-  /** What must not be sent where the configuration says, as `NAME=place`. */
+  /** Keys that must not be sent where the configuration says, as `NAME=place`. */
   readonly untrusted: readonly string[];
 }
 
@@ -212,7 +212,7 @@ async function checkEmbedded(what: string, namespace: string): Promise<CheckedSe
   return { finding, connection: { address }, namespace };
 }
 
-/** What nights need beside a worker. */
+/** Checks what nights need beside a worker. */
 async function checkNight(place: Place): Promise<readonly Finding[]> {
   const { config, server } = place;
   const { training } = config;

@@ -74,7 +74,7 @@ function markOf({ status, hasWorker, waitsFor }: ListedRun): StepState {
   return hasWorker === true && waitsFor === null ? 'running' : 'waiting';
 }
 
-/** What to do about runs that do not go on by themselves. */
+/** Advice about runs that do not continue by themselves. */
 function explain({ runs, unlisted }: RunList): string[] {
   const states = runs.map(stateOf);
   const lines: string[] = [];

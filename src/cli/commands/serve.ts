@@ -140,7 +140,7 @@ export async function server(command: readonly string[], options: WorkOptions): 
     async ({ server: { address, ...temporal } }) => {
       await requireOwnRuns({ address, ...temporal }, options.trust);
       const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: temporal.namespace };
-      // What Temporal's own environment configuration says holds for the program as it does here.
+      // Runs the program with Temporal's own environment configuration unchanged.
       if (command.length > 0) return runCommand(command, temporal.embedded ? env : {});
       const interruption = listenForInterruption();
       say(

@@ -13,7 +13,7 @@ import { checkServed, watchForAbsence } from '../queues';
 import type { WorkOptions } from '../settings';
 import { print, say } from '../terminal';
 
-/** What `limits` changes; null: no such limit. */
+/** Options of `limits`; null: no such limit. */
 interface LimitsOptions extends WorkOptions {
   readonly maxCost?: number | null;
   readonly calls?: number;
@@ -55,7 +55,7 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
   });
 }
 
-/** What came of each limit that was asked for: whether it holds, from when on, and why it does not. */
+/** Result of each requested limit: whether it holds, from when on, or why not. */
 function explainLimits(asked: LimitsChange, held: HeldLimits): string[] {
   const named = withoutUndefined(asked);
   const [wanted, got] = [shownLimits({ ...held, ...named }), shownLimits(held)];

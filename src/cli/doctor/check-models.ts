@@ -55,7 +55,7 @@ async function checkPlace(
 ): Promise<Finding[]> {
   const where = addressOf(card);
   const apiKey = card.apiKeyEnv === null ? null : (process.env[card.apiKeyEnv] ?? '');
-  // That the key is missing is a finding of its own.
+  // Reports a missing key elsewhere, as a finding of its own.
   if (apiKey === '') return [];
   if (!mayAsk(card)) return [note(WHAT, `${where} was not asked: its key is not trusted to go there`)];
   const signal = AbortSignal.timeout(ANSWER_MS);

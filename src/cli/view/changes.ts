@@ -19,7 +19,7 @@ import { pathOf, waitingRuns } from '../../trace/run-tree';
 
 const PREVIEW_COLUMNS = 120;
 
-/** What happened between two looks at a run, a plain line an event: the view for logs and pipes. */
+/** Describes what happened between two looks at a run, a plain line an event: the view for logs and pipes. */
 export function describeChanges(before: SolveTrace | null, after: SolveTrace): string[] {
   const known = before === null ? [] : waitingRuns(before);
   const standing = before === null ? [] : whoStandsIn(before);

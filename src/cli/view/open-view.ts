@@ -101,7 +101,7 @@ function openLiveView(screen: Screen): RunView {
       waiting = [];
       draw();
       picture.done();
-      // What comes next, the answer or a message, stands apart.
+      // Sets the next output, the answer or a message, apart.
       screen.write('\n');
     },
   };

@@ -81,7 +81,7 @@ export function checkConfiguration(
   );
 }
 
-/** What a change of it is named by. */
+/** Names the parts of a run by which a change is reported. */
 function partsOf({ conductor, workers, limits, recursion }: ResolvedRun): ConfigDigest {
   const parts: [string, unknown][] = [
     ['conductor', conductor],

@@ -9,7 +9,7 @@ import { choicesAmong, MOST_ATTEMPTS } from '../methods/samples';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import { needsVerifier } from './questions';
 
-/** What an evaluation will probably come to. */
+/** Expected size of an evaluation. */
 export interface Estimate {
   readonly calls: number;
   /** Null if a price is unknown. */
@@ -33,7 +33,7 @@ interface EstimateOptions {
   readonly compares: boolean;
 }
 
-/** What the calls of all methods on all questions will probably come to. */
+/** Estimates the calls of all methods on all questions. */
 export function estimateEvaluation(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
@@ -42,7 +42,7 @@ export function estimateEvaluation(
   const workers = run.workers.map(({ id }) => id);
   const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
   const tokens = bytes / questions.length / BYTES_A_TOKEN;
-  // What the Conductor made of a question of the log is paid already.
+  // Leaves out the Conductor's part in questions of the log, which is paid already.
   const tried = questions.some(({ solved }) => solved)
     ? methods.filter((name) => name !== REFERENCE)
     : methods;
@@ -90,7 +90,7 @@ function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estim
   }
 }
 
-/** As many attempts as the Conductor's cost pays for, in tokens where no money is paid or a price is unknown. */
+/** Estimates the attempts that the Conductor's cost pays for, in tokens if no money is paid or a price is unknown. */
 function estimateSamples(
   { worker, choose }: Extract<Method, { readonly kind: 'samples' }>,
   run: ResolvedRun,

@@ -16,7 +16,7 @@ import { checkLearning } from './learn';
 import { drawFromLog } from './log';
 import { type DrawOptions, needsVerifier, readQuestions } from './questions';
 
-/** What decides what is tried on what. */
+/** Options that decide which methods are tried on which questions. */
 export interface PlanOptions extends DrawOptions {
   /** Default: the Conductor and all workers; of the log, the best worker. */
   readonly methods?: readonly string[];
@@ -142,7 +142,7 @@ function describeEstimate({ calls, usd }: Estimate): string {
   return `about ${calls.toLocaleString('en-US')} calls, ${cost}.`;
 }
 
-/** What costs money is not begun without a word on how much it may be. */
+/** Requires --max-cost before anything that costs money. */
 function refuseUnbounded({ usd }: Estimate, { maxCost }: PlanOptions): void {
   if (maxCost !== undefined || usd === 0) return;
   throw new UsageError(

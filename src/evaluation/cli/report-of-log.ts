@@ -2,7 +2,7 @@ import { counted, describeUsd } from '../../trace/describe';
 import type { MethodSummary, Preferences, Summary } from '../summarize';
 import { compareSentence, describeChance, seconds } from './table';
 
-/** What a single model would have cost and found on questions of the log, a sentence each; nothing for a file's. */
+/** Says what a single model would have cost and found on questions of the log, a sentence each; nothing for a file's. */
 export function findingsOfLog(summary: Summary): string[] {
   const { log, methods, reference, questions } = summary;
   const logged = methods.find(({ method }) => method === reference);

@@ -1,7 +1,7 @@
 import type { EChartsOption } from 'echarts' with { 'resolution-mode': 'import' };
 import { oneLine } from '../../trace/lines';
 
-// What all charts of evaluations and training runs have in common, as options of ECharts.
+// ECharts options that all charts of evaluations and training runs share.
 
 /** A page of charts, and the name of its file without the ending. */
 export interface Chart {

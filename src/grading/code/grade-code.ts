@@ -34,7 +34,7 @@ export async function gradeCode(question: CodeQuestion, reply: string): Promise<
   }
 }
 
-/** What stands between the last two lines with a fence; without one, all of an answer that is tagged as one. */
+/** Takes the text between the last two fences; without one, all of an answer that is tagged as one. */
 export function codeIn(reply: string): string | null {
   const answer = answerTextOf(reply);
   const lines = answer.split(/\r?\n/);

@@ -75,7 +75,7 @@ async function compareFirst(right: string, answer: string): Promise<FirstOpinion
   }
 }
 
-/** What the first tier leaves open. */
+/** Comparison that the first tier leaves open. */
 interface OpenQuestion {
   readonly right: string;
   readonly answer: string;
@@ -88,7 +88,7 @@ async function gradeSecond({ right, answer, first, versions }: OpenQuestion): Pr
   const { comparison, version } = second;
   const say = gradeOf.bind(null, [...versions, ...version].join(' '));
   if (comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
-  // What failed may say yes the next time.
+  // A failed second tier may say yes the next time.
   if (!second.hasFailed && (comparison === 'no' || first.comparison === 'no')) {
     const doubt = second.problem === null ? '' : `, but ${second.problem}`;
     return say('wrong', answer, `it is not seen to equal ${shown(right)}${doubt}`);

@@ -14,7 +14,7 @@ const LIMITS = { startMs: 60_000, answerMs: 10_000 };
 
 const JUDGE = join(__dirname, '../../../src/grading/mathematics/math_verify_judge.py');
 
-/** What this process learned of its Python; null until it was asked. */
+/** State of this process's Python; null until it was asked. */
 let state: { readonly version: string } | { readonly missing: string } | null = null;
 
 /** Found out once: whether bubblewrap keeps it in. */
@@ -22,7 +22,7 @@ let confined: { readonly found: ConfinedPython | null } | null = null;
 
 const judge = new Killable(startJudge, LIMITS);
 
-/** What a comparison by math-verify came to, with its version. */
+/** Result of a comparison by math-verify, with its version. */
 export interface SecondOpinion {
   readonly comparison: Comparison;
   readonly version: string;
@@ -68,7 +68,7 @@ function startJudge(): Helper {
   const child = start(python);
   let words = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-2_000)));
-  // Whoever ends it may still be writing to it.
+  // Ignores writes to a process that is being ended.
   child.stdin.on('error', () => undefined);
   for (const part of [child, child.stdin, child.stdout, child.stderr]) unref(part);
   return {
@@ -113,7 +113,7 @@ function isReady(message: unknown): message is { readonly ready: string } {
   return typeof message === 'object' && message !== null && 'ready' in message;
 }
 
-/** What waits for nobody must not keep a process alive; pipes have `unref` though their type does not say so. */
+/** Lets the process exit while nobody waits for this; pipes have `unref` though their type does not say so. */
 function unref(part: { unref?: () => unknown } | object): void {
   if ('unref' in part) part.unref?.();
 }

@@ -2,7 +2,7 @@ import { normalizeText } from '../read-answer';
 import { readUnit, type Unit } from '../units';
 import { normalizeMath } from './normalize';
 
-/** What an answer of mathematics is made of; its leaves are normalised LaTeX. */
+/** Structure of a mathematical answer; its leaves are normalised LaTeX. */
 export type Shape =
   | Scalar
   | { readonly kind: 'words'; readonly text: string }
@@ -30,7 +30,7 @@ export interface Relation {
   readonly operator: Operator;
   readonly left: string;
   readonly right: string;
-  /** What stands on the right where the left is one name, as in `x = 3` or `f(x) = 2x`. */
+  /** Right side if the left one is a name, as in `x = 3` or `f(x) = 2x`. */
   readonly value: Shape | null;
 }
 
@@ -84,7 +84,7 @@ const NAME =
   /^(?:[a-zA-Z]|\([a-z](?:, ?[a-z]){1,4}\)|\\[a-zA-Z]{2,12}|\\text\{[^{}]{0,60}\})(?:_\{\w{1,9}\})?\s?(?:\([a-zA-Z](?:, ?[a-zA-Z]){0,4}\))?$/;
 const VARIABLE = /^[a-zA-Z]$/;
 
-/** What stands between the signs of `1 < x < 2`, and the signs. */
+/** Parts between the signs of `1 < x < 2`, and the signs. */
 interface Divided {
   readonly parts: readonly string[];
   readonly operators: readonly (typeof OPERATORS)[number][];

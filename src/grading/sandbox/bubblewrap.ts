@@ -80,7 +80,7 @@ const ENVIRONMENT = {
   OPENBLAS_NUM_THREADS: '1',
 };
 
-/** What Python and its libraries lie in, as names or the beginnings of names. */
+/** Folders of Python and its libraries, as names or the beginnings of names. */
 const SHOWN: readonly (readonly [folder: string, names: RegExp])[] = [
   ['/usr', /^(?:bin|lib|lib64)$/],
   ['/usr/local', /^bin$/],
@@ -90,7 +90,7 @@ const SHOWN: readonly (readonly [folder: string, names: RegExp])[] = [
 /** Applications lie below what is shown, where npm installs for all users. */
 const MASKED = ['/usr/lib/node_modules'];
 
-/** What programs see of this machine: never all of `/usr`, where images have applications with their keys and questions. */
+/** Lists the folders programs see: never all of `/usr`, where images have applications with their keys and questions. */
 export function shownFolders(): readonly string[] {
   return SHOWN.flatMap(([folder, names]) => {
     const found = existsSync(folder) ? readdirSync(folder) : [];

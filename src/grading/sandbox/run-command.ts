@@ -162,7 +162,7 @@ function endGroup(pid: number | undefined): void {
 /** Bytes of standard error that are kept, from its end; a function may print to it. */
 const MOST_ERRORS = 16 << 20;
 
-/** What comes from a pipe, at most so much of it. */
+/** Collects the first bytes of a pipe, up to a bound. */
 class Capture {
   private readonly chunks: Buffer[] = [];
   private bytes = 0;

@@ -4,7 +4,7 @@ export interface Program {
   readonly stdin: string;
 }
 
-/** What a program may use. Its processes are counted together, but for the memory that one of them may reserve. */
+/** Limits of a program. Its processes are counted together, but for the memory that one of them may reserve. */
 export interface ProgramLimits {
   /** CPU time: a busy machine takes nothing from it. */
   readonly seconds: number;
@@ -13,7 +13,7 @@ export interface ProgramLimits {
   readonly outputBytes: number;
 }
 
-/** What became of a program. `stopped`: by a limit, with which one. */
+/** End of a program. `stopped`: by a limit, with its name. */
 export type ProgramRun =
   | {
       readonly kind: 'ended';
@@ -27,7 +27,7 @@ export type ProgramRun =
 
 /** A place where a program that no one trusts can do no harm. */
 export interface Sandbox {
-  /** As it stands in versions of graders. */
+  /** Name in versions of graders. */
   readonly name: string;
   /** How many programs it runs at once: more would only take longer. */
   readonly places: number;

@@ -1,7 +1,7 @@
 /** Numbers of system calls that a program is denied, on x86-64 and on aarch64; null where there is none. */
 type Numbers = readonly [x64: number | null, arm64: number | null];
 
-/** What holds memory that no limit of an address space counts. */
+/** Calls that hold memory outside any limit of an address space. */
 const MEMORY: Readonly<Record<string, Numbers>> = {
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
@@ -27,7 +27,7 @@ const MEMORY: Readonly<Record<string, Numbers>> = {
   setsockopt: [54, 208],
 };
 
-/** What reaches beyond the program, or has it wait so that it seems to have had no processor. */
+/** Calls that reach beyond the program, or let it wait so that it seems to have had no processor. */
 const REACH: Readonly<Record<string, Numbers>> = {
   unshare: [272, 97],
   setns: [308, 268],
@@ -55,7 +55,7 @@ const LOCK_COMMANDS = [6, 7, 37, 38];
 /** Later ones were not thought about: they are not there. */
 const LAST_KNOWN = 462;
 
-/** As linux/audit.h has them. */
+/** Numbers from linux/audit.h. */
 const ARCHITECTURES = { x64: [0, 0xc000003e], arm64: [1, 0xc00000b7] } as const;
 
 const [EPERM, EAGAIN, ENOSYS] = [1, 11, 38];

@@ -1,7 +1,7 @@
 import type { ExampleSet } from '../plan';
 import { EXAMPLE_SETS, exampleReply } from './examples';
 
-/** What decides the Conductor's instructions: the same for every question to the same pool. */
+/** Facts that decide the Conductor's instructions, equal for every question to one pool. */
 export interface RulesInput {
   readonly workers: readonly { readonly id: string; readonly notes: string | null }[];
   /** Only ordinals (as the paper trains, so that names carry no prejudice), ids, or notes. */

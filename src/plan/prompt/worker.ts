@@ -1,6 +1,6 @@
 import type { Layout, Message } from '../plan';
 
-/** What every worker of a child solve may see. */
+/** Text that every worker of a child solve may see. */
 export interface GivenText {
   /** null: the answer so far, which a review may improve. */
   readonly subtask: string | null;
@@ -14,7 +14,7 @@ export interface WorkerPrompt {
   /** The steps that the worker may see, with their numbers in the plan, from 0. */
   readonly sees: readonly { readonly step: number; readonly subtask: string; readonly output: string }[];
   readonly layout: Layout;
-  /** What its owner tells this worker before anything else. */
+  /** Owner's instructions to this worker, before anything else. */
   readonly instructions?: string | undefined;
 }
 

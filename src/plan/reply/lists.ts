@@ -71,7 +71,7 @@ function missing(lists: readonly LabelledList[], text: string): PlanError {
   return new PlanError('missing_list', absent, problem, end === 0 ? undefined : { text, at: end });
 }
 
-/** What a reply holds under a label of the plan language, in any dress. */
+/** List found in a reply under a label of the plan language, however it is formatted. */
 interface LabelledList {
   /** `steps` is the list of our JSON shape. */
   readonly label: ListName | 'steps';

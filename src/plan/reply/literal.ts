@@ -76,7 +76,7 @@ function readWord(reader: Reader, stops: string): string {
   return reader.text.slice(start, reader.at).trim();
 }
 
-/** What may close a quotation, by what opened it. A straight quote is closed by its own kind alone. */
+/** Closing quotes by their opening one. A straight quote is closed only by its own kind. */
 const CLOSERS: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",

@@ -98,7 +98,7 @@ export const LABEL_AHEAD = new RegExp(
 /** `all` as the whole of an access list, at the end of its line. */
 export const ALL_ALONE = /["'“‘]?all["'”’]?[ \t]{0,8}[,}`]{0,3}[ \t]{0,8}(?=\r?\n|$)/iy;
 
-/** What begins an item of a bulleted or numbered list. */
+/** Beginning of an item of a bulleted or numbered list. */
 export const BULLET = /(?:[-*•]|\d{1,5}[.)])[ \t]{1,16}/y;
 
 /** An entry without quotes that is surely one: a number, a word of an access list, a key as in JavaScript. */

@@ -47,7 +47,7 @@ function decode(body: unknown): Decoded {
   };
 }
 
-/** What travels: the SDK adds `output_text`. */
+/** Response on the wire: the SDK adds `output_text`. */
 type WireResponse = Omit<Response, 'output_text'>;
 
 function encodeReply(reply: WholeReply): WireResponse {

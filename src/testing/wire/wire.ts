@@ -26,9 +26,9 @@ export interface WholeReply {
   readonly text: string;
   readonly finish: 'stop' | 'length' | 'refusal' | 'filtered';
   readonly refusal: string | null;
-  /** What was used, and is billed. */
+  /** Usage that is billed. */
   readonly usage: Usage;
-  /** What the reply says was used; null where it says nothing. */
+  /** Usage that the reply states; null if it states none. */
   readonly stated: Usage | null;
 }
 

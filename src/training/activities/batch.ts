@@ -140,7 +140,7 @@ const keptSamplesSchema = z.object({
 
 /** One reply of a policy, token by token. */
 export type KeptSample = z.infer<typeof keptSampleSchema>;
-/** What a policy wrote for one group. */
+/** Plans that a policy wrote for one group. */
 export type KeptSamples = z.infer<typeof keptSamplesSchema>;
 
 /** Null if there are none. */

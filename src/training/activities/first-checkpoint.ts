@@ -13,9 +13,9 @@ import { keepLines } from '../../store/texts';
 const TOKENIZER_TEXTS = 2000;
 
 export const exampleSchema = z.strictObject({
-  /** As the policy is asked, markers included. */
+  /** Prompt of the policy, markers included. */
   prompt: z.string().min(1),
-  /** What it is to reply, without the marker at its end. */
+  /** Reply it is to learn, without the marker at its end. */
   completion: z.string().min(1),
 });
 export type Example = z.infer<typeof exampleSchema>;

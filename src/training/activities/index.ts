@@ -61,7 +61,7 @@ function bind<Dependencies, Request, Result>(
   return (request: Request): Promise<Result> => asFailure(() => activity(dependencies, request));
 }
 
-// What comes from a workflow may name a server; only the configuration's own is asked.
+// Asks only servers of the configuration, whatever a workflow names.
 
 async function sampleFromKnownServer(all: TrainingDependencies & Asked, request: SamplePlansRequest) {
   await checkPlaces(all, { policyServer: request.policy.baseUrl });

@@ -110,7 +110,7 @@ async function takeBack(
   decision: CanaryDecision,
 ): Promise<CanaryDecision> {
   const { changed, serving, sentence } = await rollback(store, decision.sentence, promoted.policy);
-  // What it replaced serves where an earlier attempt took it back.
+  // Restores what it replaced, if an earlier attempt undid the promotion.
   if (changed || isSame(serving.serving ?? 'prompted', replaced.policy)) return decision;
   return { rolledBack: false, sentence: `${decision.sentence}, but ${sentence}` };
 }

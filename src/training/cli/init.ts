@@ -110,7 +110,7 @@ async function usualServer({ policy, trainer }: TrainingConfig): Promise<string>
   return url.href;
 }
 
-/** What holds with a profile where nothing else is said. */
+/** Settings that a profile gives if nothing else is said. */
 function presetOf(profile: string): TrainingConfig {
   const policy = { baseUrl: 'http://127.0.0.1:8001/v1' };
   const needed = { base: { kind: 'tiny' }, policy, data: { train: 'a', heldOut: 'b' } };

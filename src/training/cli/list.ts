@@ -87,7 +87,7 @@ function costOf(cycles: TrainedNight['cycles']): string {
 
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
-/** What differs by less is drawn nearly level: chance must not look like a rise or a fall. */
+/** Smallest range of the chart: chance must not look like a rise or a fall. */
 const LEAST_RANGE = 0.05;
 
 /** Numbers as a line of small bars; of more numbers than columns, each bar is the mean of some in a row. */

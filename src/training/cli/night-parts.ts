@@ -51,7 +51,7 @@ export async function checkNightParts(training: TrainingConfig, place: Place): P
   );
 }
 
-/** What a night of this session would wait for, or fail by. */
+/** Finds what a night of this session would wait for, or fail by. */
 export async function findMissing({
   config,
   ...place

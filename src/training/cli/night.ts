@@ -68,10 +68,10 @@ async function warnOfSmallSet({ data }: TrainingConfig): Promise<void> {
 /** Whatever hinders the opening of a night mostly does so at once. */
 const OPENING_MS = 10_000;
 
-/** What its start, its first task, the order to open it and the task after that leave in its history. */
+/** Events of a night's start, its first task, the order to open it and the task after that. */
 const OPENING_EVENTS = 10;
 
-/** What keeps a night from its beginning, or has ended it there; null for nothing so far. */
+/** Reason why a night cannot begin, or has ended at once; null for none so far. */
 interface Opening {
   readonly setback: string | null;
   readonly failure: string | null;

@@ -63,7 +63,7 @@ function cronAt(at: string): string {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What evaluation and gate may take after a night's hours. */
+/** Time for evaluation and gate after a night's hours. */
 const AFTERWARDS_MS = 2 * HOUR_MS;
 
 async function create(

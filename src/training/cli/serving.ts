@@ -39,7 +39,7 @@ function told(
   return overtaken ? EXIT.failed : EXIT.answered;
 }
 
-/** Who really writes plans: a checkpoint that serves is asked only where the configuration says so. */
+/** Names the writer of plans: a checkpoint that serves is asked only if the configuration says so. */
 export function describePlanner(
   { conductor }: Pick<TrainableConfig, 'conductor'>,
   serving: CheckpointRef | null,

@@ -27,7 +27,7 @@ export interface TrainingSession extends TrainingPlace, Session {
   readonly training: TrainingClient;
 }
 
-/** What a command reads without a server. */
+/** Reads everything a command needs without a server. */
 export async function findTraining(options: TrainOptions): Promise<TrainingPlace> {
   const { config, store } = await openConfigured(options);
   return { config, store, trainRun: chooseRun(options.run ?? config.training?.run) };
@@ -56,7 +56,7 @@ export async function withTraining<Result>(
 /** Between two looks at what is under way. */
 export const LOOK_MS = 2_000;
 
-/** What keeps a workflow from its end: an activity of it that failed, and is tried again; null where none did. */
+/** Finds the failed activity that a workflow is retrying; null if there is none. */
 export async function findSetback(
   { conductor }: TrainingSession,
   workflowId: string,

@@ -116,7 +116,7 @@ function labelled(label: string, text: string): string[] {
 
 const BAR_COLUMNS = 32;
 const CURVE_COLUMNS = 48;
-/** What stands beside the curve: `reward`, the first and the last. */
+/** Columns beside the curve: `reward`, the first and the last. */
 const CURVE_FRAME = 24;
 
 /** A night under way, a string a line. */

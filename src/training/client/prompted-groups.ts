@@ -85,7 +85,7 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   return progress.reason;
 }
 
-/** What has come of the questions so far, and whether another one is worth asking. */
+/** Progress over the questions so far, and whether another one is worth asking. */
 class Progress {
   private count = 0;
   private hasPlan = false;
@@ -146,7 +146,7 @@ async function readKept(store: Store, input: GroupInput): Promise<GroupRecord | 
   return isJudged ? group : null;
 }
 
-/** What its calls came to, as far as prices are known. */
+/** Cost of its calls, as far as prices are known. */
 function nanoUsdOf({ rollouts }: GroupRecord): number {
   return rollouts.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
 }

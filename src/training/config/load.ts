@@ -65,7 +65,7 @@ export function shippedProfiles(): { readonly name: string; readonly summary: st
   });
 }
 
-/** What differs in kind has different settings: nothing of the profile's is kept then. */
+/** Drops the profile's settings of another kind, which has different ones. */
 function complete(profile: Mapping, own: Mapping): Mapping {
   if ('kind' in own && own.kind !== profile.kind) return own;
   const both = Object.entries(own).map(([key, value]): [string, unknown] => {

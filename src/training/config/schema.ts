@@ -211,7 +211,7 @@ export const trainingSchema = z
         samples: count.max(MOST.plans).default(4),
       })
       .prefault({}),
-    /** What a policy server's log-probabilities may differ by from the trainer's; null: what its device may. */
+    /** Largest difference between a policy server's log-probabilities and the trainer's; null: its device's default. */
     tolerance: z
       .strictObject({
         /** Any token of the probe, when a checkpoint is published. */
@@ -247,7 +247,7 @@ export const trainingSchema = z
 /** `training:` as it was checked, with its defaults. */
 export type TrainingConfig = z.output<typeof trainingSchema>;
 
-/** As a person writes it: what is left out may stand in the profile, or have a default. */
+/** Configuration as a person writes it: the rest may stand in the profile, or have a default. */
 export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;

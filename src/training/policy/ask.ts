@@ -2,7 +2,7 @@ import type { Message } from '../../plan/plan';
 import { PolicyClient, type Sample, type SampleRequest, type ServedPolicy } from './client';
 import { POLICY_FAILURES, PolicyError } from './errors';
 
-/** What a policy is asked. */
+/** Request to a policy. */
 export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabulary' | 'prompt'> {
   readonly messages: readonly Message[];
 }

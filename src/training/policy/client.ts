@@ -31,7 +31,7 @@ export interface Sample {
   readonly finishReason: 'stop' | 'length';
 }
 
-/** What of a manifest says how a checkpoint is asked. The first of its servers that answers does it. */
+/** Part of a manifest that says how a checkpoint is asked. The first of its servers that answers is used. */
 export type ServedPolicy = Pick<
   Manifest,
   'model' | 'folder' | 'tokenizerSha256' | 'vocabulary' | 'maxPromptTokens' | 'servers'
@@ -124,7 +124,7 @@ export class PolicyClient {
 
   private sampleOf({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }: Choice): Sample {
     if (finishReason !== 'abort') return { text, tokenIds, logprobs: logprobs.token_logprobs, finishReason };
-    // As vLLM does when it is put to sleep or stopped.
+    // vLLM breaks off replies when it is put to sleep or stopped.
     throw unavailable(`the policy server ${this.baseUrl} broke off a reply`);
   }
 }
@@ -135,7 +135,7 @@ function describeNoJson(body: string): string {
   return number === undefined ? 'is no JSON' : `holds ${number}, which is no number`;
 }
 
-/** What shows that the answer is to another request than ours; null where it fits. */
+/** Finds a sign that the answer belongs to another request; null if it fits. */
 function findMismatch(
   { model, choices }: z.infer<typeof completionReplySchema>,
   request: SampleRequest,

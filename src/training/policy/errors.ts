@@ -28,9 +28,9 @@ export class PolicyError extends DiagnosedError {
 
   constructor(
     readonly code: (typeof POLICY_FAILURES)[keyof typeof POLICY_FAILURES],
-    /** Who did what, and why; without a full stop. */
+    /** Subject, verb and reason; without a full stop. */
     readonly happened: string,
-    /** What a person can do, in one sentence. */
+    /** Remedy for a person, in one sentence. */
     readonly remedy: string,
   ) {
     super(`${happened}. ${remedy}`);
@@ -79,7 +79,7 @@ interface Refusal {
 /** Statuses after which the same request may be answered: overload, a restart, a fault inside. */
 const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** What the refusal of a request to a checkpoint means. */
+/** Error for a refused request to a checkpoint. */
 export function refused(server: string, model: string, refusal: Refusal): PolicyError {
   const answered = answer(refusal);
   if (PASSING.has(refusal.status)) return unavailable(`the policy server ${server} ${answered}`);
@@ -98,7 +98,7 @@ export function refused(server: string, model: string, refusal: Refusal): Policy
   return new PolicyError(code, `the policy server ${server} ${did} ${model}: it ${answered}`, remedy);
 }
 
-/** What the refusal to load a checkpoint means. vLLM says 500 of whatever it cannot load, now or later. */
+/** Error for a refusal to load a checkpoint. vLLM answers 500 to whatever it cannot load, now or later. */
 export function cannotLoad(server: string, model: string, folder: string, refusal: Refusal): PolicyError {
   const answered = answer(refusal);
   if (refusal.status !== 500 && PASSING.has(refusal.status))

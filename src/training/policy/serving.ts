@@ -41,7 +41,7 @@ export async function readServing(store: Store): Promise<Serving> {
 interface Promotion {
   readonly reason: string;
   readonly by: 'person' | 'gate';
-  /** What the checkpoint was compared with: where another one serves, it is not replaced. */
+  /** Policy that the checkpoint was compared with: another one that serves is not replaced. */
   readonly over?: PolicyRef;
 }
 

@@ -7,7 +7,7 @@ import type { Price } from '../../../src/protocol/cards';
 import type { LedgerRow } from '../../../src/store/ledger';
 import { aCard, aRequest, KEY } from './ask';
 
-// What OpenAI-compatible servers say that a request used, in the shape of their own documents (the page beside each), and
+// Usage as OpenAI-compatible servers report it, in the shape of their own documents (the page beside each), and
 // what is booked for it at $2 a million tokens of input, $10 of output and $0.50 of cached input.
 
 const PRICE: Price = { input: 2, output: 10, cachedInput: 0.5 };

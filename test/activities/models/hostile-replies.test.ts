@@ -12,7 +12,7 @@ import { aRequest, DIALECTS } from './ask';
 // Replies of a server that says what it likes, in each place of them. What is made of one goes into histories and the
 // ledger, which take no more than 2 MB of it, and into sums, which must stay exact.
 
-/** As each API promises them, with all that is read. */
+/** Replies as each API promises them, with all that is read. */
 const GOOD: Readonly<Record<string, object>> = {
   'OpenAI Chat Completions': {
     choices: [{ message: { content: 'Eight.', refusal: null }, finish_reason: 'stop' }],

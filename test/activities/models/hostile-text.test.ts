@@ -11,7 +11,7 @@ import { refAt, refsIn } from '../../../src/store/texts';
 const MEGABYTE = 1024 * 1024;
 const SECRET = 'sk-live-Zq9Zq8Zq7Zq6Zq5';
 
-/** What patterns over foreign text look for, and what makes them look again. */
+/** Pieces that patterns over foreign text look for, or that make them look again. */
 const PIECES = [
   ...['<title', '<title>', '<html>', '<!doctype ', '>', '<', '</title>'],
   ...['eyJ', '-eyJ', 'eyJa.', '.', 'bearer ', 'bearer\t', 'sk-', 'AIza', '*', '-', '_'],

@@ -7,7 +7,7 @@ import { Anthropic } from '@anthropic-ai/sdk';
 import { startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
 import { aRequest, DIALECTS, KEY } from './ask';
 
-/** What a request may carry. Node's `fetch` adds those of the connection by itself. */
+/** Headers that a request may carry. Node's `fetch` adds those of the connection by itself. */
 const OURS = ['accept', 'content-type', 'user-agent'];
 const OF_THE_CONNECTION = [
   'host',

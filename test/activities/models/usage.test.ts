@@ -15,7 +15,7 @@ async function usageIn(body: object, complete: Complete, card: Partial<ModelCard
   return (await complete(aRequest(aCard({ ...card, baseUrl: 'http://127.0.0.1:9' })))).usage;
 }
 
-// What the vendors' references say of their usage records, with a number of its own for each part:
+// Usage records as the vendors' references describe them, with a number of its own for each part:
 // developers.openai.com/api/reference, platform.claude.com/docs/en/api/messages, ai.google.dev/api/generate-content.
 const openai = {
   inputTokens: 1000,

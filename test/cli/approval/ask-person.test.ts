@@ -47,7 +47,7 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The same plan, written once more after it was rejected. */
+/** Repeats the plan, written once more after it was rejected. */
 function writtenAgain(trace: SolveResult): SolveResult {
   return { ...trace, calls: [...trace.calls, sampleCall({ step: null, purpose: 'plan' })] };
 }

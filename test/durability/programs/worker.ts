@@ -5,7 +5,7 @@ import type { ConfigInput } from '../../../src/config/schema';
 import { openStore } from '../../../src/store/open-store';
 import { type Halt, HaltingStore } from '../halting-store';
 
-/** What the program is given, as JSON. */
+/** Settings of the program, as JSON. */
 export interface WorkerSetting {
   readonly address: string;
   readonly bundle: string;

@@ -16,7 +16,7 @@ export interface EvaluationFolder {
   run(args: readonly string[], setting?: Partial<CommandSetting>): Promise<Ended>;
   /** Writes `conductor.yaml`. */
   configure(changes?: Partial<ConfigInput>): Promise<void>;
-  /** What an evaluation left in its folder. */
+  /** Results that an evaluation left in its folder. */
   results(out: string): Promise<MethodRecord[]>;
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ function judge({ text }: SimulatedRequest): string {
   return `I know that it is ${question?.answer ?? ''}.\n\n${words[place] ?? ''}`;
 }
 
-/** Of the solves, in the order of their questions. */
+/** Ids of the solves, in the order of their questions. */
 const ids: string[] = [];
 
 const asked = (since: number): string[] => stage.providers.log.slice(since).map(({ model }) => model ?? '');

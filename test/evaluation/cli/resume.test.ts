@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 const WORKERS = ['eval', 'questions.jsonl', '--methods', 'workers', '--window', '2'];
-/** Of three workers on six questions. */
+/** Calls of three workers on six questions. */
 const CALLS = 18;
 
 function idIn(text: string): EvaluateInput['id'] {

@@ -8,7 +8,7 @@ import { isSameOutput, isSameValue } from '../../../src/grading/code/compare-out
 import { freshFolder } from '../../local/fresh-folder';
 import { hostileText } from '../../support/hostile-text';
 
-// What no one would write: it is read at once, or refused in a sentence. No time is measured here: what is more than linear
+// Files that no one would write: each is read at once, or refused in a sentence. No time is measured here: what is more than linear
 // would take minutes, and the run with it.
 
 jest.setTimeout(300_000);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { unpickleText } from '../../../src/evaluation/data/code-sets';
 
-/** As Python writes it. */
+/** Pickles as Python does. */
 const pickled = (expression: string, protocol: number): Buffer =>
   execFileSync('python3', [
     '-c',

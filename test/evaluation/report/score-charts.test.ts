@@ -3,7 +3,7 @@ import { drawCharts } from '../../../src/evaluation/report/draw';
 import { PAGE_WIDTH } from '../../../src/evaluation/report/page';
 import { type ScoredPoint, scoreCostChart } from '../../../src/evaluation/report/score-charts';
 
-/** Of a font of 11 pixels. */
+/** Size of a letter in a font of 11 pixels. */
 const [HEIGHT, WIDTH] = [11, 6];
 
 /** Where the renderer put the labels, in pixels of the page. */

@@ -238,7 +238,7 @@ print(sum(map(int, input().split())))`;
     });
     for await (const line of createInterface({ input: worker.stdout })) if (line === 'begun') break;
     const [program = ''] = await until(sandboxed, (programs) => programs.length > 0);
-    // As this machine sees it: a worker that is root has given its rights up.
+    // User as this machine sees it: a root worker has given its rights up.
     const uid = IS_ROOT ? 65_534 : process.getuid?.();
     expect(readFileSync(`/proc/${program}/status`, 'utf8')).toMatch(new RegExp(`^Uid:\\s+${uid}\\s`, 'm'));
     worker.kill('SIGKILL');

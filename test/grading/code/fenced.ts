@@ -18,7 +18,7 @@ export const TWICE = {
   tests: [{ input: '[1, 2]\n"x"', output: '[2, 4]' }],
 } as const;
 
-/** What honest programs come to, by any sandbox. */
+/** Results of honest programs in any sandbox. */
 export const HONEST: readonly (readonly [string, typeof SUM | typeof TWICE, string, string, string])[] = [
   [
     'a right program',

@@ -25,7 +25,7 @@ def error(name, *arguments):
 `;
 
 describeInBubblewrap('in bubblewrap', () => {
-  // What is in no address space: of 64 MB each, more than the limit would be held.
+  // Memory outside any address space, of 64 MB each: together more than the limit.
   test.each([
     [
       'a file in memory',

@@ -12,7 +12,7 @@ export async function recordEvaluation(name: string, shape: EvaluationShape): Pr
   const stage = await openEvaluation(questionsOf(questions), server && { address: server.address });
   try {
     const input = await stage.inputOf(`eval-${name}`, methods, changes);
-    // Who started a run is part of its history, and by default a machine's name.
+    // Hides the machine's name, which would be part of the history.
     const client = new Client({ connection: stage.temporal.client.connection, identity: 'client' });
     return await stage.whileWorking(
       async () => {

@@ -24,7 +24,7 @@ export async function recordNight({ longHistory, play, ...options }: NightShape)
   }
 }
 
-/** Who started a run is part of its history, and by default a machine's name. */
+/** Hides the machine's name, which would be part of the history. */
 function asNobody(stage: ScriptedTraining): ScriptedTraining {
   const { connection } = stage.temporal.client;
   const client = new Client({ connection, identity: 'client' });

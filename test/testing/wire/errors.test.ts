@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => providers.close());
 
-/** What the vendor's SDK throws at a fault. */
+/** Error that the vendor's SDK throws at a fault. */
 async function errorOf(protocol: Protocol, fault: Fault): Promise<unknown> {
   providers.script('model', [fault]);
   return SDK_CLIENTS[protocol](providers.url).catch((error: unknown) => error);

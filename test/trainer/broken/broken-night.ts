@@ -5,12 +5,12 @@ import { scheduleIdOf } from '../../../src/training/night-ids';
 import { until } from '../../support/until';
 import type { TrainingStage } from '../support/training-stage';
 
-/** What a person sees of a night that failed. */
+/** Failed night as a person sees it. */
 export interface BrokenNight {
   /** Failure type. */
   readonly type: string | null;
   readonly message: string;
-  /** Of the schedule, which is paused. */
+  /** Note of the schedule, which is paused. */
   readonly note: string;
 }
 

@@ -9,12 +9,12 @@ import type { TrainingStage } from '../support/training-stage';
 import type { Spoil, SpoilingProxy } from './spoiling-proxy';
 import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 
-/** What a night runs in, and what can be broken of it. */
+/** Surroundings of a night, and what can be broken in them. */
 export interface Surroundings {
   readonly stage: TrainingStage;
   /** Between nights and the policy server. */
   readonly proxy: SpoilingProxy;
-  /** What serves, and what each night goes on from. */
+  /** Checkpoint that serves, and that each night continues from. */
   readonly served: CheckpointRef;
 }
 
@@ -23,7 +23,7 @@ export interface Fault {
   readonly what: string;
   /** Type of the failure that a night meets. */
   readonly type: string;
-  /** What it says: it names the thing. */
+  /** Message that names the thing. */
   readonly says: RegExp;
   /** Returns what mends it. */
   readonly inflict: (surroundings: Surroundings) => Promise<() => Promise<void>>;
@@ -123,7 +123,7 @@ function goneAt(...routes: readonly string[]): Fault['inflict'] {
   };
 }
 
-/** As another file of that name: who has the old one open, as a policy server has its weights, keeps it. */
+/** Replaces the file by a new one: whoever has the old one open, as a policy server has its weights, keeps it. */
 async function replace(path: string, bytes: Uint8Array): Promise<void> {
   await writeFile(`${path}.new`, bytes);
   await rename(`${path}.new`, path);

@@ -29,7 +29,7 @@ export function manifestOf(checkpoint: CheckpointRef): Manifest {
   };
 }
 
-/** What a workflow says of a cycle that is over. */
+/** Report of a workflow on a cycle that is over. */
 export function closedCycle(
   settings: TrainingSettings,
   night: string,

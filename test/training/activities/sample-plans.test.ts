@@ -83,7 +83,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** As a worker process runs it that knows nothing of an earlier one. */
+/** Samples in a fresh worker process, which knows nothing of an earlier one. */
 function sample(
   change: Partial<SamplePlansRequest> = {},
   activity = new MockActivityEnvironment(),

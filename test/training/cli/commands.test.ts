@@ -51,7 +51,7 @@ function train(...args: string[]): Promise<Ended> {
   });
 }
 
-/** What a command with a worker says that it goes on with, where the server is the folder's own. */
+/** Line about resumed work that a command with a worker prints beside the folder's own server. */
 async function resumedIn(): Promise<string> {
   const { client, address } = temporal;
   const { config } = await loadTrainableConfig({ cwd: folder.path, env: {} });

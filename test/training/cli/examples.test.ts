@@ -37,7 +37,7 @@ function answered(model: string): number {
   return stage.providers.log.filter((each) => each.model === model && each.outcome === 'answered').length;
 }
 
-/** The same without a command around it. */
+/** Asks without a command around it. */
 async function ask({ groupSize = 1, ...bounds }: Partial<Bounds> = {}): Promise<Asked> {
   const { store, taskQueue, temporal } = stage;
   const config = parseTrainable(stage.config);

@@ -7,7 +7,7 @@ import { readManifest } from '../../../src/training/policy/serving';
 import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
 
-// What the commands take out of a training run, and into another one. With a trainer of Python: test/trainer/take-in-and-out.
+// Moves checkpoints out of a training run, and into another one. With a trainer of Python: test/trainer/take-in-and-out.
 
 jest.setTimeout(300_000);
 

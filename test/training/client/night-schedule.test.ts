@@ -138,7 +138,7 @@ test('a night that fails pauses the schedule, and the note says what failed', as
     isPaused: true,
     note: expect.stringMatching(/night \d{4}-\d\d-\d\d failed: the trainer is broken/) as unknown,
   });
-  // Whoever changes the times has not said that the trainer is mended.
+  // Changing the times does not resume a schedule that a failure paused.
   await schedule({ cron: '0 4 * * *' });
   expect(await findSchedule(stage.temporal.client, trainRun)).toMatchObject({ isPaused: true });
 });

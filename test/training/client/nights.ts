@@ -4,7 +4,7 @@ import type { TrainInput } from '../../../src/training/contract';
 /** The nights that a schedule starts, as the package has them. */
 export { conductorTrainNightly } from '../../../src/training/workflows/nightly';
 
-/** What a test lets a night do, on the worker's side. */
+/** Activities of a night that a test may hold up, on the worker's side. */
 export interface NightActivities {
   spendNight(night: TrainInput & { readonly priority: number | undefined }): Promise<void>;
 }

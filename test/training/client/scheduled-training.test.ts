@@ -51,7 +51,7 @@ test('a night that is ended at once: the schedule goes on, and the next night wi
     await nights.makeUpFor('2026-01-13', '2026-01-13');
     expect(await nights.outcomeOf(4)).toEqual({ night: '2026-01-13', isSkipped: false, isCancelled: false });
   });
-  // What was sampled for the night that was ended serves the next one.
+  // Samples of the night that was ended serve the next one.
   expect(sampled()).toBe(samplings + 1);
   expect((await nights.cycles()).slice(2)).toMatchObject([
     { cycle: 3, night: '2026-01-13', checkpoint: `${trainRun}/000003` },

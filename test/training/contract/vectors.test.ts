@@ -4,7 +4,7 @@ import { readEncryptionKeys } from '../../../src/encryption/keys';
 import { nameOfKey, openContent, sealContent } from '../../../src/encryption/seal';
 import vectors from '../vectors.json';
 
-// What both languages encrypted once; `trainer/tests/test_encryption.py` reads the same file.
+// Vectors encrypted by both languages; `trainer/tests/test_encryption.py` reads the same file.
 const keys = readEncryptionKeys('KEYS', { KEYS: vectors.keys });
 
 test.each(vectors.objects)('$storeKey lies in the store as ever, under key $key', (vector) => {

@@ -24,7 +24,7 @@ const text = fc.oneof(
 );
 const message = fc.record<Message>({ role: fc.constantFrom('system', 'user', 'assistant'), text });
 
-/** As a tokenizer takes it apart: turns between markers. */
+/** Splits a text at markers, as a tokenizer does. */
 function readTurns(chatml: string): Message[] {
   const turns = chatml.split('<|im_start|>').slice(1, -1);
   return turns.map((turn) => {

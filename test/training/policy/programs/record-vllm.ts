@@ -20,7 +20,7 @@ const OUTPUT = join(__dirname, '../vllm-exchanges.json');
 const MODEL = 'nightly-000012';
 const never = new AbortController().signal;
 
-/** What was asked, and what was said to it: a JSON value, or a text where it was none. */
+/** Request and response: a JSON value, or a text where it was none. */
 interface Exchange {
   readonly path: string;
   readonly request?: unknown;
