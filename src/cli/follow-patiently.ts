@@ -21,27 +21,27 @@ export async function* followPatiently(
   tell: Say,
   patience = '5m',
 ): AsyncGenerator<SolveResult> {
-  const absence = new Absence(address, patience, tell);
+  const outage = new Outage(address, patience, tell);
   for (;;) {
     const traces = conductor.watch(id);
     try {
       for (;;) {
-        const next = await whileLooking(traces.next(), temporal, absence);
-        absence.end();
+        const next = await whileLooking(traces.next(), temporal, outage);
+        outage.end();
         if (next.done === true) return;
         yield next.value;
       }
     } catch (error) {
       const reason = reasonAway(error);
       if (reason === null) throw error;
-      absence.note(reason);
+      outage.note(reason);
       await pause(AGAIN_MS);
     }
   }
 }
 
 /** Prints once that a server is away, and once that it is back. */
-class Absence {
+class Outage {
   private since: number | null = null;
 
   constructor(
@@ -71,7 +71,7 @@ class Absence {
 async function whileLooking<Value>(
   news: Promise<Value>,
   { workflowService }: Client,
-  absence: Absence,
+  outage: Outage,
 ): Promise<Value> {
   const over = new AbortController();
   const isOver = (): boolean => over.signal.aborted;
@@ -83,8 +83,8 @@ async function whileLooking<Value>(
       const late = pause(LOOK_MS, `nothing within ${LOOK_MS / 1000} s`, { ref: false });
       const reason = await Promise.race([answer, late]);
       if (isOver()) break;
-      if (reason === null) absence.end();
-      else absence.note(reason);
+      if (reason === null) outage.end();
+      else outage.note(reason);
     }
     return new Promise<never>(() => undefined);
   };

@@ -10,7 +10,7 @@ import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
 import { followPatiently } from './follow-patiently';
 import { unlessInterrupted } from './interruption';
 import { reasonOf } from '../reason-of';
-import { isWorkedOnElsewhere, watchForAbsence } from './queues';
+import { isWorkedOnElsewhere, watchForMissingWorker } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './settings';
 import { startedRuns } from './started-runs';
@@ -62,7 +62,7 @@ async function followRun(
   const isAsked = isPersonHere();
   const view = openView(process.stderr, isAsked);
   const stopPolling = pollRetries(conductor, id, view);
-  const stopLooking = watchForAbsence(session, id);
+  const stopLooking = watchForMissingWorker(session, id);
   const traces = followPatiently(session, id, say);
   const { whilePaused } = view;
   const questions = isAsked

@@ -59,7 +59,7 @@ export async function requireWorker(place: Place, left: string): Promise<void> {
 export async function checkServed(place: Place): Promise<boolean> {
   const { taskQueue } = place.config.temporal;
   const isServed = await isPolled(place.temporal, taskQueue);
-  if (!isServed) say(absence(taskQueue, place));
+  if (!isServed) say(describeUnpolled(taskQueue, place));
   return isServed;
 }
 
@@ -86,10 +86,10 @@ const WATCH_MS = 2_500;
  *
  * @returns what ends that
  */
-export function watchForAbsence(place: Place, workflowId: string, tell = say): () => void {
+export function watchForMissingWorker(place: Place, workflowId: string, tell = say): () => void {
   const told = new Set<string>();
   const look = async (): Promise<void> => {
-    for (const line of await findAbsences(place, workflowId)) {
+    for (const line of await findMissingWorkers(place, workflowId)) {
       if (!told.has(line)) tell(line);
       told.add(line);
     }
@@ -101,12 +101,12 @@ export function watchForAbsence(place: Place, workflowId: string, tell = say): (
   };
 }
 
-async function findAbsences(place: Place, workflowId: string): Promise<string[]> {
+async function findMissingWorkers(place: Place, workflowId: string): Promise<string[]> {
   const { temporal, config, worker } = place;
   const { status, taskQueue, raw } = await temporal.workflow.getHandle(workflowId).describe();
   if (status.name !== 'RUNNING') return [];
   const isOwn = worker !== null && taskQueue === config.temporal.taskQueue;
-  if (!isOwn && !(await isPolled(temporal, taskQueue))) return [absence(taskQueue, place)];
+  if (!isOwn && !(await isPolled(temporal, taskQueue))) return [describeUnpolled(taskQueue, place)];
   const waiting = (raw.pendingActivities ?? []).filter(({ state }) => Number(state) === SCHEDULED);
   const children = raw.pendingChildren ?? [];
   const called = {
@@ -120,11 +120,11 @@ async function findAbsences(place: Place, workflowId: string): Promise<string[]>
     .filter(({ provider, type }) => called[provider].includes(type))
     .map(async (member) => {
       const isThere = await isPolled(temporal, member.taskQueue, QUEUE_KINDS[member.provider]);
-      return isThere ? [] : [absenceOf(member, place)];
+      return isThere ? [] : [describeMissing(member, place)];
     });
   const inside = children
     .filter(({ workflowTypeName }) => workflowTypeName === SOLVE_WORKFLOW)
-    .map(({ workflowId: id }) => findAbsences(place, id ?? ''));
+    .map(({ workflowId: id }) => findMissingWorkers(place, id ?? ''));
   return (await Promise.all([...missing, ...inside])).flat();
 }
 
@@ -135,14 +135,14 @@ const QUEUE_KINDS = { activity: 'activities', workflow: 'workflows' } as const;
 
 type Member = Extract<Config['workers'][number], { readonly provider: 'activity' | 'workflow' }>;
 
-function absenceOf({ id, provider, type, taskQueue }: Member, { server }: Place): string {
+function describeMissing({ id, provider, type, taskQueue }: Member, { server }: Place): string {
   return (
     `No worker polls task queue ${taskQueue} at ${server.address}, where worker ${id} of the pool is ` +
     `(${provider} ${type}): its step waits until one does. Start that worker of yours, or solve without it: --deny ${id}`
   );
 }
 
-function absence(taskQueue: string, place: Place): string {
+function describeUnpolled(taskQueue: string, place: Place): string {
   return (
     `No worker polls task queue ${taskQueue} at ${place.server.address}: it waits until one does. ` +
     `Start one with: ${serverOf(taskQueue, place)}`

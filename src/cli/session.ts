@@ -15,7 +15,7 @@ import { UsageError } from './exit-code';
 import { requireOwnRuns } from './own-runs';
 import { checkTrust, FOLDER, type Settings } from './settings';
 import { queueOf, requireWorker } from './queues';
-import type { RunningWorker, WorkerManner, WorkerParts } from './start-worker';
+import type { RunningWorker, WorkerSettings, WorkerParts } from './start-worker';
 import { say } from './terminal';
 
 /** Abilities of the server that a command needs. */
@@ -47,7 +47,7 @@ export interface Session {
 export interface SessionOptions
   extends
     ServerDemands,
-    Partial<Pick<WorkerManner, 'graceMs' | 'log'>>,
+    Partial<Pick<WorkerSettings, 'graceMs' | 'log'>>,
     Pick<WorkerParts, 'servesCheckpoints'> {
   readonly file: string | undefined;
   /** Value of `--trust`, for a worker that makes calls. */

@@ -18,7 +18,7 @@ import type { Store } from '../store/store';
 import { FOLDER, type Settings } from './settings';
 import { harmless } from './terminal';
 
-export interface WorkerManner {
+export interface WorkerSettings {
   readonly graceMs: number;
   /** False for one that answers for runs but leaves their calls to others. */
   readonly makesCalls: boolean;
@@ -52,7 +52,7 @@ const BREAK_OFF_MS = 5_000;
 export async function startWorker(
   server: TemporalServer,
   { config, servesCheckpoints = false, store, keys }: WorkerParts,
-  { graceMs, makesCalls, log = sayToFile }: WorkerManner,
+  { graceMs, makesCalls, log = sayToFile }: WorkerSettings,
 ): Promise<RunningWorker> {
   installRuntime(log);
   const connection = await NativeConnection.connect(server.connection).catch((error: unknown) => {

@@ -31,7 +31,7 @@ export interface StepAddress {
  * same ones are read back from a history, so that a run looks the same live, finished, and from a machine without a
  * worker.
  */
-interface Happenings {
+interface EventFields {
   /** `isGiven` where the configuration or the input has the plan, so that nobody writes it. */
   'plan-asked': { round: number; depth: number; isGiven?: boolean };
   /** With the checkpoint that was asked, where the Conductor is one; `problem` is null where it wrote a plan. */
@@ -61,8 +61,8 @@ interface Happenings {
   };
 }
 
-export type EventOf<Kind extends keyof Happenings> = Readonly<{ kind: Kind } & Happenings[Kind]>;
-export type RunEvent = { [Kind in keyof Happenings]: EventOf<Kind> }[keyof Happenings];
+export type EventOf<Kind extends keyof EventFields> = Readonly<{ kind: Kind } & EventFields[Kind]>;
+export type RunEvent = { [Kind in keyof EventFields]: EventOf<Kind> }[keyof EventFields];
 
 /**
  * A call that a workflow knows only from outside: made by the user's own activity or workflow, or by a worker process

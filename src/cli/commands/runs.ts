@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../exit-code';
 import { withRun } from '../find-run';
 import { sayHowToComeBack, sayResumed, showRun, type ShowOptions } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { watchForAbsence } from '../queues';
+import { watchForMissingWorker } from '../queues';
 import type { Session } from '../session';
 import type { WorkOptions } from '../settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
@@ -45,7 +45,7 @@ export function cancel(given: string, options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(given, options, 'follow', async (session, id) => {
     await sayResumed(session, options.config, id);
-    const stopLooking = watchForAbsence(session, id);
+    const stopLooking = watchForMissingWorker(session, id);
     const code = await unlessInterrupted(interruption, cancelAndWait(session, id)).finally(stopLooking);
     if (code === undefined) await sayHowToComeBack(session, id);
     return code ?? EXIT.interrupted;

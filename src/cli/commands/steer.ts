@@ -9,7 +9,7 @@ import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { checkServed, watchForAbsence } from '../queues';
+import { checkServed, watchForMissingWorker } from '../queues';
 import type { WorkOptions } from '../settings';
 import { print, say } from '../terminal';
 
@@ -154,7 +154,7 @@ function steerRun(
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(given, options, 'steer', async (session, id) => {
-    const stopLooking = watchForAbsence(session, id);
+    const stopLooking = watchForMissingWorker(session, id);
     try {
       const done = steer(session.conductor, id).then(() => true);
       if ((await unlessInterrupted(interruption, done)) === undefined) {

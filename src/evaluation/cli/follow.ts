@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { breakdownOf } from '../../cli/follow-run';
 import { unlessInterrupted } from '../../cli/interruption';
-import { watchForAbsence } from '../../cli/queues';
+import { watchForMissingWorker } from '../../cli/queues';
 import type { Session } from '../../cli/session';
 import { columnsOf, harmless, openPicture, type Screen } from '../../cli/terminal';
 import { describeUsd, joinFacts } from '../../trace/describe';
@@ -21,7 +21,7 @@ export async function followEvaluation(
 ): Promise<EvaluationProgress | null> {
   const { temporal, worker } = session;
   const handle = temporal.workflow.getHandle(manifest.id);
-  const stopLooking = watchForAbsence(session, manifest.id);
+  const stopLooking = watchForMissingWorker(session, manifest.id);
   const view = openView(process.stderr);
   const ended = new AbortController();
   const looking = look(async () => {

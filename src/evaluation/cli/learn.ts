@@ -5,7 +5,7 @@ import { readResults } from '../activities/read-results';
 import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { resultsFolder } from '../keys';
-import { learnRouting, type Lesson } from '../methods/learned-router';
+import { learnRouting, type GradedExample } from '../methods/learned-router';
 import type { Learned, Manifest, MethodRecord } from '../records';
 import { findEvaluation } from './find-evaluation';
 
@@ -64,7 +64,7 @@ export async function routeQuestions(
 }
 
 /** A question of the earlier evaluation that workers answered alone, and what their answers cost. */
-interface TriedQuestion extends Lesson {
+interface TriedQuestion extends GradedExample {
   readonly nanoUsd: readonly (number | null)[];
 }
 

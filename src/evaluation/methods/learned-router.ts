@@ -8,7 +8,7 @@ export const learnedRouter: MethodEntry = {
 };
 
 /** A question that workers answered alone, and whether each was right; one that could not be judged is left out. */
-export interface Lesson {
+export interface GradedExample {
   readonly text: string;
   readonly isRight: Readonly<Record<string, boolean>>;
 }
@@ -22,12 +22,12 @@ export interface Lesson {
  */
 export function learnRouting(
   workers: readonly string[],
-  lessons: readonly Lesson[],
+  examples: readonly GradedExample[],
 ): (text: string) => string {
-  const vocabulary = vocabularyOf(lessons.map(({ text }) => text));
-  const rows = lessons.map(({ text }) => vectorOf(text, vocabulary));
+  const vocabulary = vocabularyOf(examples.map(({ text }) => text));
+  const rows = examples.map(({ text }) => vectorOf(text, vocabulary));
   const models = workers.map((worker) => {
-    const known = lessons.flatMap(({ isRight }, place) => {
+    const known = examples.flatMap(({ isRight }, place) => {
       const right = isRight[worker];
       return right === undefined ? [] : [{ row: rows[place] ?? [], right: right ? 1 : 0 }];
     });

@@ -21,7 +21,7 @@ export const exampleSchema = z.strictObject({
 export type Example = z.infer<typeof exampleSchema>;
 
 /** Supervised steps on examples, and the name of the checkpoint that they make. */
-type Lesson = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'examples' | 'config'> & {
+type WarmStartSettings = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'examples' | 'config'> & {
   readonly examples: readonly Example[];
 };
 
@@ -39,8 +39,8 @@ export async function askForFirstCheckpoint(
 ): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
   if (warmStart !== undefined) {
     const rows = await readRows(warmStart.examples, exampleSchema);
-    const lesson = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
-    return askForWarmStart(sealed, base, lesson, settings);
+    const start = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
+    return askForWarmStart(sealed, base, start, settings);
   }
   const texts = questions.map(({ question }) => question);
   return { init: await askForBase(sealed, base, texts, settings), warmStart: null };
@@ -49,7 +49,7 @@ export async function askForFirstCheckpoint(
 export async function askForWarmStart(
   sealed: SealedFiles,
   base: TrainingConfig['base'],
-  { examples, ...lesson }: Lesson,
+  { examples, ...start }: WarmStartSettings,
   settings: TrainingSettings,
 ): Promise<Pick<WarmStartInput, 'init' | 'warmStart'>> {
   const texts = examples.map(({ prompt, completion }) => prompt + completion);
@@ -57,7 +57,7 @@ export async function askForWarmStart(
   const { trainRun, config } = init;
   const stored = await keepLines(sealed, examples, examplesKey);
   const parent = { trainRun, name: 'base' };
-  return { init, warmStart: { ...lesson, trainRun, parent, examples: stored, config } };
+  return { init, warmStart: { ...start, trainRun, parent, examples: stored, config } };
 }
 
 async function askForBase(

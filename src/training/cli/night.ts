@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
-import { checkServed, watchForAbsence } from '../../cli/queues';
+import { checkServed, watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
@@ -130,7 +130,7 @@ export async function budgetNight({ maxCost, hours, ...options }: BudgetOptions)
   }
   return withTraining(options, { used: true }, async (session) => {
     const { training, trainRun } = session;
-    const stopLooking = watchForAbsence(session, nightWorkflowId(trainRun));
+    const stopLooking = watchForMissingWorker(session, nightWorkflowId(trainRun));
     const held = await training.setBudget(trainRun, { costUsd: maxCost, hours }).finally(stopLooking);
     const cost = typeof held.costUsd === 'number' ? describeUsd(held.costUsd) : 'no limit';
     await print(`cost  ${cost}\nhours ${held.hours ?? 'as configured'}`);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
-import { watchForAbsence } from '../../cli/queues';
+import { watchForMissingWorker } from '../../cli/queues';
 import {
   columnsOf,
   harmless,
@@ -60,7 +60,7 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
 async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {
   const { training, trainRun } = session;
   const view = openNightView(process.stderr);
-  const stopLooking = watchForAbsence(session, nightWorkflowId(trainRun));
+  const stopLooking = watchForMissingWorker(session, nightWorkflowId(trainRun));
   try {
     for (;;) {
       const look = Promise.all([

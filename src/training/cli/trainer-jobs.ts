@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
-import { watchForAbsence } from '../../cli/queues';
+import { watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { reasonOf } from '../../reason-of';
 import type { Store } from '../../store/store';
@@ -76,7 +76,7 @@ async function awaitJob<Result>(
   };
   // A look that fails is left out: the job's own end tells more.
   const looks = setInterval(() => void tell().catch(() => undefined), LOOK_MS);
-  const stopLooking = watchForAbsence(session, job.id);
+  const stopLooking = watchForMissingWorker(session, job.id);
   const result = await unlessInterrupted(interruption, job.result()).finally(() => {
     clearInterval(looks);
     stopLooking();

@@ -110,8 +110,8 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
   const startedAt = Date.now();
   night.phase = 'rollouts';
   const played = await rollouts.of(cycle);
-  const hopeless = whyHopeless(night, cycle, played);
-  if (hopeless !== null) throw ApplicationFailure.nonRetryable(hopeless, names.CANNOT_LEARN);
+  const reason = whyStalled(night, cycle, played);
+  if (reason !== null) throw ApplicationFailure.nonRetryable(reason, names.CANNOT_LEARN);
   const watch = new Stopwatch<'update' | 'publish'>();
   const learned = played.learnable.length === 0 ? null : await learn(night, cycle, played, rollouts, watch);
   const checkpoint = learned === null ? night.state.checkpoint : refOf(learned.checkpoint);
@@ -145,7 +145,7 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
  * Why the policy will earn nothing in the next cycle either, in a sentence; null where something was earned, or could not
  * be judged. Such a cycle does not count: once the policy was given examples, the next night trains it.
  */
-function whyHopeless({ state }: Night, cycle: number, { groups, writer }: CycleRollouts): string | null {
+function whyStalled({ state }: Night, cycle: number, { groups, writer }: CycleRollouts): string | null {
   const { unparseable, parseable } = state.opened.settings.reward;
   const rewards = groups.flatMap(({ rounds }) => rounds).flatMap((round) => round.rewards);
   if (rewards.some((reward) => reward !== unparseable)) return null;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { questionsOf, WORKERS, type WorldQuestion } from '../../../examples/evaluate/world';
 import { randomFrom } from '../../../src/evaluation/chance';
-import { learnRouting, type Lesson } from '../../../src/evaluation/methods/learned-router';
+import { learnRouting, type GradedExample } from '../../../src/evaluation/methods/learned-router';
 import { meanOf } from '../../../src/evaluation/statistics';
 
 const IDS = Object.keys(WORKERS);
@@ -9,7 +9,7 @@ const skillOf = (worker: string, { topic }: WorldQuestion): number =>
   WORKERS[worker]?.[topic as 'sums' | 'letters' | 'capitals'] ?? NaN;
 
 /** Questions that each worker of the simulated world answered alone, as its skills have it. */
-function lessonsOf(questions: readonly WorldQuestion[], seed: number): Lesson[] {
+function lessonsOf(questions: readonly WorldQuestion[], seed: number): GradedExample[] {
   return questions.map((question) => {
     const random = randomFrom('lessons', seed, question.id);
     const isRight = IDS.map((id): [string, boolean] => [id, random() < skillOf(id, question)]);
@@ -35,7 +35,7 @@ test.each(Array.from({ length: 20 }, (_, seed) => seed))(
   },
 );
 
-const lesson = (text: string, isRight: Lesson['isRight']): Lesson => ({ text, isRight });
+const lesson = (text: string, isRight: GradedExample['isRight']): GradedExample => ({ text, isRight });
 
 test('where the words tell nothing, who was right most often is chosen, and of equals the first', () => {
   const same = [lesson('x', { a: false, b: true }), lesson('x', { a: false, b: false })];
