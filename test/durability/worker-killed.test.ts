@@ -2,6 +2,7 @@ import { renderPlan } from '../../src/plan/render';
 import type { SolveResult } from '../../src/protocol/solve';
 import { callOf } from '../../src/store/ledger';
 import { openStage, step, type Stage } from '../support/stage';
+import { until } from '../support/until';
 import type { Halt } from './halting-store';
 import { keptAnswers } from './kept-answers';
 import { startWorkerProcess } from './worker-process';
@@ -16,6 +17,8 @@ interface Moment {
   readonly kept: readonly string[];
   /** Whose ledger row stays open for good: begun, and nobody knows how it ended. */
   readonly lost: readonly string[];
+  /** Calls that a person is told of once their worker process is lost. */
+  readonly told?: readonly string[];
 }
 
 const conductor = { of: 'conductor' } as const;
@@ -61,6 +64,7 @@ const MOMENTS: readonly Moment[] = [
     asked: ['conductor', 'a', 'b'],
     kept: ['conductor'],
     lost: ['a', 'b'],
+    told: ['step 1 (a)', 'step 2 (b)'],
   },
   {
     name: 'when one of the two is kept, and the other under way',
@@ -113,6 +117,8 @@ describe('kill -9 of the worker', () => {
         asked: [...moment.asked].sort(),
         kept: [...moment.kept].sort(),
       });
+      if (moment.told !== undefined)
+        expect(await lostCalls(stage, id, moment.told.length)).toEqual(moment.told);
 
       const [result, undisturbed] = await stage.whileWorking(async () => [
         await ended(stage, id),
@@ -144,6 +150,15 @@ async function runUntilKilled(stage: Stage, { halt, open = [] }: Moment): Promis
       letGo();
     });
   }
+}
+
+/** Names of the calls that wait for another worker process, once the server has noticed that theirs is gone. */
+async function lostCalls(stage: Stage, id: string, count: number): Promise<(string | undefined)[]> {
+  const retries = await until(
+    () => stage.client.retries(id),
+    (found) => found.length === count,
+  );
+  return retries.map(({ reason }) => /^(.+) lost its worker process/.exec(reason)?.[1]).sort();
 }
 
 async function ended(stage: Stage, id: string): Promise<SolveResult> {
