@@ -7,6 +7,7 @@ import { topologyOf } from '../plan/topology';
 import {
   type Comparison,
   comparePairs,
+  groupBy,
   type Interval,
   intervalOf,
   meanOf,
@@ -113,19 +114,6 @@ export function summarize(manifest: Evaluated, records: readonly MethodRecord[])
   };
 }
 
-function groupBy<Key>(
-  records: readonly MethodRecord[],
-  keyOf: (record: MethodRecord) => Key,
-): ReadonlyMap<Key, readonly MethodRecord[]> {
-  const groups = new Map<Key, MethodRecord[]>();
-  for (const record of records) {
-    const group = groups.get(keyOf(record));
-    if (group === undefined) groups.set(keyOf(record), [record]);
-    else group.push(record);
-  }
-  return groups;
-}
-
 function summarizeMethod(
   method: string,
   records: readonly MethodRecord[],
@@ -198,28 +186,31 @@ function compare(
   against: string,
   others: readonly MethodRecord[],
 ): Comparison | null {
-  const other = new Map(others.map((record) => [record.index, scoreOf(record)]));
-  const pairs = own.flatMap((record): (readonly [number, number])[] => {
-    const [one, two] = [scoreOf(record), other.get(record.index) ?? null];
+  return comparePairs(against, pairsOf(own, others, scoreOf));
+}
+
+/** A figure of both on each question on which it is known of both. */
+function pairsOf(
+  own: readonly MethodRecord[],
+  others: readonly MethodRecord[],
+  figureOf: (record: MethodRecord) => number | null,
+): (readonly [number, number])[] {
+  const other = new Map(others.map((record) => [record.index, figureOf(record)]));
+  return own.flatMap((record): (readonly [number, number])[] => {
+    const [one, two] = [figureOf(record), other.get(record.index) ?? null];
     return one === null || two === null ? [] : [[one, two]];
   });
-  return comparePairs(against, pairs);
 }
 
 function compareCosts(
   own: readonly MethodRecord[],
   others: readonly MethodRecord[],
 ): MethodSummary['costGain'] {
-  const other = new Map(others.map(({ index, spent }) => [index, spent.nanoUsd]));
-  const gains = own.map(({ index, spent }) => {
-    const [one, two] = [spent.nanoUsd, other.get(index) ?? null];
-    return one === null || two === null ? null : (one - two) / 1e9;
-  });
-  const known = gains.filter((gain) => gain !== null);
-  const usd = meanOf(known);
-  if (usd === null || known.length < gains.length) return null;
-  const isEqual = known.every((gain) => gain === usd);
-  return { usd, interval: isEqual ? [usd, usd] : (intervalOf(known) ?? [usd, usd]) };
+  const gains = pairsOf(own, others, ({ spent }) => spent.nanoUsd).map(([one, two]) => (one - two) / 1e9);
+  const usd = meanOf(gains);
+  if (usd === null || gains.length < own.length) return null;
+  const isEqual = gains.every((gain) => gain === usd);
+  return { usd, interval: isEqual ? [usd, usd] : (intervalOf(gains) ?? [usd, usd]) };
 }
 
 function countPreferences(records: readonly MethodRecord[]): Preferences | null {

@@ -1,6 +1,7 @@
 import { randomFrom, seedOf, shuffled } from '../evaluation/chance';
 import type { RunWorker } from '../protocol/run';
 import type { QuestionRef } from '../evaluation/contract';
+import { groupBy } from '../evaluation/statistics';
 import type { GroupInput } from './contract';
 import type { TrainingSettings } from './settings';
 
@@ -65,16 +66,8 @@ function orderOf(topics: readonly number[], ...key: readonly (string | number)[]
 export function sortByTopic<Row extends { readonly topic?: string | undefined }>(
   questions: readonly Row[],
 ): { readonly questions: readonly Row[]; readonly topics: readonly number[] } {
-  const groups = new Map<string | undefined, Row[]>();
-  for (const question of questions) {
-    const group = groups.get(question.topic);
-    if (group) group.push(question);
-    else groups.set(question.topic, [question]);
-  }
-  return {
-    questions: [...groups.values()].flat(),
-    topics: [...groups.values()].map(({ length }) => length),
-  };
+  const groups = [...groupBy(questions, ({ topic }) => topic).values()];
+  return { questions: groups.flat(), topics: groups.map(({ length }) => length) };
 }
 
 /** How many held-out questions a checkpoint that was just promoted is tried on again. */

@@ -1,4 +1,4 @@
-import { meanOf } from '../evaluation/statistics';
+import { groupBy, meanOf } from '../evaluation/statistics';
 import type { PolicyRef } from './checkpoint-ref';
 import type { GroupRecord } from './rollout';
 
@@ -38,24 +38,17 @@ export function gainsOf(pairs: readonly Pair[]): number[] {
  * as the mean of them.
  */
 export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] {
-  return valuesOf(groups, 'question').map((question) => {
-    const asked = groups.filter((group) => group.question === question);
-    const teams = valuesOf(asked, 'draw').map((draw) =>
-      scoreRounds(asked.filter((group) => group.draw === draw)),
-    );
-    return {
-      question,
-      reward: meanOfAll(teams.map(({ reward }) => reward)),
-      nanoUsd: meanOfAll(teams.map(({ nanoUsd }) => nanoUsd)),
-    };
-  });
-}
-
-function valuesOf<Key extends keyof GroupRecord>(
-  groups: readonly GroupRecord[],
-  key: Key,
-): GroupRecord[Key][] {
-  return [...new Set(groups.map((group) => group[key]))];
+  return Array.from(
+    groupBy(groups, ({ question }) => question),
+    ([question, asked]) => {
+      const teams = [...groupBy(asked, ({ draw }) => draw).values()].map(scoreRounds);
+      return {
+        question,
+        reward: meanOfAll(teams.map(({ reward }) => reward)),
+        nanoUsd: meanOfAll(teams.map(({ nanoUsd }) => nanoUsd)),
+      };
+    },
+  );
 }
 
 function meanOfAll(values: readonly (number | null)[]): number | null {

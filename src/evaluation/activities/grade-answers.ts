@@ -17,8 +17,6 @@ import { verificationOf } from './verification';
 export interface GradeRequest {
   readonly question: QuestionRef;
   readonly answers: readonly (Text | null)[];
-  /** The verifier has the last word where the question says so. */
-  readonly verifies?: boolean;
   /** Judged likewise where the first answer is wrong, and a rule judges it: what was found on the way to it. */
   readonly onTheWay?: readonly (Text | null)[];
 }
@@ -37,7 +35,7 @@ const MOST_GRADING_MS = 20 * 60_000;
 export async function gradeAnswers(
   store: Store,
   questions: QuestionSets<EvaluatedQuestion>,
-  { question: ref, answers, onTheWay = [], verifies = false }: GradeRequest,
+  { question: ref, answers, onTheWay = [] }: GradeRequest,
 ): Promise<Graded> {
   const question = await questions.read(ref);
   if (question.grader === 'custom') {
@@ -65,7 +63,7 @@ export async function gradeAnswers(
     const found = await gradeBefore(end, question, text);
     const isNo = found.verdict === 'wrong' || found.verdict === 'unparseable';
     const isOpen = isNo && question.grader === 'freeform' && question.verify === true;
-    const verification = isOpen && verifies ? await verificationOf(store, question, text) : null;
+    const verification = isOpen ? await verificationOf(store, question, text) : null;
     return verification === null ? found : { ...found, verification };
   }
 }

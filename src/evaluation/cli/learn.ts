@@ -6,7 +6,8 @@ import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { resultsFolder } from '../keys';
 import { learnRouting, type GradedExample } from '../methods/learned-router';
-import type { Learned, Manifest, MethodRecord } from '../records';
+import type { Learned, Manifest } from '../records';
+import { groupBy } from '../statistics';
 import { findEvaluation } from './find-evaluation';
 
 /** Refuses a router that has nothing to learn from, and something to learn from that no method asks for. */
@@ -74,14 +75,11 @@ async function findTried(
   workers: readonly string[],
 ): Promise<TriedQuestion[]> {
   const sets = new QuestionSets(store);
-  const byQuestion = new Map<number, MethodRecord[]>();
-  for (const record of await readResults(store, resultsFolder(id))) {
-    const isAlone = workers.some((worker) => record.method === `worker:${worker}`);
-    if (!isAlone || record.verdict === 'ungraded') continue;
-    byQuestion.set(record.index, [...(byQuestion.get(record.index) ?? []), record]);
-  }
+  const alone = new Set(workers.map((worker) => `worker:${worker}`));
+  const results = await readResults(store, resultsFolder(id));
+  const told = results.filter(({ method, verdict }) => alone.has(method) && verdict !== 'ungraded');
   return Promise.all(
-    [...byQuestion].map(async ([index, records]) => ({
+    [...groupBy(told, (record) => record.index)].map(async ([index, records]) => ({
       text: (await sets.read({ set, index })).question,
       isRight: Object.fromEntries(
         records.map(({ method, verdict }) => [method.slice('worker:'.length), verdict === 'correct']),

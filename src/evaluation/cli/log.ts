@@ -13,8 +13,8 @@ import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import type { PlainGrader } from '../data/format';
 import { readQuestionFile } from '../data/data-set';
-import { factsOf } from '../facts';
 import type { LogFacts } from '../records';
+import { factsOf } from '../spent';
 import type { DrawOptions } from './questions';
 
 /** No more of the latest solves are drawn from. */

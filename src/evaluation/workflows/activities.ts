@@ -1,9 +1,11 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
 import type { EvaluationActivities } from '../activities';
 
-/** Activities that only read and write the store. Half an hour is enough to free a disk. */
-export function storeActivities(summary: string): ActivityInterfaceFor<EvaluationActivities> {
-  return proxyActivities<EvaluationActivities>({
+/** Activities that only read and write the store. Two minutes are long for them; half an hour is enough to free a disk. */
+export function storeActivities<Activities = EvaluationActivities>(
+  summary: string,
+): ActivityInterfaceFor<Activities> {
+  return proxyActivities<Activities>({
     startToCloseTimeout: '2m',
     scheduleToCloseTimeout: '30m',
     cancellationType: ActivityCancellationType.TRY_CANCEL,

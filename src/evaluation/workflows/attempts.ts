@@ -104,8 +104,7 @@ function verdictOn({ plan, invalidBecause }: Ungraded, grade: Grade | undefined)
 }
 
 async function gradeAll(attempts: Attempts, answers: readonly (Text | null)[]): Promise<readonly Grade[]> {
-  const grades = await gradeAnswers({ ...attempts, verifies: true }, answers);
-  return grades.some(({ verification }) => verification) ? verifyAll(attempts, grades) : grades;
+  return verifyAll(attempts, await gradeAnswers(attempts, answers));
 }
 
 /** Verifies each distinct answer once. */
@@ -116,8 +115,7 @@ function verifyAll(
   const asked = new Map<string, Promise<VerifierReply>>();
   return inWindow(grades, window, async (grade, index) => {
     const { verification } = grade;
-    if (verification === undefined) return grade;
-    if (verifier === undefined) return { ...grade, verdict: 'ungraded', reason: 'no verifier is configured' };
+    if (verification === undefined || verifier === undefined) return grade;
     const { prompt, correct } = verification;
     const identity = `${identityOf(index)}/${verifier.id}`;
     const reply =

@@ -24,16 +24,16 @@ export const evaluationProgressQuery = defineQuery<EvaluationProgress>(PROGRESS_
  */
 export async function conductorEvaluate(input: EvaluateInput): Promise<EvaluationProgress> {
   checkEvaluation(input);
-  const sweep = new Sweep(input);
-  setHandler(evaluationProgressQuery, () => sweep.progress);
-  const lanes = Array.from({ length: Math.min(input.window, input.questions) }, () => sweep.workOn());
+  const evaluation = new Evaluation(input);
+  setHandler(evaluationProgressQuery, () => evaluation.progress);
+  const lanes = Array.from({ length: Math.min(input.window, input.questions) }, () => evaluation.workOn());
   const ends = await Promise.allSettled(lanes);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  if (sweep.isOver) return sweep.progress;
-  return continueAsNew<typeof conductorEvaluate>({ ...input, carried: sweep.progress });
+  if (evaluation.isOver) return evaluation.progress;
+  return continueAsNew<typeof conductorEvaluate>({ ...input, carried: evaluation.progress });
 }
 
-class Sweep {
+class Evaluation {
   progress: EvaluationProgress;
   private readonly budget: SharedBudget;
   private hasFailed = false;
@@ -132,22 +132,9 @@ function addVerdict(
 
 /** Behind people who wait for an answer: the solves below inherit the priority. */
 function askAbout(input: EvaluateInput, index: number, nanoUsd: number | null): Promise<QuestionOutcome> {
-  const { id, methods, workers, run, verifier, compares, limits, seed, runNanoUsd, set } = input;
-  const question: QuestionInput = {
-    id,
-    methods,
-    workers,
-    run,
-    verifier,
-    compares,
-    limits,
-    seed,
-    runNanoUsd,
-    question: { set, index },
-    nanoUsd,
-  };
+  const question: QuestionInput = { ...input, question: { set: input.set, index }, nanoUsd };
   return executeChild(QUESTION_WORKFLOW, {
-    workflowId: `${id}-${index + 1}`,
+    workflowId: `${input.id}-${index + 1}`,
     args: [question],
     priority: { priorityKey: EVALUATION_PRIORITY },
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

@@ -20,8 +20,6 @@ export interface Grading {
   readonly question: AskedQuestion;
   /** Answers that a grader of the user's judges together. */
   readonly window: number;
-  /** The verifier has the last word where the question says so. */
-  readonly verifies: boolean;
 }
 
 /**
@@ -30,12 +28,12 @@ export interface Grading {
  * @param onTheWay judged behind them where the first answer is wrong and a rule judges it
  */
 export async function gradeAnswers(
-  { ref, question, window, verifies }: Grading,
+  { ref, question, window }: Grading,
   answers: readonly (Text | null)[],
   onTheWay: readonly (Text | null)[] = [],
 ): Promise<readonly RuleGrade[]> {
   const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
-  const graded = await grade({ question: ref, answers, onTheWay, verifies });
+  const graded = await grade({ question: ref, answers, onTheWay });
   if (!('activity' in graded)) return graded;
   const { id, text } = question;
   return inWindow(answers, window, (answer) =>

@@ -21,12 +21,8 @@ export async function verify(
   const { verifier } = trial.input;
   if (verification === undefined || verifier === undefined) return { grade: byRule, judging: NOTHING_SPENT };
   const asked = await trial.ask(verifier, verification.prompt, `verifier of ${name}`);
-  return (
-    asked && {
-      grade: verifiedGrade({ ...byRule, verification }, verifier, asked),
-      judging: spentOn(asked.calls),
-    }
-  );
+  const grade = asked && verifiedGrade({ ...byRule, verification }, verifier, asked);
+  return grade && { grade, judging: spentOn(asked.calls) };
 }
 
 interface Compared {
@@ -47,20 +43,14 @@ export function compare(
   const { verifier, compares = false } = input;
   const isAsked = compares && question.isOpen === true && reference !== null;
   if (!isAsked || verifier === undefined) return Promise.resolve(NOT_COMPARED);
-  return askInBothOrders(trial, { verifier, name, answer, reference });
-}
-
-interface Rivals {
-  readonly verifier: ModelCard;
-  readonly name: string;
-  readonly answer: Text | null;
-  readonly reference: MethodRecord;
+  return askInBothOrders(trial, verifier, { name, answer, reference });
 }
 
 /** Each answer stands once in first place, and one is preferred only where it is both times. */
 async function askInBothOrders(
   trial: Trial,
-  { verifier, name, answer, reference }: Rivals,
+  verifier: ModelCard,
+  { name, answer, reference }: { name: string; answer: Text | null; reference: MethodRecord },
 ): Promise<Compared | null> {
   const over = reference.method;
   const unjudged = (reason: string, judging = NOTHING_SPENT): Compared => {

@@ -2,7 +2,7 @@ import type { Method, Team } from '../methods/method';
 import { alone } from '../methods/single';
 import type { MethodRecord } from '../records';
 import { playSamples } from './play-samples';
-import { nothingOf, type Played, type SolveRun, type Trial } from './trial';
+import { type MethodResult, nothingOf, type SolveRun, type Trial } from './trial';
 
 interface Tried {
   readonly name: string;
@@ -13,7 +13,7 @@ interface Tried {
 }
 
 /** Tries a method on the question; null where the money did not last for it. */
-export function playMethod(trial: Trial, tried: Tried): Promise<Played | null> {
+export function playMethod(trial: Trial, tried: Tried): Promise<MethodResult | null> {
   const { method, name, team, reference } = tried;
   switch (method.kind) {
     case 'conductor': {
@@ -36,14 +36,14 @@ export function playMethod(trial: Trial, tried: Tried): Promise<Played | null> {
   }
 }
 
-function playRouted(trial: Trial, name: string): Promise<Played | null> {
+function playRouted(trial: Trial, name: string): Promise<MethodResult | null> {
   const { routed } = trial.question;
   return routed === undefined
     ? Promise.resolve(nothingOf('the evaluation learned from no earlier one who is to answer'))
     : playOnce(trial.runPlan(name, alone(routed)));
 }
 
-async function playOnce(solving: Promise<SolveRun | null>): Promise<Played | null> {
+async function playOnce(solving: Promise<SolveRun | null>): Promise<MethodResult | null> {
   const run = await solving;
   return run && { runs: [run], answer: run.trace?.answer ?? null };
 }

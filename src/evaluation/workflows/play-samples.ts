@@ -5,7 +5,7 @@ import type { Method } from '../methods/method';
 import { attempts, choicesAmong, choosing, MOST_ATTEMPTS, mostFrequent, toCompare } from '../methods/samples';
 import type { MethodRecord, Spent } from '../records';
 import { spentOn, unitOf } from '../spent';
-import { nothingOf, type Played, type SolveRun, type Trial } from './trial';
+import { type MethodResult, nothingOf, type SolveRun, type Trial } from './trial';
 
 type Samples = Extract<Method, { readonly kind: 'samples' }>;
 
@@ -21,7 +21,7 @@ export async function playSamples(
   name: string,
   { worker, choose }: Samples,
   reference: MethodRecord | null,
-): Promise<Played | null> {
+): Promise<MethodResult | null> {
   if (reference === null || reference.verdict === 'ungraded') {
     return nothingOf('what the Conductor costs on this question is not known, since it failed');
   }
@@ -32,10 +32,8 @@ export async function playSamples(
     if (run === null) return null;
     made.add(run);
   }
-  const { runs, answers } = made;
-  if (answers.length === 0) return { runs, answer: null };
-  if (choose === 'vote') return { runs, ...(await countVotes(trial, answers)) };
-  return chooseBest(trial, name, worker, { runs, answers });
+  if (made.answers.length === 0) return { runs: made.runs, answer: null };
+  return choose === 'vote' ? countVotes(trial, made) : chooseBest(trial, name, worker, made);
 }
 
 /** What was made so far of what may be spent. */
@@ -75,23 +73,14 @@ function outputsOf(trace: SolveTrace): readonly (Text | null)[] {
   return ownRound(trace, 0)?.steps.map(({ output }) => output) ?? [];
 }
 
-async function countVotes(
-  trial: Trial,
-  answers: readonly (Text | null)[],
-): Promise<Pick<Played, 'answer' | 'grade' | 'outputs'>> {
+type Made = Pick<Attempts, 'runs' | 'answers'>;
+
+async function countVotes(trial: Trial, { runs, answers }: Made): Promise<MethodResult> {
   const grades = await trial.grade(answers);
   const place = mostFrequent(grades.map(({ extracted, sameAs }) => sameAs ?? extracted)) ?? 0;
   const outputs = [grades.map(({ verdict }) => verdict)];
-  return {
-    answer: answers[place] ?? null,
-    grade: grades[place],
-    ...(grades[place]?.verdict === 'wrong' && { outputs }),
-  };
-}
-
-interface Made {
-  readonly runs: readonly SolveRun[];
-  readonly answers: readonly (Text | null)[];
+  const grade = grades[place];
+  return { runs, answer: answers[place] ?? null, grade: grade && { ...grade, outputs } };
 }
 
 /** An attempt that failed is shown as an empty output. */
@@ -100,7 +89,7 @@ async function chooseBest(
   name: string,
   worker: string,
   { runs, answers }: Made,
-): Promise<Played | null> {
+): Promise<MethodResult | null> {
   if (answers.length === 1) return { runs, answer: answers[0] ?? null };
   const made = [...runs];
   const winners: (Text | null)[] = [];

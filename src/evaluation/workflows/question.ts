@@ -6,7 +6,7 @@ import type { MethodRecord } from '../records';
 import { storeActivities } from './activities';
 import { checkQuestion } from './input';
 import { playMethod } from './play-method';
-import { recordLogged, recordOf } from './record';
+import { recordOf, solvedBy } from './record';
 import { Trial } from './trial';
 
 /**
@@ -44,10 +44,13 @@ async function tryMethod(
   reference: MethodRecord | null,
 ): Promise<MethodRecord | null> {
   const { input, question } = trial;
-  if (name === REFERENCE && question.solved) return recordLogged(trial, name, question.solved);
+  const { solved } = question;
+  if (name === REFERENCE && solved) {
+    return recordOf(trial, { name, solved, result: { runs: [], answer: solved.answer }, reference: null });
+  }
   const { method } = readMethod(name, input.workers);
   const random = randomFrom(input.seed, question.id, name);
   const team = { workers: input.workers, random };
-  const played = await playMethod(trial, { name, method, team, reference });
-  return played && recordOf(trial, { name, method, played, reference });
+  const result = await playMethod(trial, { name, method, team, reference });
+  return result && recordOf(trial, { name, solved: solvedBy(method, result, reference), result, reference });
 }

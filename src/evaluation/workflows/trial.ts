@@ -32,19 +32,20 @@ export interface SolveRun {
   readonly latencyMs: number;
 }
 
+/** A rule's grade of an answer, and those of the outputs that led to it. */
+export type GradeWithSteps = RuleGrade & Pick<MethodRecord, 'outputs'>;
+
 /** What a method made of the question. */
-export interface Played {
+export interface MethodResult {
   readonly runs: readonly SolveRun[];
   readonly answer: Text | null;
   /** Set where the answer was graded on the way. */
-  readonly grade?: RuleGrade;
-  /** Grades of outputs on the way, likewise. */
-  readonly outputs?: MethodRecord['outputs'];
+  readonly grade?: GradeWithSteps | undefined;
   /** Why there is nothing to be judged, though no solve of it failed. */
   readonly reason?: string;
 }
 
-export function nothingOf(reason: string): Played {
+export function nothingOf(reason: string): MethodResult {
   return { runs: [], answer: null, reason };
 }
 
@@ -72,19 +73,25 @@ export class Trial {
   }
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
-    const { run, seed } = this.input;
-    const place = this.placeOf(method);
+  async solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
+    const { id: evaluation, question, run, seed, runNanoUsd } = this.input;
+    const money = this.moneyLimit();
+    if (money?.costUsd === 0) return null;
+    const startedAt = Date.now();
+    const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
     const input: SolveInput = {
       question: this.question.text,
       run,
       seed,
-      limits: { ...this.input.limits, ...limits },
+      limits: { ...this.input.limits, ...limits, ...money },
       ...(given && { given }),
       ...(conductor && { conductor }),
     };
-    return this.start(id, input, method);
+    const ended = await runSolve(id, input, `${method}, question ${question.index + 1}`);
+    this.spent += spentAtMost(ended.trace, money === null ? runNanoUsd : money.costUsd * 1e9);
+    if (money !== null && ended.trace?.stoppedBy === 'cost') return null;
+    return { id, ...ended, latencyMs: Date.now() - startedAt };
   }
 
   /** Has the verifier answer a prompt; null where the money of the question did not last for it. */
@@ -104,22 +111,6 @@ export class Trial {
     return money !== null && limits.stoppedBy === 'cost' ? null : reply;
   }
 
-  private placeOf(method: string): string {
-    return `${this.input.id}-${this.input.question.index + 1}-${slugOf(method)}`;
-  }
-
-  private async start(id: string, input: SolveInput, what: string): Promise<SolveRun | null> {
-    const money = this.moneyLimit();
-    if (money?.costUsd === 0) return null;
-    const startedAt = Date.now();
-    const summary = `${what}, question ${this.input.question.index + 1}`;
-    const ended = await runSolve(id, { ...input, limits: { ...input.limits, ...money } }, summary);
-    const isShort = money !== null && ended.trace?.stoppedBy === 'cost';
-    this.spent += spentAtMost(ended.trace, money === null ? this.input.runNanoUsd : money.costUsd * 1e9);
-    if (isShort) return null;
-    return { id, ...ended, latencyMs: Date.now() - startedAt };
-  }
-
   /** Solves the question by a given plan. @param outputs known already, by step */
   runPlan(
     method: string,
@@ -136,9 +127,8 @@ export class Trial {
     answers: readonly (Text | null)[],
     onTheWay: readonly (Text | null)[] = [],
   ): Promise<readonly RuleGrade[]> {
-    const { question, input } = this;
-    const verifies = input.verifier !== undefined;
-    return gradeAnswers({ ref: input.question, question, window: AT_ONCE, verifies }, answers, onTheWay);
+    const grading = { ref: this.input.question, question: this.question, window: AT_ONCE };
+    return gradeAnswers(grading, answers, onTheWay);
   }
 
   /** What a solve may cost where less is left than a run may by the configuration; else that holds by itself. */

@@ -7,12 +7,13 @@ import { breakdownOf, sayResumed } from '../../cli/follow-run';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { checkCostLimit, loadServable } from '../../cli/settings';
 import { print, say } from '../../cli/terminal';
+import { completedSolves } from '../../client/list-runs';
 import type { Question } from '../../grading/question';
 import { reasonOf } from '../../reason-of';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/questions';
 import { type ExampleRow, exampleRowSchema, tryExample } from '../client/examples';
-import { gradeSolve, type GradedSolve, latestSolves } from '../client/graded-solves';
+import { gradeSolve, type GradedSolve } from '../client/graded-solves';
 import { playPrompted } from '../client/prompted-groups';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
@@ -152,7 +153,7 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
     const { config, store, temporal: client, trainRun } = session;
     const { train: questions } = await readQuestions(trainingOf(config).data);
     const solves: GradedSolve[] = [];
-    for await (const given of fromRuns === true ? latestSolves(client) : (fromRuns ?? [])) {
+    for (const given of fromRuns === true ? await latestSolves(session) : (fromRuns ?? [])) {
       const id = fromRuns === true ? given : await findRun(session, given);
       const solve = await gradeSolve({ client, store, questions }, id).catch((error: unknown) => {
         if (fromRuns !== true) throw error;
@@ -168,6 +169,14 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
     const rows = right.map(({ question, plan, workers }) => ({ question, plan, workers }));
     return keep(session, resolveTraining(config, { trainRun }), options.out, rows);
   });
+}
+
+/** No more of the latest solves are looked through. */
+const MOST_SOLVES = 1_000;
+
+async function latestSolves({ temporal, config }: TrainingSession): Promise<string[]> {
+  const { solves } = await completedSolves(temporal, config.temporal.taskQueue, MOST_SOLVES);
+  return solves.map(({ id }) => id);
 }
 
 /** Adds the examples that this configuration could carry out to a file, each once. */

@@ -3,7 +3,6 @@ import { type KnownRun, readRun } from '../../client/trace-reader';
 import { grade, type Verdict } from '../../grading/grade';
 import type { Question } from '../../grading/question';
 import type { Plan } from '../../plan/plan';
-import { SOLVE_WORKFLOW } from '../../protocol/names';
 import type { SolveTrace } from '../../protocol/solve';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
@@ -49,18 +48,4 @@ function firstRound(trace: SolveTrace): Pick<SolveTrace['rounds'][number], 'plan
   const last = trace.calls.findLast(({ step, round, childId }) => step === null && round === 0 && !childId);
   const isWritten = last === undefined || last.error === null;
   return { plan: isWritten ? plan : null, answer };
-}
-
-/** No more of the latest runs are looked through. */
-const MOST_RUNS = 1_000;
-
-/** Ids of the latest solves that came to an end, as far back as the server remembers. */
-export async function* latestSolves(client: Client): AsyncGenerator<string> {
-  const query = `WorkflowType = '${SOLVE_WORKFLOW}' AND ExecutionStatus = 'Completed'`;
-  let seen = 0;
-  for await (const { workflowId } of client.workflow.list({ query })) {
-    yield workflowId;
-    seen += 1;
-    if (seen === MOST_RUNS) return;
-  }
 }

@@ -4,6 +4,7 @@ import {
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow';
+import { storeActivities as evaluationActivities } from '../../evaluation/workflows/activities';
 import { orFail } from '../../workflows/failures';
 import type { TrainingActivities } from '../activities';
 import type { NamedPlaces } from '../contract';
@@ -26,15 +27,7 @@ export async function checkNamed(places: NamedPlaces): Promise<void> {
   await orFail(() => check(places));
 }
 
-/** Activities that only read and write the store. Two minutes are long for them; half an hour is enough to free a disk. */
-export function storeActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {
-  return proxyActivities<TrainingActivities>({
-    startToCloseTimeout: '2m',
-    scheduleToCloseTimeout: '30m',
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    summary,
-  });
-}
+export const storeActivities = evaluationActivities<TrainingActivities>;
 
 /**
  * The activity that samples plans. One request may take the policy's `timeout`; a server that restarts is waited for, up

@@ -38,7 +38,6 @@ async function judge(
   return gradeAnswers(store, new QuestionSets(store), {
     question: { set: train.set, index: 0 },
     answers,
-    verifies: true,
   });
 }
 
