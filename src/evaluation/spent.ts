@@ -18,7 +18,7 @@ export function spentOn(calls: readonly Call[]): Spent {
 }
 
 /** Whether a call may have been billed, and no one knows how much, since its answer never came. */
-export function isLost({ usage, nanoUsd }: Call): boolean {
+function isLost({ usage, nanoUsd }: Call): boolean {
   return usage === null && nanoUsd === null;
 }
 
