@@ -2,7 +2,7 @@ import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import { COLLAPSE_CYCLES, findCollapse } from '../collapse';
 import type { CloseCycleRequest, KeptCheckpoint } from '../contract';
-import { metricsKey, nightKey } from '../keys';
+import { metricsKey } from '../keys';
 import { readServing, writeManifest } from '../policy/serving';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
@@ -63,14 +63,14 @@ export async function closeNight(
   const { next, ...ending } = request;
   const { trainRun, date, done, checkpoint } = ending;
   const night = await readNight(store, trainRun, date);
-  if (night === null && (await store.stat(nightKey(trainRun, date))) === null) {
+  if (night === null) {
     throw new Error(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }
   // Only forwards, as in `closeCycle`.
-  if (night !== null && night.done > done) return;
-  if (night !== null) await writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
+  if (night.done > done) return;
+  await writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
   await advanceRun(store, { schema: 1, trainRun, done, checkpoint: next ?? checkpoint });
 }
 

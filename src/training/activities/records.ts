@@ -7,7 +7,7 @@ import { readJson } from '../policy/client';
 import { type NightRecord, nightRecordSchema, type RunRecord, runRecordSchema } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
 
-// A record that cannot be read is an error: it was altered, or is of another version, and must not be taken for none.
+// A record that cannot be read is an error, and must not be taken for none.
 
 /** null before the first cycle of the training run is over. */
 export function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
@@ -22,7 +22,8 @@ type Readable = Pick<Store, 'url' | 'read'>;
 
 const BEGIN_ANEW = '; put back a copy, or begin a training run of another name';
 
-class RecordError extends Error {
+/** Thrown for a record that was altered, or is of another version. */
+export class RecordError extends Error {
   override readonly name = 'RecordError';
 }
 

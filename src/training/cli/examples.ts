@@ -12,7 +12,7 @@ import type { Question } from '../../grading/question';
 import { reasonOf } from '../../reason-of';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/questions';
-import { type ExampleRow, exampleRowSchema, tryExample } from '../client/examples';
+import { askedHow, type ExampleRow, exampleRowSchema, tryExample } from '../client/examples';
 import { gradeSolve, type GradedSolve } from '../client/graded-solves';
 import { playPrompted } from '../client/prompted-groups';
 import { resolveTraining, trainingOf } from '../config/resolve';
@@ -182,11 +182,11 @@ async function latestSolves({ temporal, config }: TrainingSession): Promise<stri
 /** Adds the examples that this configuration could carry out to a file, each once. */
 async function keep(
   { store, config }: TrainingSession,
-  { run, policy }: TrainingSettings,
+  settings: TrainingSettings,
   file: string,
   rows: readonly ExampleRow[],
 ): Promise<ExitCode> {
-  const asked = { store, workers: run.workers, settings: { ...policy, maxSteps: run.limits.steps } };
+  const asked = askedHow(store, settings);
   const text = await readFile(file, 'utf8').catch(() => '');
   const there = text.trim() === '' ? [] : await readRows(file, exampleRowSchema);
   const kept = new Set(there.map(({ value }) => JSON.stringify(value)));

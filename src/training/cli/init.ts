@@ -211,11 +211,11 @@ function sayNext({ profile, base }: ChosenSettings): void {
     say(`Not there yet: ${base.path}. Put the model there: its weights as safetensors, and its tokenizer.`);
   }
   // A model that is asked without the rules of plans knows them from examples alone.
-  const lessons =
+  const teaching =
     presetOf(profile).policy.prompt === 'full'
       ? []
       : ['train examples --from-prompted', warmStartWith('examples.jsonl', base)];
-  const next = [...lessons, 'train start'].map((command) => `  temporal-conductor ${command}`);
+  const next = [...teaching, 'train start'].map((command) => `  temporal-conductor ${command}`);
   say(`Next, in this folder: "temporal-conductor train up", and beside it\n${next.join('\n')}`);
 }
 

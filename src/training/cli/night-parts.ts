@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { isPolled } from '../../client/pollers';
 import { isOurImage } from '../../config/image';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
@@ -12,7 +14,6 @@ import { exampleSchema } from '../activities/first-checkpoint';
 import { readQuestions, readRows } from '../activities/questions';
 import { readRun } from '../activities/records';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
-import { hasTrainer } from '../client/trainer-jobs';
 import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
@@ -37,9 +38,10 @@ interface Place {
 
 /** Looks for all that a night needs, some seconds at most. */
 export async function checkNightParts(training: TrainingConfig, place: Place): Promise<NightPart[]> {
-  const graders = await gradersOf(training);
+  const questions = readQuestions(training.data);
+  const graders = await gradersOf(questions);
   const checks: Record<string, Promise<Looked>> = {
-    Questions: checkQuestions(training),
+    Questions: checkQuestions(training, questions),
     ...(graders.has('math') && { Mathematics: checkMathematics() }),
     ...(graders.has('code') && { Code: checkCode() }),
     Trainer: checkTrainer(training, place),
@@ -71,29 +73,20 @@ const fine = (text: string): Looked => ({ state: 'fine', text });
 const note = (text: string): Looked => ({ state: 'note', text });
 const broken = (text: string): Looked => ({ state: 'broken', text });
 
-const PATIENCE_MS = 4_000;
+const TIMEOUT_MS = 4_000;
 
 /** A check that throws has found out what is wrong. */
 async function inTime(check: Promise<Looked>): Promise<Looked> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Looked>((resolve) => {
-    timer = setTimeout(
-      resolve,
-      PATIENCE_MS,
-      broken(`no answer within ${PATIENCE_MS / 1000} s: it is slow or out of reach; try again`),
-    );
-  });
-  try {
-    return await Promise.race([check, late]);
-  } catch (error) {
-    return broken(reasonOf(error));
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = broken(`no answer within ${TIMEOUT_MS / 1000} s: it is slow or out of reach; try again`);
+  return Promise.race([check, pause(TIMEOUT_MS, late, { ref: false })]).catch((error: unknown) =>
+    broken(reasonOf(error)),
+  );
 }
 
-async function checkQuestions({ data, warmStart }: TrainingConfig): Promise<Looked> {
-  const { train, heldOut } = await readQuestions(data);
+type Questions = ReturnType<typeof readQuestions>;
+
+async function checkQuestions({ data, warmStart }: TrainingConfig, questions: Questions): Promise<Looked> {
+  const { train, heldOut } = await questions;
   const examples = warmStart === undefined ? [] : await readRows(warmStart.examples, exampleSchema);
   const held = `${heldOut.length} held out`;
   if (heldOut.length < FEWEST_VALUES) {
@@ -106,9 +99,10 @@ async function checkQuestions({ data, warmStart }: TrainingConfig): Promise<Look
   return fine(`${train.length} to learn from, ${held}${more}${few === null ? '' : `; ${few}`}`);
 }
 
-async function gradersOf({ data }: TrainingConfig): Promise<ReadonlySet<string>> {
-  const questions = await readQuestions(data).catch(() => null);
-  return new Set([...(questions?.train ?? []), ...(questions?.heldOut ?? [])].map(({ grader }) => grader));
+/** None where the questions cannot be read, which their own check reports. */
+async function gradersOf(questions: Questions): Promise<ReadonlySet<string>> {
+  const { train, heldOut } = await questions.catch(() => ({ train: [], heldOut: [] }));
+  return new Set([...train, ...heldOut].map(({ grader }) => grader));
 }
 
 async function checkCode(): Promise<Looked> {
@@ -138,7 +132,7 @@ async function checkTrainer(
     ? 'start it as docker/README.md says'
     : 'start it with "temporal-conductor train up", or as docs/training.md says';
   if (temporal === null) return broken(`no Temporal server runs here, so no trainer listens: ${remedy}`);
-  return (await hasTrainer(temporal, taskQueue))
+  return (await isPolled(temporal, taskQueue, 'activities'))
     ? fine(`listens on task queue ${taskQueue}`)
     : broken(`none listens on task queue ${taskQueue} (training.trainer.taskQueue): ${remedy}`);
 }
@@ -146,7 +140,7 @@ async function checkTrainer(
 async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promise<Looked> {
   const how = isOurImage() ? 'as docker/README.md says' : 'e.g. with "temporal-conductor train up"';
   const remedy = `start one there, ${how}, or correct training.policy.baseUrl`;
-  const found = await askHealth(baseUrl, PATIENCE_MS - 500);
+  const found = await askHealth(baseUrl, TIMEOUT_MS - 500);
   if (found === null) return broken(`nothing answers at ${baseUrl}: ${remedy}`);
   const { ok, status, url } = found;
   return ok
@@ -160,11 +154,11 @@ async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promi
  */
 export async function askHealth(
   baseUrl: string,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<{ ok: boolean; status: number; url: string } | null> {
   try {
     const url = new URL('/health', baseUrl);
-    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(patienceMs) });
+    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
     return { ok, status, url: url.href };
   } catch {
     return null;

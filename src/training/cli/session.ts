@@ -1,4 +1,5 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { rootCause } from '@temporalio/common';
 import { isNotFound } from '../../client/steer';
 import { UsageError } from '../../cli/exit-code';
 import { type Session, type SessionOptions, withSession } from '../../cli/session';
@@ -7,7 +8,7 @@ import { configuredKeys } from '../../encryption/keys';
 import { checkStore, openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
-import type { TrainableConfig } from '../config/schema';
+import { type TrainableConfig, trainRunSchema } from '../config/schema';
 import { isTimeZone, nightWorkflowId } from '../night-ids';
 
 /** The options that every command about training takes. */
@@ -78,9 +79,7 @@ export async function whyFailed(client: Client, trainRun: string): Promise<strin
   } catch (error) {
     if (isNotFound(error)) return null;
     if (!(error instanceof WorkflowFailedError)) throw error;
-    let cause = error.cause;
-    while (cause?.cause instanceof Error) cause = cause.cause;
-    return cause?.message ?? error.message;
+    return rootCause(error.cause) ?? error.message;
   }
 }
 
@@ -89,7 +88,7 @@ export function chooseRun(named: string | undefined): string {
   if (named === undefined) {
     throw new UsageError('which training run? Name it, or set training.run in the configuration');
   }
-  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(named)) return named;
+  if (trainRunSchema.safeParse(named).success) return named;
   throw new UsageError(
     `${JSON.stringify(named)} is no training run: expected up to 63 small letters, digits and dashes`,
   );

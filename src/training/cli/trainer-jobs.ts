@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
+import { isPolled } from '../../client/pollers';
 import { reasonOf } from '../../reason-of';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
@@ -12,8 +13,8 @@ import { askForWarmStart, type Example } from '../activities/first-checkpoint';
 import { readRows } from '../activities/questions';
 import { advanceRun } from '../activities/records';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
-import { type AskedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
-import { beginExport, beginWarmStart, hasTrainer, type TrainerJob } from '../client/trainer-jobs';
+import { type AskedHow, askedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
+import { beginExport, beginWarmStart, type TrainerJob } from '../client/trainer-jobs';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { readManifest } from '../policy/serving';
 import { readCheckpoint } from './serving';
@@ -62,7 +63,7 @@ async function awaitJob<Result>(
   const { temporal, server } = session;
   const interruption = listenForInterruption();
   say(`${what}: workflow ${job.id}`);
-  if (!(await hasTrainer(temporal, trainerQueue))) {
+  if (!(await isPolled(temporal, trainerQueue, 'activities'))) {
     say(
       `No trainer listens on task queue ${trainerQueue} of ${server.address}: start one, see docs/training.md. ` +
         'This command waits for it.',
@@ -100,20 +101,16 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
   return withTraining(options, { outliving: '"train warm-start"' }, async (session) => {
     const { config, store, temporal, trainRun } = session;
     const settings = resolveTraining(config, { trainRun });
-    const { policy, run, trainer } = settings;
-    const examples = await gatherExamples(options, trainRun, {
-      store,
-      workers: run.workers,
-      settings: { ...policy, maxSteps: run.limits.steps },
-    });
+    const { trainer } = settings;
+    const examples = await gatherExamples(options, trainRun, askedHow(store, settings));
     const { steps, learningRate, batch, warmupSteps } = options;
     const weights = options.allWeights ? ('all' as const) : ('tuned' as const);
-    const lesson = { steps, learningRate, batch, warmupSteps, weights };
-    const digest = createHash('sha256').update(JSON.stringify([lesson, examples, trainer]));
-    // Another lesson makes another checkpoint.
+    const setup = { steps, learningRate, batch, warmupSteps, weights };
+    const digest = createHash('sha256').update(JSON.stringify([setup, examples, trainer]));
+    // Another setup makes another checkpoint.
     const name = `warm-${digest.digest('hex').slice(0, 8)}`;
     const { base } = trainingOf(config);
-    const asked = await askForWarmStart(openSealed(config), base, { ...lesson, examples, name }, settings);
+    const asked = await askForWarmStart(openSealed(config), base, { ...setup, examples, name }, settings);
     const job = await beginWarmStart(temporal, config.temporal.taskQueue, { ...asked, settings });
     const what = `Learning ${counted(examples.length, 'example')} in ${counted(steps, 'step')}`;
     const checkpoint = await awaitJob(session, job, what, trainer.taskQueue);

@@ -8,10 +8,11 @@ import { ConductorError } from '../../conductor-error';
 import type { RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
 import { readSamples } from '../activities/batch';
-import type { Example } from '../activities/first-checkpoint';
+import { type Example, exampleSchema } from '../activities/first-checkpoint';
 import { planPrompts, type PromptSettings } from '../activities/sample-plans';
 import { renderChatml, withoutMarkers } from '../policy/ask';
 import type { GroupRecord } from '../rollout';
+import type { TrainingSettings } from '../settings';
 import { readGroups, readMetrics, readTrainQuestions } from './read-runs';
 
 const words = z.string().min(1);
@@ -27,7 +28,7 @@ export const exampleRowSchema = z.union(
       /** Ids in the order of the prompt. Default: all of the pool. */
       workers: z.array(words).min(1).readonly().exactOptional(),
     }),
-    z.strictObject({ prompt: words, completion: words }),
+    exampleSchema,
   ],
   { error: 'expected { "question", "plan" } or { "prompt", "completion" }' },
 );
@@ -40,6 +41,10 @@ export interface AskedHow {
   /** The pool, in the order of the configuration. */
   readonly workers: readonly RunWorker[];
   readonly settings: PromptSettings;
+}
+
+export function askedHow(store: Store, { run, policy }: TrainingSettings): AskedHow {
+  return { store, workers: run.workers, settings: { ...policy, maxSteps: run.limits.steps } };
 }
 
 /**

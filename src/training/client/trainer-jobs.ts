@@ -6,7 +6,6 @@ import {
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
-import { isPolled } from '../../client/pollers';
 import { RefusedError } from '../../client/steer';
 import type { CheckpointRef } from '../checkpoint-ref';
 import type { ExportInput, WarmStartInput } from '../contract';
@@ -68,9 +67,4 @@ async function begin<Result>(
       }
     },
   };
-}
-
-/** Whether a trainer asks for work. */
-export function hasTrainer(client: Client, taskQueue: string): Promise<boolean> {
-  return isPolled(client, taskQueue, 'activities');
 }

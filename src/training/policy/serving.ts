@@ -1,9 +1,8 @@
 import type { Store } from '../../store/store';
-import { changeRecord, readRecord, type RecordKind, writeRecord } from '../activities/records';
+import { changeRecord, readRecord, RecordError, type RecordKind, writeRecord } from '../activities/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 import { manifestKey, SERVING_KEY } from '../keys';
 import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
-import { readJson } from './client';
 import { POLICY_FAILURES, PolicyError } from './errors';
 
 /** How many promotions can be taken back, one after the other. */
@@ -153,20 +152,15 @@ export async function writeManifest(store: Store, manifest: Manifest): Promise<v
 export async function readManifest(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
   const key = manifestKey(checkpoint.trainRun, checkpoint.name);
   const id = checkpointId(checkpoint);
-  const bytes = await store.read(key);
-  if (bytes === null) {
-    throw new PolicyError(
-      POLICY_FAILURES.noManifest,
-      `checkpoint ${id} has no manifest in the store ${store.url}`,
-      'Name a checkpoint that was trained with this store: "temporal-conductor train list" shows them.',
-    );
-  }
-  const { success, data, error } = manifestSchema.safeParse(readJson(bytes.toString('utf8')));
-  if (success) return data;
+  const manifest = await readRecord(store, key, manifestSchema).catch((error: unknown) => {
+    if (!(error instanceof RecordError)) throw error;
+    const happened = `checkpoint ${id} has no usable manifest: ${error.message}`;
+    throw new PolicyError(POLICY_FAILURES.noManifest, happened, 'Use the version that wrote it.');
+  });
+  if (manifest !== null) return manifest;
   throw new PolicyError(
     POLICY_FAILURES.noManifest,
-    `the manifest of checkpoint ${id} (${key} in the store ${store.url}) cannot be read at ` +
-      `"${error.issues[0]?.path.join('.') ?? ''}"`,
-    'It is of another version of this package, or was altered; use the version that wrote it.',
+    `checkpoint ${id} has no manifest in the store ${store.url}`,
+    'Name a checkpoint that was trained with this store: "temporal-conductor train list" shows them.',
   );
 }
