@@ -19,8 +19,9 @@ import { sweepWeights } from './weights';
 import { readNight, readRun } from './records';
 
 /**
- * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs, and returns which are left. Manifests go first, then what names their files, then the files that no other checkpoint has, so that nothing
- * ever names what is gone.
+ * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs, and returns which are left.
+ * Manifests go first, then what names their files, then the files that no other checkpoint has, so that nothing ever
+ * names what is gone.
  *
  * Needed is what serves and all that a rollback may bring back, what this configuration's Conductor is fixed to, what any
  * night of any training run goes on from or began with, and what the request names.

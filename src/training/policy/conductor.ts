@@ -17,7 +17,8 @@ import { readManifest, readServing } from './serving';
  * Serves the checkpoints that a store knows as Conductors of runs.
  *
  * Which one writes a run's plans is fixed when the run begins: the one that it names itself, else the one that
- * `conductor.yaml` names, else the one that serves at this moment. How it is asked is what its manifest says, so that it is served exactly as it was trained.
+ * `conductor.yaml` names, else the one that serves at this moment. It is asked as its manifest says, so that it is served
+ * exactly as it was trained.
  */
 export function createPolicyProvider(store: Store, { conductor }: Pick<Config, 'conductor'>): PolicyProvider {
   return {
