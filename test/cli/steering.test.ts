@@ -115,6 +115,11 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
     code: 2,
     stderr: expect.stringContaining('name one from 1 to 3') as string,
   });
+  expect(await run('retry', id, '--from', '3', '--worker', 'nobody')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the pool has no worker "nobody"') as string,
+  });
+  expect(providers.log).toHaveLength(calls + 1);
 }, 120_000);
 
 test('a limit on time below what is used up is set, and says what happens then', async () => {

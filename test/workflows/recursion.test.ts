@@ -63,6 +63,8 @@ describe('a step that the Conductor gives to itself', () => {
         ['c', childId],
         ['b', undefined],
       ]);
+      const child = await stage.temporal.client.workflow.getHandle(childId).describe();
+      expect(await child.staticSummary()).toBe('step 2 · Weigh them.');
       expect(promptTo('conductor')).toContain('3: yourself, called again');
       expect(promptTo('conductor', 1)).toContain('Write a plan for this question:\n\nWeigh them.');
       expect(promptTo('conductor', 1)).toContain('Breg and Brigach');

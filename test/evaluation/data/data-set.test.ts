@@ -127,6 +127,11 @@ test.each([
     '{"prompt": "x", "target": "y"}',
     /not in a format I know\. Its rows have the fields prompt, target\.\nWrite an object a line/,
   ],
+  [
+    'a wide set unknown',
+    JSON.stringify(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, 1]))),
+    /the fields f0, f1, .*f9, and 30 more\.\n/,
+  ],
   ['a column twice', 'id,id\n1,2\n', /has two columns "id"/],
   ['no Parquet', 'PAR1 and nothing else', /is a broken Parquet file: .*fetch it again/],
   ['cut off', gzipSync('{"id": 1}\n'.repeat(1000)).subarray(0, 40), /is broken: .*; fetch it again/],
