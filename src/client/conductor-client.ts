@@ -3,7 +3,7 @@ import { readGivenConfig } from '../config/load';
 import type { ConfigInput } from '../config/schema';
 import { checkEncrypted } from '../encryption/codec';
 import type { Plan, PlanContext } from '../plan/plan';
-import { HINT_FORM, type HeldLimits, isDepth, isHint, type LimitsChange } from '../protocol/messages';
+import { type HeldLimits, HINT, isDepth, type LimitsChange } from '../protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
@@ -155,8 +155,8 @@ export class ConductorClient {
 
   /** Gives the Conductor something to consider, from its next call on. */
   async addHint(id: string, hint: string): Promise<void> {
-    if (!isHint(hint)) {
-      throw new RefusedError(`the hint has ${Buffer.byteLength(hint)} bytes: it must be ${HINT_FORM}`);
+    if (!HINT.isMet(hint)) {
+      throw new RefusedError(`the hint has ${Buffer.byteLength(hint)} bytes: it must be ${HINT.expected}`);
     }
     await signalRun(this.client, id, ADD_HINT_SIGNAL, hint);
   }

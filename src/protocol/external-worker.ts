@@ -1,6 +1,6 @@
 import type { Usage } from './call';
 import type { ExternalCard } from './cards';
-import { isWhole } from './messages';
+import { isWhole } from './rules';
 
 /** Result of a worker of kind `activity` or `workflow`; unknown counts are left out of the usage. */
 export interface ExternalAnswer {

@@ -1,11 +1,25 @@
 import { EXAMPLE_SET_NAMES, type Plan } from '../plan/plan';
 import { quoteBriefly } from '../plan/plan-error';
-import { findShapeProblem, isRecord } from '../plan/validate';
+import { isRecord } from '../plan/validate';
 import type { ConductorChange, LimitsInput, Parent, PoolFilter } from './activities';
-import { isParent, isRun } from './given-run';
-import { isListOf, isString, isWhole, LIMIT_RULES, MAX_CALLS, MAX_STEPS, type Rule } from './messages';
+import { PARENT, PLAN, RUN, TEXT } from './given-run';
+import { LIMIT_RULES } from './messages';
 import type { ResolvedRun } from './run';
-import { INLINE_BYTES, isText, type Text } from './text';
+import {
+  anyText,
+  findFault,
+  isString,
+  listOf,
+  oneOf,
+  only,
+  optional,
+  orNull,
+  type Rule,
+  type Rules,
+  text,
+  whole,
+} from './rules';
+import { isText, type Text } from './text';
 
 /** A longer question lies in the store: with the answer it must fit a result. */
 const MAX_INLINE_QUESTION_BYTES = 128 * 1024;
@@ -57,28 +71,21 @@ export function keptOutputs({ given }: Pick<SolveInput, 'given'>, { steps }: Pla
 }
 
 /**
- * Finds the fault of an input of `conductorSolve`, in a sentence; null: none. Any client may start the
- * workflow with anything, and such a run must fail with a sentence instead of hanging.
- *
- * The rules are plain code: with `zod/mini` the bundle was 1.6 MB instead of 0.7, and each run's context took 8 ms of
- * processor time to load instead of 0.9. The SDK's `preloadModules` makes up for that only if schemas are preloaded too
- * and webpack ignores zod's `sideEffects: false`, which users who bundle workflows themselves would have to know.
+ * Finds the fault of an input of `conductorSolve`, in a sentence; null: none. Any client may start the workflow with
+ * anything, and such a run must fail with a sentence instead of hanging.
  */
 export function findInputProblem(input: unknown): string | null {
-  if (!isRecord(input))
-    return `the input of conductorSolve must be one object, { question, … }, and is ${kindOf(input)}`;
-  const unknown = Object.keys(input).find((key) => !Object.hasOwn(SOLVE_RULES, key));
-  if (unknown !== undefined) {
-    return `the input of conductorSolve has no ${quoteBriefly(unknown)}: it knows ${Object.keys(SOLVE_RULES).join(', ')}`;
+  if (input === undefined) {
+    return (
+      'the input of conductorSolve must be one object, { question, … }, and is missing ' +
+      '(encryption.strict leaves out one that is not encrypted for this run)'
+    );
   }
-  for (const [key, { isMet, expected }] of Object.entries(SOLVE_RULES)) {
-    const isRequired = key === 'question';
-    if ((!isRequired && input[key] === undefined) || isMet(input[key])) continue;
-    // How some languages write what is not given; of a limit it would mean that there is none.
-    const problem = isRequired || input[key] !== null ? 'must be' : 'is null: leave it out, or make it';
-    return `${key} in the input of conductorSolve ${problem} ${expected}`;
+  const stray = isRecord(input) && Object.keys(input).find((key) => !Object.hasOwn(SOLVE_RULES, key));
+  if (typeof stray === 'string') {
+    return `the input of conductorSolve has no ${quoteBriefly(stray)}: it knows ${Object.keys(SOLVE_RULES).join(', ')}`;
   }
-  return null;
+  return findFault('conductorSolve', input, SOLVE_RULES);
 }
 
 /** Whether a run can be made of an unchecked input. */
@@ -97,84 +104,47 @@ export function questionOf(input: unknown): Text {
   return isText(question, MAX_INLINE_QUESTION_BYTES) ? question : '';
 }
 
-export const SOLVE_RULES: Readonly<Record<keyof SolveInput, Rule>> = {
+const duration: Rule = {
+  isMet: (value) => isString(value) && value.length <= 100,
+  expected: 'a duration such as "10m"',
+};
+
+export const LIMITS_INPUT = only<LimitsInput>({
+  steps: LIMIT_RULES.steps,
+  depth: LIMIT_RULES.depth,
+  calls: LIMIT_RULES.calls,
+  tokens: LIMIT_RULES.tokens,
+  costUsd: LIMIT_RULES.costUsd,
+  wallClock: duration,
+  approval: duration,
+});
+
+const ids = listOf(anyText);
+
+const SOLVE_RULES: Rules<SolveInput> = {
   question: {
     isMet: (value) => isText(value, MAX_INLINE_QUESTION_BYTES) && !(isString(value) && value.trim() === ''),
     expected:
       `a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, not empty ` +
       '(or a reference to one in the store)',
   },
-  pool: {
-    isMet: (value) => hasOnly(value, { allow: isListOf(isString), deny: isListOf(isString) }),
-    expected: '{ allow?, deny? }, lists of worker ids',
-  },
-  limits: {
-    isMet: (value) =>
-      hasOnly(value, {
-        steps: LIMIT_RULES.steps.isMet,
-        depth: LIMIT_RULES.depth.isMet,
-        calls: LIMIT_RULES.calls.isMet,
-        tokens: LIMIT_RULES.tokens.isMet,
-        costUsd: LIMIT_RULES.costUsd.isMet,
-        wallClock: isDuration,
-        approval: isDuration,
-      }),
-    expected:
-      '{ steps?, depth?, calls?, tokens?, costUsd?, wallClock?, approval? }: whole numbers ' +
-      `(steps at most ${MAX_STEPS}, calls at most ${MAX_CALLS}), an amount of USD, and durations such as "10m"; ` +
-      'depth, tokens and costUsd may be null for no limit',
-  },
-  conductor: {
-    isMet: (value) => hasOnly(value, { checkpoint: isString, examples: isExampleSet }),
-    expected: `{ checkpoint?, examples? }: <training run>/<name>, and one of ${EXAMPLE_SET_NAMES.join(', ')}`,
-  },
-  approval: { isMet: (value) => value === 'plan' || value === 'all', expected: '"plan" or "all"' },
-  priority: { isMet: (value) => isWhole(value, 1, 5), expected: 'a whole number from 1 (first) to 5 (last)' },
-  tenant: {
-    isMet: (value) => isString(value) && value.length >= 1 && value.length <= 64,
-    expected: 'a text of 1 to 64 characters',
-  },
-  given: {
+  pool: optional(only<PoolFilter>({ allow: ids, deny: ids })),
+  limits: optional(LIMITS_INPUT),
+  conductor: optional(only<ConductorChange>({ checkpoint: anyText, examples: oneOf(...EXAMPLE_SET_NAMES) })),
+  approval: optional(oneOf('plan', 'all')),
+  priority: optional({ ...whole(1, 5), expected: 'a whole number from 1 (first) to 5 (last)' }),
+  tenant: optional(text(64)),
+  given: optional({
     isMet: isGiven,
-    expected:
-      `{ plan: { steps: [{ worker, subtask, sees }] }, outputs }, with null or an output of at most ${INLINE_BYTES} ` +
-      'bytes (or a reference to one in the store) for each step',
-  },
-  run: { isMet: isRun, expected: 'a run as the activity conductor.resolveRun returns it' },
-  parent: { isMet: isParent, expected: 'what a solve gives to a solve that it starts' },
-  seed: { isMet: (value) => isWhole(value, -Infinity), expected: 'a whole number' },
+    expected: `{ plan, outputs }: ${PLAN.expected}, and for each step null or ${TEXT.expected}`,
+  }),
+  run: optional(RUN),
+  parent: optional(PARENT),
+  seed: optional(whole(-Infinity)),
 };
 
 function isGiven(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  const { plan, outputs, ...strays } = value;
-  if (findShapeProblem(plan) !== null || !Array.isArray(outputs) || Object.keys(strays).length > 0)
-    return false;
-  return (
-    outputs.length === (plan as Plan).steps.length &&
-    outputs.every((output) => output === null || isText(output))
-  );
-}
-
-function isExampleSet(value: unknown): boolean {
-  return EXAMPLE_SET_NAMES.some((name) => name === value);
-}
-
-function isDuration(value: unknown): boolean {
-  return isString(value) && value.length <= 100;
-}
-
-/** Whether a value is an object that holds nothing but these fields, each of them optional. */
-function hasOnly(value: unknown, fields: Readonly<Record<string, Rule['isMet']>>): boolean {
-  return (
-    isRecord(value) &&
-    Object.entries(value).every(([key, field]) => Object.hasOwn(fields, key) && fields[key]?.(field))
-  );
-}
-
-function kindOf(value: unknown): string {
-  if (value === undefined)
-    return 'missing (encryption.strict leaves out one that is not encrypted for this run)';
-  if (value === null) return 'missing';
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  if (!only({ plan: PLAN, outputs: listOf(orNull(TEXT)) }).isMet(value)) return false;
+  const { plan, outputs } = value as Partial<NonNullable<SolveInput['given']>>;
+  return plan !== undefined && outputs?.length === plan.steps.length;
 }

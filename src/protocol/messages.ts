@@ -1,5 +1,6 @@
 import { utf8Bytes } from '../plan/plan';
 import { briefly, quoteBriefly } from '../plan/plan-error';
+import { isString, keeps, number, only, orNull, type Rule, type Rules, whole } from './rules';
 
 // Accepted messages must not stop the run: they fit a payload (2 MB), a timer and Temporal's fields.
 
@@ -58,37 +59,28 @@ export interface PlanRejection {
   readonly reason: string;
 }
 
-/** Condition on a value, and its description. */
-export interface Rule {
-  readonly isMet: (value: unknown) => boolean;
-  readonly expected: string;
-}
+const NO_LIMIT = 'null for no limit';
 
-export const LIMIT_RULES: Readonly<Record<keyof LimitsChange, Rule>> = {
-  steps: whole(1, MAX_STEPS),
-  depth: orNull(whole(0)),
-  calls: whole(1, MAX_CALLS),
-  tokens: orNull(whole(1)),
-  costUsd: orNull({
-    isMet: (value) => typeof value === 'number' && value >= 0 && value <= MAX_COST_USD,
-    expected: `an amount of USD up to ${MAX_COST_USD}`,
-  }),
-  wallClockMs: {
-    isMet: isDurationMs,
-    expected: `a whole number of milliseconds from 1 to ${MAX_WALL_CLOCK_MS} (24 days)`,
-  },
+/** Bound on tokens or nano-USD. */
+export const bound = orNull(whole(0), NO_LIMIT);
+export const durationMs: Rule = {
+  ...whole(1, MAX_WALL_CLOCK_MS),
+  expected: `a whole number of milliseconds from 1 to ${MAX_WALL_CLOCK_MS} (24 days)`,
 };
 
-export function whole(least: number, most = Infinity): Rule {
-  const range = most === Infinity ? `from ${least}` : `from ${least} to ${most}`;
-  return { isMet: (value) => isWhole(value, least, most), expected: `a whole number ${range}` };
-}
+export const LIMIT_RULES = {
+  steps: whole(1, MAX_STEPS),
+  depth: orNull(whole(0), NO_LIMIT),
+  calls: whole(1, MAX_CALLS),
+  tokens: orNull(whole(1), NO_LIMIT),
+  costUsd: orNull(
+    { ...number(0, MAX_COST_USD), expected: `an amount of USD up to ${MAX_COST_USD}` },
+    NO_LIMIT,
+  ),
+  wallClockMs: durationMs,
+} as const satisfies Readonly<Record<keyof LimitsChange, Rule>>;
 
-export function orNull({ isMet, expected }: Rule): Rule {
-  return { isMet: (value) => value === null || isMet(value), expected: `${expected}, or null for no limit` };
-}
-
-/** Finds the fault of a change of limits, in a sentence; null: none. By hand: see `input.ts`. */
+/** Finds the fault of a change of limits, in a sentence; null: none. */
 export function findLimitsProblem(change: unknown): string | null {
   const names = Object.keys(LIMIT_RULES);
   if (typeof change !== 'object' || change === null || Array.isArray(change)) {
@@ -109,45 +101,21 @@ function isLimitName(name: string): name is keyof LimitsChange {
 
 export function findRejectionProblem(rejection: unknown): string | null {
   const isObject = typeof rejection === 'object' && rejection !== null;
-  if (isObject && 'reason' in rejection && isHint(rejection.reason)) return null;
-  return `rejectPlan wants { reason }, ${HINT_FORM} that the Conductor is told`;
+  if (isObject && 'reason' in rejection && HINT.isMet(rejection.reason)) return null;
+  return `rejectPlan wants { reason }, ${HINT.expected} that the Conductor is told`;
 }
 
 export function isDepth(value: unknown): value is number | null {
   return LIMIT_RULES.depth.isMet(value);
 }
 
-export function isHint(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== '' && utf8Bytes(value) <= MAX_HINT_BYTES;
-}
+export const HINT: Rule = {
+  isMet: (value) => isString(value) && value.trim() !== '' && utf8Bytes(value) <= MAX_HINT_BYTES,
+  expected: `a text with at least a word and at most ${MAX_HINT_BYTES} bytes`,
+};
 
-export const HINT_FORM = `a text with at least a word and at most ${MAX_HINT_BYTES} bytes`;
-
-export function isDurationMs(value: unknown): boolean {
-  return isWhole(value, 1, MAX_WALL_CLOCK_MS);
-}
+const SPENDING: Rules<SpendingLimits> = { calls: whole(0, MAX_CALLS), tokens: bound, nanoUsd: bound };
 
 export function isSpending(value: unknown): value is SpendingLimits {
-  if (typeof value !== 'object' || value === null) return false;
-  const { calls, tokens, nanoUsd, ...strays }: Record<string, unknown> = { ...value };
-  return (
-    isWhole(calls, 0, MAX_CALLS) && isBound(tokens) && isBound(nanoUsd) && Object.keys(strays).length === 0
-  );
-}
-
-/** Whether a value bounds tokens or nano-USD; null: no bound. */
-export function isBound(value: unknown): boolean {
-  return value === null || isWhole(value, 0);
-}
-
-export function isWhole(value: unknown, least: number, most = Infinity): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
-}
-
-export function isListOf(isItem: (value: unknown) => boolean): (value: unknown) => boolean {
-  return (value) => Array.isArray(value) && value.every(isItem);
-}
-
-export function isString(value: unknown): value is string {
-  return typeof value === 'string';
+  return only(SPENDING).isMet(value) && keeps(value, SPENDING);
 }

@@ -11,10 +11,9 @@ import {
 import {
   findLimitsProblem,
   findRejectionProblem,
-  HINT_FORM,
   type HeldLimits,
   isDepth,
-  isHint,
+  HINT,
   isSpending,
   type LimitsChange,
   MAX_HINTS,
@@ -82,7 +81,7 @@ function listenForSignals({ steering }: MessageTargets): void {
     else ignore(SET_MAX_DEPTH_SIGNAL, 'a whole number from 0, or null for no limit');
   });
   setHandler(addHintSignal, async (hint) => {
-    if (!isHint(hint)) ignore(ADD_HINT_SIGNAL, HINT_FORM);
+    if (!HINT.isMet(hint)) ignore(ADD_HINT_SIGNAL, HINT.expected);
     else if (steering.hints.length < MAX_HINTS) await steering.addHint(hint);
     else ignore(ADD_HINT_SIGNAL, `at most ${MAX_HINTS} hints a run`);
   });

@@ -128,14 +128,14 @@ describe('the input of a solve', () => {
 
   test.each([
     [undefined, /must be one object, .* is missing/],
-    [[], /is a list/],
+    [[], /is \[\]: it must be one object/],
     [{ question: 'Who?', depth: 3 }, /no "depth": it knows question, pool, limits/],
     [{ question: ' ' }, /question .* at least a word/],
     [
       { question: 'Who?', limits: { steps: 0 } },
-      /limits .* whole numbers .steps at most 50, calls at most 200/,
+      /^limits\.steps .* is 0: it must be a whole number from 1 to 50/,
     ],
-    [{ question: 'Who?', pool: null }, /^pool .* is null: leave it out, or make it \{ allow\?, deny\? \}/],
+    [{ question: 'Who?', pool: null }, /^pool .* is null: it must be \{ allow\?, deny\? \}, or left out/],
     [{ question: null }, /^question .* must be a text/],
   ])('%j: a sentence that names the place', (input, sentence) => {
     expect(findInputProblem(input)).toMatch(sentence);

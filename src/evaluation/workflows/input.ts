@@ -1,36 +1,47 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
-import { isModel, isRun } from '../../protocol/given-run';
-import { SOLVE_RULES } from '../../protocol/input';
-import { isListOf, isString, orNull, whole, type Rule } from '../../protocol/messages';
-import { findFault, oneOf, optional, type Rules, text } from '../../protocol/rules';
+import { MODEL, RUN } from '../../protocol/given-run';
+import { LIMITS_INPUT } from '../../protocol/input';
+import { bound } from '../../protocol/messages';
+import {
+  findFault,
+  flag,
+  isString,
+  listOf,
+  optional,
+  type Rule,
+  type Rules,
+  text,
+  whole,
+} from '../../protocol/rules';
 import { reasonOf } from '../../reason-of';
 import type { EvaluateInput, QuestionInput } from '../contract';
 import { readQuestionSetKey } from '../keys';
 import { readMethods } from '../methods/read-method';
 import { EVALUATE_WORKFLOW, MOST, QUESTION_WORKFLOW } from '../names';
 
-const nanoUsd = orNull(whole(0));
-
 const set: Rule = {
   isMet: (value) => isString(value) && readQuestionSetKey(value) !== null,
   expected: 'the key of a kept set of questions, questions/SHA-256.jsonl',
 };
+
+/** Names become parts of sentences and of workflow ids. */
+const name = text(MOST.name);
 
 const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
   id: {
     isMet: (value) => isString(value) && /^[a-z0-9][a-z0-9-]{0,62}$/.test(value),
     expected: 'up to 63 small letters, digits and dashes',
   },
-  workers: listOf(MOST.workers),
-  methods: listOf(MOST.methods),
+  workers: listOf(name, 1, MOST.workers),
+  methods: listOf(name, 1, MOST.methods),
   seed: whole(0),
-  run: { isMet: isRun, expected: 'a run as the activity conductor.resolveRun returns it' },
-  verifier: optional({ isMet: isModel, expected: 'the card of a model' }),
-  compares: optional(oneOf(true, false)),
-  limits: optional(SOLVE_RULES.limits),
-  runNanoUsd: nanoUsd,
-  nanoUsd,
+  run: RUN,
+  verifier: optional(MODEL),
+  compares: optional(flag),
+  limits: optional(LIMITS_INPUT),
+  runNanoUsd: bound,
+  nanoUsd: bound,
 };
 
 const EVALUATION: Rules<EvaluateInput> = {
@@ -57,14 +68,6 @@ export function checkEvaluation(input: EvaluateInput): void {
 
 export function checkQuestion(input: QuestionInput): void {
   check(QUESTION_WORKFLOW, input, QUESTION);
-}
-
-/** Names become parts of sentences and of workflow ids. */
-function listOf(most: number): Rule {
-  const isName = text(MOST.name).isMet;
-  const isMet = (value: unknown): boolean =>
-    isListOf(isName)(value) && whole(1, most).isMet((value as string[]).length);
-  return { isMet, expected: `a list of 1 to ${most} names of ${MOST.name} characters at most` };
 }
 
 function check<Input extends QuestionInput | EvaluateInput>(

@@ -2,9 +2,23 @@ import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { readQuestionSetKey } from '../../evaluation/keys';
 import { isRecord } from '../../plan/validate';
 import { FAILURES } from '../../protocol/failures';
-import { isGroupRun, isModel, isWorker } from '../../protocol/given-run';
-import { isListOf, isString, LIMIT_RULES, MAX_STEPS, type Rule, whole } from '../../protocol/messages';
-import { findFault, number, oneOf, optional, type Rules, text } from '../../protocol/rules';
+import { GROUP_RUN, MODEL, WORKER } from '../../protocol/given-run';
+import { durationMs as duration, MAX_STEPS } from '../../protocol/messages';
+import {
+  findFault,
+  flag,
+  either,
+  isString,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  recordOf,
+  type Rule,
+  type Rules,
+  text,
+  whole,
+} from '../../protocol/rules';
 import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import type { ExportInput, GroupInput, TrainInput, WarmStartInput } from '../contract';
 import { MAX_CYCLE, MOST } from '../names';
@@ -41,7 +55,6 @@ function check<Input>(workflow: string, input: Input, rules: Rules<Input>): void
 const MAX_TRAINED = 1_000_000;
 const MAX_WORKERS = 256;
 
-const duration = LIMIT_RULES.wallClockMs;
 const finite: Rule = { isMet: Number.isFinite, expected: 'a number' };
 const tokens = whole(1);
 /** Temporal refuses names that are longer. */
@@ -83,10 +96,7 @@ const NIGHT: Rules<TrainInput> = {
     isMet: (value) => isString(value) && readCheckpointId(value) !== null,
     expected: 'a checkpoint such as nightly/000040',
   }),
-  config: optional({
-    isMet: (value) => isRecord(value) && Object.values(value).every((hash) => text(16).isMet(hash)),
-    expected: 'the digest of a configuration',
-  }),
+  config: optional(recordOf(text(16))),
   // A night carries its state over by itself; nobody else may hand it one.
   carried: {
     isMet: (value) => value === undefined || workflowInfo().continuedFromExecutionRunId !== undefined,
@@ -119,10 +129,7 @@ const GROUP: Rules<GroupInput> = {
     },
     index: whole(0),
   },
-  writer: {
-    isMet: (value) => value === 'prompted' || findFault('', value, checkpoint) === null,
-    expected: '"prompted", or a checkpoint { trainRun, name }',
-  },
+  writer: either(isString, oneOf('prompted'), checkpoint),
   plans: whole(1, MOST.plans),
   window: whole(1),
   temperature: number(0, 2),
@@ -135,13 +142,10 @@ const GROUP: Rules<GroupInput> = {
     lengthWeight: finite,
   },
   recursion: { rounds: oneOf(1, 2), rootDiscount: number(0, 1) },
-  workers: {
-    isMet: (value) => isListOf(isWorker)(value) && whole(1, MAX_WORKERS).isMet((value as unknown[]).length),
-    expected: `a list of 1 to ${MAX_WORKERS} workers`,
-  },
-  verifier: optional({ isMet: isModel, expected: 'the card of a model' }),
-  run: { isMet: isGroupRun, expected: 'a run as the configuration resolves to, its limits those of a group' },
-  isApart: oneOf(true, false),
+  workers: listOf(WORKER, 1, MAX_WORKERS),
+  verifier: optional(MODEL),
+  run: GROUP_RUN,
+  isApart: flag,
 };
 
 const WARM_START: Rules<WarmStartInput> = {

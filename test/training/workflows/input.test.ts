@@ -71,7 +71,7 @@ test.each<readonly [workflow: string, words: string, input: unknown]>([
     'policy.patienceMs in the input of conductorTrainGroup is 1000000000000000',
     { ...GROUP, policy: { ...GROUP.policy, patienceMs: CENTURY_MS } },
   ],
-  [GROUP_WORKFLOW, 'it must be the card of a model', { ...GROUP, verifier: externalCard('judge') }],
+  [GROUP_WORKFLOW, 'verifier.kind', { ...GROUP, verifier: externalCard('judge') }],
   [WARM_START_WORKFLOW, 'init in the input of conductorWarmStart is missing', {}],
 ])('%s refuses: %s', async (workflow, words, input) => {
   const { client } = stage.temporal;
