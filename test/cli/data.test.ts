@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QuestionIndex } from '../../src/evaluation/data/question-index';
 import { splitDataSets } from '../../src/evaluation/data/split';
+import { readQuestions } from '../../src/evaluation/cli/questions';
 import { questionSchema, type Question } from '../../src/grading/question';
 import { type Ended, runCommand } from './command';
 import { type Folder, makeFolder } from './folder';
@@ -41,6 +42,14 @@ test('inspect says what a file holds, what repeats and what cannot be used, and 
   ]) {
     expect(stdout).toContain(line);
   }
+});
+
+test('questions with answers alone are judged by the grader that was named', async () => {
+  await folder.write('pairs.jsonl', '{"question": "What is 6 times 7?", "answer": "42"}');
+  const { stdout } = await data('inspect', 'pairs.jsonl', '--grader', 'number');
+  expect(stdout).toContain('graders     number (1)');
+  const asked = await readQuestions(join(folder.path, 'pairs.jsonl'), { seed: 1, grader: 'exact' });
+  expect(asked).toMatchObject([{ id: 'pairs-1', grader: 'exact' }]);
 });
 
 test('inspect tells a program the same, of a known set', async () => {
