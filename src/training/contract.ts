@@ -64,8 +64,6 @@ export interface GroupInput
   readonly workers: readonly RunWorker[];
   /** Its limits are those of the whole group; `steps` is of one plan. */
   readonly run: ResolvedRun;
-  /** It waits in the queue of groups, where they have slots of their own. */
-  readonly isApart: boolean;
 }
 
 /** What the batch is chosen by. */
@@ -133,7 +131,7 @@ export interface OpenedNight {
 
 export interface SamplePlansRequest extends Omit<
   GroupInput,
-  'writer' | 'reward' | 'recursion' | 'run' | 'window' | 'isApart'
+  'writer' | 'reward' | 'recursion' | 'run' | 'window'
 > {
   readonly checkpoint: CheckpointRef;
   /** 1: each prompt shows an earlier plan and its answer, which the reply accepts or corrects. */

@@ -7,6 +7,7 @@ import { questionSetKey } from '../../evaluation/keys';
 import { keepLines } from '../../store/texts';
 import { readGroup, readRecord } from '../activities/records';
 import type { GroupInput, GroupResult } from '../contract';
+import { groupInput, type GroupOptions, lackedMoney } from '../group-input';
 import { groupKey } from '../keys';
 import { GROUP_WORKFLOW } from '../names';
 import { NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
@@ -45,27 +46,28 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   const { store, settings, questions, most } = request;
   const { key: set } = await keepLines(store, questions, questionSetKey);
   const asked = questions
-    .map((question, index) => inputOf(settings, { set, index }, question))
+    .map((question, index) => optionsOf(settings, { set, index }, question))
     .sort((one, other) => one.draw - other.draw)
     .slice(0, most);
   const progress = new Progress(request);
-  const rest: GroupInput[] = [];
+  const rest: GroupOptions[] = [];
   let spent = 0;
-  for (const input of asked) {
-    const group = await readKept(store, input);
-    if (group === null) rest.push(input);
+  for (const options of asked) {
+    const group = await readKept(store, settings.trainRun, options);
+    if (group === null) rest.push(options);
     else {
       spent += nanoUsdOf(group);
       progress.add(group);
     }
   }
   const budget = new SharedBudget(request.nanoUsd, spent);
-  const ask = async (next: GroupInput, share: BudgetShare): Promise<void> => {
-    const input = within(next, share.nanoUsd ?? Infinity);
-    const { rounds, spentNanoUsd, stoppedBy } = await play(request, input);
-    share.settle(spentNanoUsd);
-    progress.add(await readGroup(store, rounds[0]?.key ?? ''));
-    if (stoppedBy === 'cost' && input !== next) progress.runShort();
+  const ask = async (options: GroupOptions, share: BudgetShare): Promise<void> => {
+    const bounds = { nanoUsd: share.nanoUsd, wallClockMs: Infinity };
+    const input = groupInput(settings, options, bounds);
+    const result = await play(request, input);
+    share.settle(result.spentNanoUsd);
+    progress.add(await readGroup(store, result.rounds[0]?.key ?? ''));
+    if (lackedMoney(settings, input, result)) progress.runShort();
   };
   const askInTurn = async (): Promise<void> => {
     while (rest.length > 0 && progress.reason === null && !request.signal.aborted) {
@@ -109,38 +111,19 @@ class Progress {
 }
 
 /** Names a question by what decides its answer: prices do not. */
-function inputOf(
-  settings: TrainingSettings,
+function optionsOf(
+  { run: { conductor, workers, limits }, groupSize }: TrainingSettings,
   question: GroupInput['question'],
   content: Question,
-): GroupInput {
-  const { trainRun, seed, policy, reward, window, recursion, run, groupSize, verifier } = settings;
-  const { conductor, workers, limits } = run;
+): GroupOptions {
   const asked = [conductor, workers, limits.steps, groupSize, content];
   const text = JSON.stringify(asked, (name, value: unknown) => (name === 'price' ? undefined : value));
-  return {
-    purpose: 'examples',
-    trainRun,
-    cycle: 0,
-    draw: createHash('sha256').update(text).digest().readUIntBE(0, 6),
-    question,
-    writer: 'prompted',
-    plans: groupSize,
-    temperature: policy.servingTemperature,
-    workers,
-    seed,
-    policy,
-    reward,
-    recursion,
-    window,
-    ...(verifier !== undefined && { verifier }),
-    run,
-    isApart: false,
-  };
+  const draw = createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  return { purpose: 'examples', cycle: 0, draw, question, writer: 'prompted', workers };
 }
 
-async function readKept(store: Store, input: GroupInput): Promise<GroupRecord | null> {
-  const key = groupKey({ ...input, round: 0, checkpoint: '' });
+async function readKept(store: Store, trainRun: string, options: GroupOptions): Promise<GroupRecord | null> {
+  const key = groupKey({ ...options, trainRun, round: 0, checkpoint: '' });
   const group = await readRecord(store, key, groupRecordSchema);
   const isJudged = group?.rollouts.every(({ invalidBecause }) => invalidBecause === null) ?? false;
   return isJudged ? group : null;
@@ -149,13 +132,6 @@ async function readKept(store: Store, input: GroupInput): Promise<GroupRecord | 
 /** Cost of its calls, as far as prices are known. */
 function nanoUsdOf({ rollouts }: GroupRecord): number {
   return rollouts.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
-}
-
-/** Lowers the limit of an input; returns the same object if its own limit binds. */
-function within(input: GroupInput, nanoUsd: number): GroupInput {
-  const { run } = input;
-  if (nanoUsd >= (run.limits.nanoUsd ?? Infinity)) return input;
-  return { ...input, run: { ...run, limits: { ...run.limits, nanoUsd } } };
 }
 
 async function play({ client, taskQueue }: PromptedRequest, input: GroupInput): Promise<GroupResult> {

@@ -6,7 +6,6 @@ import { GROUP_RUN, MODEL, WORKER } from '../../protocol/given-run';
 import { durationMs as duration, MAX_STEPS } from '../../protocol/messages';
 import {
   findFault,
-  flag,
   either,
   isString,
   listOf,
@@ -145,7 +144,6 @@ const GROUP: Rules<GroupInput> = {
   workers: listOf(WORKER, 1, MAX_WORKERS),
   verifier: optional(MODEL),
   run: GROUP_RUN,
-  isApart: flag,
 };
 
 const WARM_START: Rules<WarmStartInput> = {

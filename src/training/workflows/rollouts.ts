@@ -2,9 +2,10 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { CheckpointRef } from '../checkpoint-ref';
 import type { GroupResult } from '../contract';
 import { chooseGroups, drawQuestions, drawWorkers } from '../draw';
+import type { GroupOptions } from '../group-input';
 import { hasSpread } from '../reward';
 import type { Night } from './night';
-import { type GroupOptions, startGroup } from './start-group';
+import { startGroup } from './start-group';
 
 /** The groups of a cycle, by draw. */
 export interface CycleRollouts {

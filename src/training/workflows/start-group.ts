@@ -7,6 +7,7 @@ import {
 import type { BudgetShare } from '../../budget/shared-budget';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { GroupInput, GroupResult } from '../contract';
+import { groupInput, type GroupOptions, lackedMoney } from '../group-input';
 import { GROUP_WORKFLOW } from '../names';
 import { groupQueue, groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
 import type { Night } from './night';
@@ -23,67 +24,31 @@ export function startGroup(
   together: number,
 ): Promise<GroupResult> | null {
   const share = night.share(together);
-  return share && playGroup(night, share, groupInput(night, options, share.nanoUsd));
+  if (share === null) return null;
+  // A night is judged after its time as well.
+  const wallClockMs = options.purpose === 'training' ? night.remainingMs() : MAX_WALL_CLOCK_MS;
+  const { settings } = night.state.opened;
+  return playGroup(night, share, groupInput(settings, options, { nanoUsd: share.nanoUsd, wallClockMs }));
 }
 
+/** Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority. */
 async function playGroup(night: Night, share: BudgetShare, input: GroupInput): Promise<GroupResult> {
+  const { settings } = night.state.opened;
   let result: GroupResult | null = null;
   try {
-    result = await runGroup(input);
-    const hadOwnLimit = input.run.limits.nanoUsd === night.state.opened.settings.run.limits.nanoUsd;
-    if (result.stoppedBy === 'cost' && !hadOwnLimit) night.runShort();
+    result = await executeChild<(input: GroupInput) => Promise<GroupResult>>(GROUP_WORKFLOW, {
+      workflowId: input.purpose === 'training' ? groupWorkflowId(input) : trialWorkflowId(input),
+      args: [input],
+      taskQueue: settings.slots === null ? undefined : groupQueue(workflowInfo().taskQueue),
+      priority: { priorityKey: NIGHT_PRIORITY },
+      // Nothing of a night goes on spending after its end.
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+      staticSummary: `question ${input.question.index + 1}, ${input.plans} plans`,
+    });
+    if (lackedMoney(settings, input, result)) night.runShort();
     return result;
   } finally {
     night.settle(share, result);
   }
-}
-
-/** Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority. */
-function runGroup(input: GroupInput): Promise<GroupResult> {
-  return executeChild(GROUP_WORKFLOW, {
-    workflowId: input.purpose === 'training' ? groupWorkflowId(input) : trialWorkflowId(input),
-    args: [input],
-    taskQueue: input.isApart ? groupQueue(workflowInfo().taskQueue) : undefined,
-    priority: { priorityKey: NIGHT_PRIORITY },
-    // Nothing of a night goes on spending after its end.
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-    staticSummary: `question ${input.question.index + 1}, ${input.plans} plans`,
-  });
-}
-
-export type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'question' | 'writer' | 'workers'>;
-
-/**
- * The input of a group, within its own limits and what was set aside for it. Plans to learn from are sampled as in
- * training; those that try a policy, as it would serve.
- */
-function groupInput(night: Night, options: GroupOptions, share: number | null): GroupInput {
-  const { settings } = night.state.opened;
-  const { trainRun, seed, policy, reward, window, slots, recursion, run, verifier } = settings;
-  const isTrial = options.purpose !== 'training';
-  const { nanoUsd, wallClockMs } = run.limits;
-  const most = Math.min(nanoUsd ?? Infinity, share ?? Infinity);
-  return {
-    ...options,
-    trainRun,
-    seed,
-    plans: isTrial ? settings.gate.samples : settings.groupSize,
-    temperature: isTrial ? policy.servingTemperature : policy.temperature,
-    policy,
-    reward,
-    window,
-    isApart: slots !== null,
-    recursion,
-    ...(verifier !== undefined && { verifier }),
-    run: {
-      ...run,
-      limits: {
-        ...run.limits,
-        nanoUsd: most === Infinity ? null : most,
-        // A night is judged after its time as well.
-        wallClockMs: Math.max(1, Math.min(wallClockMs, isTrial ? MAX_WALL_CLOCK_MS : night.remainingMs())),
-      },
-    },
-  };
 }

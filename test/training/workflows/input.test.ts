@@ -46,7 +46,6 @@ const GROUP = {
     ...{ timeoutMs: 1_000, patienceMs: 1_000 },
   },
   run: runOf([modelCard('a')]),
-  isApart: false,
 };
 
 test.each<readonly [workflow: string, words: string, input: unknown]>([

@@ -20,7 +20,7 @@ async function isWaitingOrOver(id: string): Promise<boolean> {
   return status.name !== 'RUNNING' || (raw.pendingActivities ?? []).length > 0;
 }
 
-test('each activity of a solve waits for one nightly activity at most', async () => {
+test('an activity of a solve waits for nightly activities under way, not for those that wait', async () => {
   stage = await openScriptedTraining({ training: NIGHT });
   const events = new EventEmitter();
   const busy = once(events, 'busy');
@@ -51,8 +51,9 @@ test('each activity of a solve waits for one nightly activity at most', async ()
   const order = starts.seen.slice(before).map(({ of }) => (of === SOLVE_WORKFLOW ? 'solve' : 'night'));
   const waits = order.join(' ').split('solve').slice(0, -1);
   // Its configuration is resolved first, on the spot.
-  const atMostOne = expect.stringMatching(/^( night)? $/) as unknown;
-  expect(waits).toEqual(['', atMostOne, atMostOne]);
+  // Beside the one that runs, the server may have handed out another before the solve's was in its queue.
+  const atMostTwo = expect.stringMatching(/^( night){0,2} $/) as unknown;
+  expect(waits).toEqual(['', atMostTwo, atMostTwo]);
   expect(order.filter((of) => of === 'night').length).toBeGreaterThan(10);
 });
 

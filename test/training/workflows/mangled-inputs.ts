@@ -63,7 +63,7 @@ async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
     ...{ trainRun, seed, policy, reward, recursion, window, plans, run, workers: run.workers },
     ...{ purpose: 'examples', cycle: 0, draw: 0, question: { set, index: 0 }, writer: 'prompted' },
     ...(verifier !== undefined && { verifier }),
-    ...{ temperature: 1, isApart: false },
+    temperature: 1,
   };
   const lesson = await askForWarmStart(stage.store, trainingOf(config).base, LESSON, settings);
   // What the trainer is configured with, it holds against its contract itself.
