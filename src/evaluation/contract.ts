@@ -6,7 +6,7 @@ import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { MethodRecord } from './records';
 
-// What goes in and out of an evaluation's workflows and activities.
+// Inputs and outputs of an evaluation's workflows and activities.
 
 /** A question of a set that lies in the store. */
 export interface QuestionRef {
@@ -73,7 +73,7 @@ export interface CustomGrader {
   readonly right: string;
 }
 
-/** What a grader of the user's own is given; a long text is a reference to the store. */
+/** Input of a grader of the user's own; a long text is a reference to the store. */
 export interface CustomGradeRequest {
   /** Id of the question. */
   readonly id: string;
@@ -90,11 +90,11 @@ export interface AskedQuestion {
   readonly text: Text;
 }
 
-/** What holds for every method on every question of an evaluation. */
+/** Settings of every method on every question of an evaluation. */
 interface EvaluationSettings {
   /** Also the id of its workflow. */
   readonly id: string;
-  /** As `readMethod` reads them, in the order of the table. */
+  /** Names as `readMethod` reads them, in the order of the table. */
   readonly methods: readonly string[];
   /** Ids of the workers in the order of the configuration. */
   readonly workers: readonly string[];
@@ -119,7 +119,7 @@ export interface EvaluateInput extends EvaluationSettings {
   readonly questions: number;
   /** How many questions may be under way together. */
   readonly window: number;
-  /** What this run of the evaluation may cost, however often it goes on as new; null: no limit. */
+  /** Budget of this run of the evaluation, over all its continuations; null: no limit. */
   readonly nanoUsd: number | null;
   /** Set by the workflow itself where it goes on in a new run. */
   readonly carried?: EvaluationProgress;
@@ -156,7 +156,7 @@ export interface QuestionOutcome {
 }
 
 export interface OpenedQuestion extends AskedQuestion {
-  /** What was found by an earlier run of the evaluation. */
+  /** Results of an earlier run of the evaluation. */
   readonly known: readonly MethodRecord[];
   readonly solved?: LoggedSolve;
   /** Whether there is a right answer to judge by; absent: yes. */

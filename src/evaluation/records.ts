@@ -14,7 +14,7 @@ const text: z.ZodType<Text> = z.union([
 ]);
 export const verdictSchema = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
 
-/** What calls came to. `nanoUsd` is null where a price is unknown. */
+/** Sum of calls. `nanoUsd` is null if a price is unknown. */
 const spentSchema = z.object({
   calls: z.int().nonnegative(),
   inputTokens: z.int().nonnegative(),
@@ -31,7 +31,7 @@ export const attemptSchema = z.object({
   problem: z.string().nullable(),
   answer: text.nullable(),
   verdict: verdictSchema,
-  /** What the grader took the answer to be, why it judged so, and its version; absent where it was not judged. */
+  /** Answer as the grader read it, its reason and its version; absent if it was not judged. */
   extracted: z.string().nullable().exactOptional(),
   reason: z.string().exactOptional(),
   graderVersion: z.string().exactOptional(),
@@ -44,7 +44,7 @@ export const attemptSchema = z.object({
 });
 export type Attempt = Readonly<z.infer<typeof attemptSchema>>;
 
-/** What a judge said of two answers to a question whose right answer is not known, asked in both orders. */
+/** Judge's preference between two answers to a question without a known right answer, asked in both orders. */
 const preferenceSchema = z.object({
   /** The other method. */
   over: z.string(),
@@ -54,7 +54,7 @@ const preferenceSchema = z.object({
 });
 export type Preference = z.infer<typeof preferenceSchema>;
 
-/** What one method made of one question: a line of `results.jsonl`. */
+/** Result of one method on one question: a line of `results.jsonl`. */
 export const methodRecordSchema = z.object({
   evaluation: z.string(),
   method: z.string(),
@@ -73,7 +73,7 @@ export const methodRecordSchema = z.object({
   spent: spentSchema,
   /** Calls that are not in it: lost in a crash or a time-out, at a cost that is unknown. */
   lost: z.int().nonnegative(),
-  /** What judging it cost beside that; absent where no model was asked. */
+  /** Further cost of judging it; absent if no model was asked. */
   judging: spentSchema.exactOptional(),
   preference: preferenceSchema.exactOptional(),
   /** The part of it that wrote plans. */
@@ -107,7 +107,7 @@ const logSchema = z.object({
   known: z.int().nonnegative(),
 });
 export type LogFacts = z.infer<typeof logSchema>;
-/** What a learned router learned from: answers of workers alone, in an earlier evaluation. */
+/** Source of a learned router: answers of workers alone, in an earlier evaluation. */
 const learnedSchema = z.object({
   /** Its id. */
   from: z.string(),
@@ -115,7 +115,7 @@ const learnedSchema = z.object({
   answers: z.int().positive(),
   /** Questions that were left out, since they are asked now. */
   repeated: z.int().nonnegative(),
-  /** What the answers cost; null where a price is unknown. */
+  /** Cost of the answers; null if a price is unknown. */
   nanoUsd: z.int().nonnegative().nullable(),
 });
 export type Learned = z.infer<typeof learnedSchema>;
@@ -132,7 +132,7 @@ export const manifestSchema = z.object({
   workers: z.array(z.string()),
   seed: z.int(),
   startedAt: z.string(),
-  /** What it may use from its beginning to its end, whatever is configured meanwhile. */
+  /** Run settings from its beginning to its end, whatever is configured meanwhile. */
   run: z.custom<ResolvedRun>(isRun),
   verifier: z.custom<ModelCard>(isModel).exactOptional(),
   /** Whether the verifier compares answers where no right one is known. */

@@ -36,7 +36,7 @@ export function addSpent(one: Spent, other: Spent): Spent {
   };
 }
 
-/** What equal cost is measured in: money, or tokens where none is paid or a price is unknown. */
+/** Chooses the unit of equal cost: money, or tokens if none is paid or a price is unknown. */
 export function unitOf({ nanoUsd }: Spent): (spent: Spent) => number {
   const tokens = ({ inputTokens, outputTokens }: Spent): number => inputTokens + outputTokens;
   return nanoUsd === null || nanoUsd === 0 ? tokens : (spent) => spent.nanoUsd ?? 0;

@@ -18,7 +18,7 @@ import {
   tally,
 } from './statistics';
 
-/** What came of one method. */
+/** Result of one method. */
 export interface MethodSummary {
   readonly method: string;
   /** Questions that it was tried on. */
@@ -31,7 +31,7 @@ export interface MethodSummary {
   readonly ungraded: number;
   /** Against the Conductor, or the first method where that is not among them. */
   readonly comparison: Comparison | null;
-  /** What it cost less that other one, question by question; null for that one itself, and where a price is unknown. */
+  /** Saving against that other one, question by question; null for that one itself, and if a price is unknown. */
   readonly costGain: { readonly usd: number; readonly interval: Interval } | null;
   /** How often a judge preferred it to the Conductor, where no right answer is known; null where none was asked. */
   readonly preferences: Preferences | null;
@@ -60,7 +60,7 @@ type Evaluated = Pick<
   'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log' | 'learned'
 >;
 
-/** What an evaluation found. */
+/** Findings of an evaluation. */
 export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'log' | 'learned'> {
   readonly questions: number;
   /** Questions that every method was tried on: those that are compared. */
@@ -93,7 +93,7 @@ export function summarize(manifest: Evaluated, records: readonly MethodRecord[])
     preferences: countPreferences(of(method)),
     capped: makesSamples(method) ? countCapped(of(method), of(REFERENCE)) : 0,
   }));
-  // What the log knows was paid before.
+  // Leaves out the log, which was paid before.
   const paid = log === undefined ? records : records.filter(({ method }) => method !== REFERENCE);
   const best = bestWorker(summaries);
   return {
@@ -153,7 +153,7 @@ function countCapped(own: readonly MethodRecord[], others: readonly MethodRecord
   }).length;
 }
 
-/** What workers know alone is told by the others' records of the same question, where workers were tried alone. */
+/** Finds what went wrong. The others' records of the question say what workers know alone, if they were tried. */
 function failureIn(
   { plan, runs, rounds, outputs, verdict }: MethodRecord,
   workers: readonly string[],

@@ -9,7 +9,7 @@ export function checkpointId({ trainRun, name }: CheckpointRef): string {
   return `${trainRun}/${name}`;
 }
 
-/** What writes plans: a checkpoint, or the Conductor of `conductor.yaml` as it is prompted, which is no checkpoint. */
+/** Writer of plans: a checkpoint, or the prompted Conductor of `conductor.yaml`, which is no checkpoint. */
 export type PolicyRef = CheckpointRef | 'prompted';
 
 /** How sentences and records call a policy: `<training run>/<name>`, or `the prompted Conductor`. */

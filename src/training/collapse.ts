@@ -1,7 +1,7 @@
 import { counted } from '../trace/describe';
 import type { CycleMetrics, TopicMetrics } from './progress';
 
-/** So many cycles are looked at together: a topic need not come up in each. */
+/** Cycles that are judged together: a topic need not come up in each. */
 export const COLLAPSE_CYCLES = 5;
 
 /** Fewer plans may be alike by chance. */

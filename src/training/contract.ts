@@ -9,7 +9,7 @@ import type { GroupId, SampledPlan } from './rollout';
 import type { PublishSettings, TrainingSettings } from './settings';
 import type { InitRequest, TrainerMessage, WarmStartRequest } from './trainer-contract';
 
-// What goes in and out of training's workflows, and then of the activities that have more than a few arguments.
+// Inputs and outputs of training's workflows, and of the activities that have more than a few arguments.
 
 /** One night, as `conductorTrain` is asked for it. Everything else is read from the worker's configuration. */
 export interface TrainInput {
@@ -29,23 +29,23 @@ export interface TrainInput {
   readonly config?: ConfigDigest;
 }
 
-/** What a night keeps where it goes on in a new run of its workflow. */
+/** State that a night carries into a new run of its workflow. */
 export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | 'best' | 'warning'> {
   readonly opened: OpenedNight;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly begun: CheckpointRef;
   readonly checkpoint: CheckpointRef;
-  /** That the next cycle's plans are sampled from; absent where it is that one. */
+  /** Checkpoint that samples the next cycle's plans; absent if it is that one. */
   readonly writer?: CheckpointRef;
   readonly spentNanoUsd: number;
-  /** That the money was spent on, reviews not counted. */
+  /** Rollouts that the money was spent on, reviews not counted. */
   readonly rollouts: number;
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
 }
 
-/** What the rest of a night may use; null: no such limit. */
+/** Budget of the rest of a night; null: no such limit. */
 export interface NightBudget {
   readonly costUsd?: number | null;
   readonly hours?: number;
@@ -66,7 +66,7 @@ export interface GroupInput
   readonly run: ResolvedRun;
 }
 
-/** What the batch is chosen by. */
+/** Facts that the batch is chosen by. */
 export interface GroupRound {
   readonly round: 0 | 1;
   /** Store key of its record. */
@@ -99,7 +99,7 @@ export interface ExportInput extends TrainerMessage<'exportRequest'> {
   readonly timeoutMs: number;
 }
 
-/** What an input names beside the worker that it came to. */
+/** Places that an input names beside the worker that it came to. */
 export interface NamedPlaces {
   /** Base URL. */
   readonly policyServer?: string;
@@ -118,7 +118,7 @@ export interface OpenedNight {
   readonly done: number;
   /** The checkpoint to go on from; null: the trainer is to make the first one. */
   readonly from: CheckpointRef | null;
-  /** What its next cycle's plans are sampled from, where that is another one. */
+  /** Checkpoint that samples its next cycle's plans, if that is another one. */
   readonly writer?: CheckpointRef | null;
   readonly init: InitRequest;
   /** Supervised steps before the first cycle; null: none. */
@@ -153,9 +153,9 @@ export interface SamplePlansResult {
 export interface WriteBatchRequest {
   readonly trainRun: string;
   readonly cycle: number;
-  /** That the update goes on from. */
+  /** Checkpoint that the update continues from. */
   readonly checkpoint: CheckpointRef;
-  /** That the plans were sampled from; default: the same. */
+  /** Checkpoint that the plans were sampled from; default: the same. */
   readonly writer?: CheckpointRef;
   readonly temperature: number;
   /** Store keys of the groups to learn from. */
@@ -181,7 +181,7 @@ export interface CloseCycleRequest extends Pick<
 > {
   /** The one that the cycle made; where it learned nothing, the one that it began with. */
   readonly checkpoint: CheckpointRef;
-  /** What the next cycle's plans are sampled from; null or absent: that one. */
+  /** Checkpoint that samples the next cycle's plans; null or absent: that one. */
   readonly writer?: CheckpointRef | null;
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
@@ -231,9 +231,9 @@ export interface JudgeCanaryRequest {
   readonly trainRun: string;
   readonly date: string;
   readonly promoted: Tried;
-  /** What it replaced, on the same questions. */
+  /** Trial of the policy it replaced, on the same questions. */
   readonly replaced: Tried;
-  /** What the promoted one wrote there, compared with the trainer's own weights; null where it wrote nothing. */
+  /** Gaps between what the promoted one wrote there and the trainer's own weights; null if it wrote nothing. */
   readonly gaps: CanaryGaps | null;
 }
 
@@ -242,7 +242,7 @@ export interface CanaryGaps {
   /** From the promoted checkpoint, and from the one that it was made of; null where that is gone. */
   readonly own: readonly number[];
   readonly parent: readonly number[] | null;
-  /** What the mean of `own` may be. */
+  /** Largest mean of `own`. */
   readonly tolerance: number;
 }
 

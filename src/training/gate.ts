@@ -12,9 +12,9 @@ import { describePolicy } from './checkpoint-ref';
 import type { GateDecision } from './contract';
 import { gainsOf, type Pair, pairUp, type QuestionScore, type ScoredPolicy } from './scores';
 
-/** What holds for a judgement. */
+/** Settings of a judgement. */
 export interface GateRule {
-  /** What a candidate may cost at most in costs of its baseline; null: whatever it does. */
+  /** Highest cost of a candidate in costs of its baseline; null: any. */
   readonly maxCostRatio: number | null;
   /** Non-inferiority margin. */
   readonly margin: number;
@@ -72,7 +72,7 @@ function meanCost(scores: readonly QuestionScore[]): number | null {
   return costs.length < scores.length ? null : meanOf(costs);
 }
 
-/** What the candidate costs more, question by question; nothing where some price is unknown. */
+/** Extra cost of the candidate, question by question; empty if some price is unknown. */
 function extraCosts(pairs: readonly Pair[]): number[] {
   const extra = pairs.flatMap(({ candidate, baseline }) =>
     candidate.nanoUsd === null || baseline.nanoUsd === null ? [] : [candidate.nanoUsd - baseline.nanoUsd],
@@ -121,10 +121,10 @@ function describe(
   ].join(', ');
 }
 
-/** What a set of held-out questions should find, through how many nights, where its gains have this spread. */
+/** Planned power of a held-out set: this gain, through so many nights, if its gains have this spread. */
 const PLANNED = { gain: 0.05, nights: 50, spread: 0.2, questions: 400 } as const;
 
-/** What a set of held-out questions is too small for, in a sentence; null where it is large enough. */
+/** Says what a set of held-out questions is too small for; null if it is large enough. */
 export function describeSmallSet(questions: number): string | null {
   const { gain, nights, spread } = PLANNED;
   const [first, last] = [1, nights].map((night) =>

@@ -30,7 +30,7 @@ export const gateKey = (trainRun: string, date: string): string =>
 export const canaryKey = (trainRun: string, date: string): string =>
   `${nightsFolder(trainRun)}${date}-canary.json`;
 
-/** What a checkpoint wrote when it was tried as it serves. */
+/** Key of the replies that a checkpoint wrote when it was tried in service. */
 export const canaryBatchKey = (trainRun: string, date: string): string =>
   `${nightsFolder(trainRun)}${date}-canary.jsonl.gz`;
 
@@ -48,7 +48,7 @@ export const isWeightsKey = (key: string): boolean => /^training\/[^/]+\/weights
 /** The files themselves, those of all training runs, each under its SHA-256. */
 export const WEIGHTS_FOLDER = 'weights/';
 
-/** What writers of a folder of artifacts have not finished, and what a killed one left. */
+/** Folder of unfinished writes, also those of killed writers. */
 export const UNFINISHED_FOLDER = 'unfinished/';
 
 /** Metrics of all cycles, and nothing else. */

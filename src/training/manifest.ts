@@ -8,7 +8,7 @@ import { checkpointSchema } from './trainer-contract';
 export const manifestSchema = z.strictObject({
   schema: z.literal(1),
   ...checkpointSchema.shape,
-  /** What requests to the policy server call it. */
+  /** Name in requests to the policy server. */
   model: z.string(),
   /** `full`: the instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
   prompt: z.enum(['full', 'compact']),
@@ -33,7 +33,7 @@ const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() })
 export const servingSchema = z.strictObject({
   schema: z.literal(1),
   serving: pointerSchema.nullable(),
-  /** What `rollback` returns to; newest last. */
+  /** Policies that `rollback` returns to; newest last. */
   before: z.array(pointerSchema.nullable()),
   /** No gate replaces it while this is true. */
   pinned: z.boolean(),

@@ -11,9 +11,9 @@ import { createAskPolicy } from './policy/ask';
 import { createPolicyProvider } from './policy/conductor';
 
 export interface TrainingPluginOptions {
-  /** As `ConductorPlugin` takes it. */
+  /** Option of `ConductorPlugin`. */
   readonly config?: string | TrainableInput;
-  /** As `ConductorPlugin` takes it. */
+  /** Option of `ConductorPlugin`. */
   readonly store?: Store;
 }
 

@@ -28,7 +28,7 @@ const cycleTimesSchema = z.object({
 });
 export type CycleTimes = z.infer<typeof cycleTimesSchema>;
 
-/** What the plans of a topic have in common. A shape is how many steps there are, and who sees whom. */
+/** Metrics of a topic's plans. A shape is how many steps there are, and who sees whom. */
 const topicMetricsSchema = z.object({
   plans: z.number(),
   /** Counts of these plans by shape: for each step the ones that it sees, as JSON. */
@@ -99,6 +99,6 @@ export interface NightProgress {
   /** Rewards of the cycles so far, oldest first. */
   readonly rewards: readonly number[];
   readonly best: { readonly checkpoint: string; readonly heldOut: number } | null;
-  /** What went wrong last without harm to the night, in one sentence. */
+  /** Last problem that did the night no harm, in one sentence. */
   readonly warning: string | null;
 }

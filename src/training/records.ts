@@ -9,14 +9,14 @@ export const runRecordSchema = z.object({
   trainRun: z.string(),
   /** The last cycle that is over; 0 before the first. */
   done: z.int().nonnegative(),
-  /** What the next night goes on from; null before the first cycle is over. */
+  /** Checkpoint that the next night continues from; null before the first cycle is over. */
   checkpoint: checkpoint.nullable(),
-  /** What the plans of the next cycle are sampled from, where a night was interrupted that samples ahead. */
+  /** Checkpoint that samples the next cycle's plans, after an interrupted night that samples ahead. */
   writer: checkpoint.nullable().optional(),
 });
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
-/** What became of one night. One object in the store, replaced as a whole. */
+/** Result of one night. One object in the store, replaced as a whole. */
 export const nightRecordSchema = z.object({
   schema: z.literal(1),
   trainRun: z.string(),
@@ -37,12 +37,12 @@ export const nightRecordSchema = z.object({
   openedAt: z.string(),
   /** null while it is under way, or was interrupted. */
   closedAt: z.string().nullable(),
-  /** What the gate decided, in a sentence; null where it was not asked. */
+  /** Decision of the gate, in a sentence; null if it was not asked. */
   decision: z.string().nullable(),
 });
 export type NightRecord = z.infer<typeof nightRecordSchema>;
 
-/** What a night may train. `isTrained`: nothing. */
+/** Cycles that a night may train. `isTrained`: none. */
 export type Claim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly isTrained: boolean };
 
 /**

@@ -31,7 +31,7 @@ export const groupRecordSchema = groupIdSchema.extend({
   topic: z.string().optional(),
   /** Ids in the order of the prompt. */
   workers: z.array(z.string()).readonly(),
-  /** Who wrote the plans: `<training run>/<name>`, or `the prompted Conductor`. */
+  /** Writer of the plans: `<training run>/<name>`, or `the prompted Conductor`. */
   checkpoint: z.string(),
   /** Store key of the prompts, token ids and log-probabilities; null for the prompted Conductor. */
   samples: z.string().nullable(),
@@ -39,7 +39,7 @@ export const groupRecordSchema = groupIdSchema.extend({
 });
 
 export type Rollout = Readonly<z.infer<typeof rolloutSchema>>;
-/** What the policy wrote. */
+/** Plan as the policy wrote it. */
 export type SampledPlan = Pick<Rollout, 'plan' | 'problem' | 'tokens'>;
 /** The rollouts of one question in one cycle. */
 export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;

@@ -2,7 +2,7 @@ import { groupBy, meanOf } from '../evaluation/statistics';
 import type { PolicyRef } from './checkpoint-ref';
 import type { GroupRecord } from './rollout';
 
-/** What one policy earned on one question. */
+/** Score of one policy on one question. */
 export interface QuestionScore {
   /** Its id. */
   readonly question: string;

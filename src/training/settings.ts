@@ -12,7 +12,7 @@ export interface PolicySettings extends Omit<TrainingConfig['policy'], 'timeout'
   readonly patienceMs: number;
 }
 
-/** What of a night's settings a checkpoint is published by. */
+/** Settings by which a night publishes a checkpoint. */
 export interface PublishSettings {
   readonly policy: PolicySettings;
   readonly trainer: Pick<TrainingSettings['trainer'], 'taskQueue' | 'device'>;

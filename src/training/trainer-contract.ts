@@ -105,7 +105,7 @@ export const checkpointSchema = z.strictObject({
   trainRun,
   /** `base`, `warm`, or the cycle that made it as six digits. */
   name,
-  /** What a policy server loads, below whichever folder it keeps checkpoints of the store in. */
+  /** Folder that a policy server loads, below the one that it keeps checkpoints of the store in. */
   folder: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}\/[a-z0-9][a-z0-9-]{0,62}\/(?:model|adapter)$/),
   /** `model`: a whole Hugging Face model; `adapter`: a LoRA adapter of the base. */
   kind: z.enum(['model', 'adapter']),
@@ -117,7 +117,7 @@ export const checkpointSchema = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-/** What an update came to; the metrics of its cycle repeat it. */
+/** Result of an update; the metrics of its cycle repeat it. */
 export const updateMetricsSchema = z.strictObject({
   loss: z.number(),
   gradNorm: z.number(),
@@ -220,7 +220,7 @@ export const trainerMessages = {
     checkpoint: parent,
     /** Base URLs of policy servers, each ending in `/v1`. */
     servers: z.array(z.url()).min(1),
-    /** What the probe may differ by. */
+    /** Largest difference of the probe. */
     tolerance: z.number().positive(),
   }),
   retireRequest: z.strictObject({ trainRun, keep: z.array(name), servers: z.array(z.url()) }),
@@ -238,7 +238,7 @@ export const trainerMessages = {
     parent: z.array(z.number().nonnegative()).nullable(),
   }),
   publishResult: z.strictObject({
-    /** What a request to the policy server names. */
+    /** Model name in requests to the policy server. */
     model: z.string(),
     /** Largest difference of a log-probability on the probe, over all servers. */
     logprobGap: z.number(),

@@ -170,7 +170,7 @@ function withoutTimes({ methods, ...summary }: Summary): object {
 
 test('a budget is kept, and more of it pays for nothing twice', async () => {
   const methods = ['worker:coder', 'worker:clerk', 'reflection:clerk'];
-  // Of 14 calls.
+  // Money for 9 of 14 calls.
   const short = await stage.inputOf('eval-short', methods, { nanoUsd: 9 * CALL_NANO_USD, window: 2 });
   await stage.whileWorking(async () => {
     const first = await stage.run({ ...short, limits: { tokens: 100_000 } });

@@ -13,7 +13,7 @@ import { type EvaluationStage, openEvaluation } from './open-evaluation';
 const QUESTIONS = questionsOf(4);
 const METHODS = ['conductor', 'workers', 'vote:clerk', 'random', 'silent'];
 
-/** What is found must not depend on what happened on the way. */
+/** Findings must not depend on what happened on the way. */
 function verdictsOf(records: readonly MethodRecord[]): object[] {
   return records.map(({ method, index, verdict, extracted, spent, workers }) => {
     return { method, index, verdict, extracted, spent, workers };

@@ -51,7 +51,7 @@ function conductor(topic: Topic): number {
   return after(anyOf(best, second), best);
 }
 
-/** Of four votes two agree, or the first is the only right one: wrong ones never agree. */
+/** Chance that two of four votes agree, or that the first is the only right one: wrong ones never agree. */
 function vote(right: number): number {
   const wrong = 1 - right;
   return 1 - wrong ** 4 - 4 * right * wrong ** 3 + right * wrong ** 3;

@@ -58,7 +58,7 @@ function falseAlarms(runs: number, riskOfNight: (night: number) => number): numb
   const random = randomFrom('false alarms');
   let alarms = 0;
   for (let run = 0; run < runs; run += 1) {
-    // What the nights have in common, as those do that are judged on the same questions.
+    // Chance that the nights share, being judged on equal questions.
     const shared = Array.from({ length: QUESTIONS }, () => random());
     const isAlarm = Array.from({ length: NIGHTS }, (_, night) => {
       const gains = shared.map((lean) => (random() < 0.5 ? Math.sign(lean - random()) / 2 : 0));

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store';
 import type { QuestionRef } from '../contract';
 import { readQuestionSetKey } from '../keys';
 
-/** What a worker asks of together: a night's own two sets, those of the night before, an evaluation's. */
+/** Sets that a worker needs together: a night's own two, those of the night before, an evaluation's. */
 const KEPT_SETS = 4;
 
 /** Reads questions by reference. One for a process: it keeps the sets it read last, which never change. */

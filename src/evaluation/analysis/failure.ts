@@ -18,7 +18,7 @@ export interface JudgedRun {
   readonly pool: Readonly<Record<string, Verdict | null>>;
 }
 
-/** What went wrong, in the order in which pictures show it. */
+/** Kinds of failure, in the order in which pictures show them. */
 export const FAILURES = [
   'format',
   'spoilt',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { explainIssue } from '../../config/errors';
 import { type Question, questionSchema } from '../../grading/question';
 
-/** What becomes of a record: a question, one that is left out on purpose, or one with something wrong. */
+/** Result of reading a record: a question, one that is left out on purpose, or one with a mistake. */
 export type Mapped =
   { readonly question: Question } | { readonly leftOut: string } | { readonly problems: readonly string[] };
 

@@ -31,7 +31,7 @@ export function readPolicy(argument: string): AskedPolicy | null {
   return { checkpoint: run === undefined ? null : `${run}/${whole}`, depth: Number(depth) };
 }
 
-/** As its method is named, behind the colon. */
+/** Name behind the colon of the method. */
 export function policyName({ checkpoint, depth }: AskedPolicy): string {
   const parts = [...(checkpoint === null ? [] : [checkpoint]), ...(depth === 0 ? [] : [String(depth)])];
   return parts.join(':');

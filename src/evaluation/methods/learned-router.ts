@@ -71,7 +71,7 @@ function featuresOf(text: string): Set<string> {
   return new Set([...words, ...pairs]);
 }
 
-/** What only one question has says nothing about another. */
+/** Least number of questions with a word before it counts; a single one says nothing about another. */
 const FEWEST_QUESTIONS = 2;
 
 function vocabularyOf(texts: readonly string[]): Vocabulary {

@@ -1,7 +1,7 @@
 import type { Plan } from '../../plan/plan';
 import type { ConductorChange } from '../../protocol/activities';
 
-/** What a method may know of a question that it is tried on, beside the question. */
+/** Facts a method may use beside the question. */
 export interface Team {
   /** Ids of the workers, in the order of the configuration. */
   readonly workers: readonly string[];
@@ -37,7 +37,7 @@ interface ConductorMethod {
 export interface MethodEntry {
   /** One line of the command's help. */
   readonly description: string;
-  /** What may stand behind the colon: a worker that must be named, or in whose place the first one or any stands. */
+  /** Argument behind the colon: a worker that must be named, or in whose place the first one or any stands. */
   readonly argument: 'none' | 'examples' | 'policy' | 'worker' | 'first worker' | 'any worker';
   /** @param argument in its full form; '' where there is none */
   readonly make: (argument: string) => Method;

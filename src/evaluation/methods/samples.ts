@@ -25,7 +25,7 @@ export const vote: MethodEntry = {
   make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }),
 };
 
-/** So many attempts that know nothing of each other. Each has a number: a model that takes a seed would repeat itself. */
+/** Makes attempts that know nothing of each other. Each has a number: a model that takes a seed would repeat itself. */
 export function attempts(worker: string, first: number, count: number): Plan {
   const steps = Array.from({ length: count }, (_, place): Step => {
     const subtask = `Answer the question completely. This is attempt ${first + place}, made without knowledge of others.`;

@@ -22,7 +22,7 @@ interface Asked {
   readonly prompt: Text;
   readonly run: ResolvedRun;
   readonly limits: Limits;
-  /** What the call is for. */
+  /** Purpose of the call. */
   readonly name: string;
   /** See `RunContext`. */
   readonly identity?: string;

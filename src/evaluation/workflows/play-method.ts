@@ -8,7 +8,7 @@ interface Tried {
   readonly name: string;
   readonly method: Method;
   readonly team: Team;
-  /** What the Conductor made of the question; null for its own turn. */
+  /** Conductor's result on the question; null for its own turn. */
   readonly reference: MethodRecord | null;
 }
 

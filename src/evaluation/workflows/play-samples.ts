@@ -36,7 +36,7 @@ export async function playSamples(
   return choose === 'vote' ? countVotes(trial, made) : chooseBest(trial, name, worker, made);
 }
 
-/** What was made so far of what may be spent. */
+/** Attempts made so far, and the cost that is left for more. */
 class Attempts {
   readonly runs: SolveRun[] = [];
   readonly answers: (Text | null)[] = [];

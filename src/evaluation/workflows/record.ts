@@ -78,7 +78,7 @@ async function judgementOf(trial: Trial, name: string, result: MethodResult): Pr
   if (grade === null) return withoutGrade(result);
   const { outputs, ...byRule } = grade;
   const verified = await verify(trial, name, byRule);
-  // What a verifier took for right was not lost on the way.
+  // An answer that the verifier accepts was not lost on the way.
   return verified && { ...verified, ...(verified.grade.verdict === 'wrong' && { outputs }) };
 }
 
@@ -98,7 +98,7 @@ async function gradeWithSteps(
   return { ...grade, outputs };
 }
 
-/** What the steps answered, round by round; of several solves, which are attempts, in one round. */
+/** Outputs of the steps, round by round; the attempts of several solves count as one round. */
 function outputsOf(runs: readonly SolveRun[]): readonly (readonly (Text | null)[])[] {
   const rounds = runs.flatMap(({ trace }) => (trace === null ? [] : roundsOf(trace)));
   const outputs = rounds.map(({ steps }) => steps.map(({ output }) => output));

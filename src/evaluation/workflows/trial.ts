@@ -27,7 +27,7 @@ export interface SolveRun {
   readonly id: string;
   /** Null if it left none. */
   readonly trace: SolveTrace | null;
-  /** What it failed with. */
+  /** Failure of the solve. */
   readonly problem: Problem | null;
   readonly latencyMs: number;
 }
@@ -35,7 +35,7 @@ export interface SolveRun {
 /** A rule's grade of an answer, and those of the outputs that led to it. */
 export type GradeWithSteps = RuleGrade & Pick<MethodRecord, 'outputs'>;
 
-/** What a method made of the question. */
+/** Result of a method on the question. */
 export interface MethodResult {
   readonly runs: readonly SolveRun[];
   readonly answer: Text | null;
@@ -131,7 +131,7 @@ export class Trial {
     return gradeAnswers(grading, answers, onTheWay);
   }
 
-  /** What a solve may cost where less is left than a run may by the configuration; else that holds by itself. */
+  /** Cost limit of a solve if less is left than the configuration allows a run; else none of its own. */
   private moneyLimit(): { readonly costUsd: number } | null {
     const { nanoUsd, runNanoUsd } = this.input;
     if (nanoUsd === null) return null;

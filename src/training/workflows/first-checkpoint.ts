@@ -39,7 +39,7 @@ export async function conductorWarmStart(input: WarmStartInput): Promise<Checkpo
   return firstCheckpoint({ ...input, from: null });
 }
 
-/** What a night, or a warm start, names beside the worker. */
+/** Places that a night, or a warm start, names beside the worker. */
 export function placesIn({ settings, init }: Pick<WarmStartInput, 'settings' | 'init'>): NamedPlaces {
   const { policy, trainer } = settings;
   const modelFolder = init.base.kind === 'folder' ? init.base.path : undefined;

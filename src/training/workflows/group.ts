@@ -172,7 +172,7 @@ function sample(
   });
 }
 
-/** What a second round can review: plans that gave an answer, right or wrong. */
+/** Takes the plans that a second round can review: those that gave an answer, right or wrong. */
 function rootsIn(rollouts: readonly Played[]): readonly Root[] {
   return rollouts.flatMap(({ plan, answer, invalidBecause }, index) =>
     plan === null || answer === null || invalidBecause !== null ? [] : [{ index, plan, answer }],

@@ -75,7 +75,7 @@ async function train(night: Night, input: TrainInput): Promise<void> {
   try {
     for (;;) {
       await night.control.whenResumed();
-      // What was bought ahead is learned from first.
+      // Learns first from what was bought ahead.
       if (!rollouts.areAhead) {
         if (night.mustEnd()) return;
         if (workflowInfo().continueAsNewSuggested) {

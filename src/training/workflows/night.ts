@@ -9,18 +9,18 @@ import type { TrainingSettings } from '../settings';
 
 const HOUR_MS = 3_600_000;
 
-/** What the current cycle and the gate may take beyond the night's time. */
+/** Time beyond the night's for the current cycle and the gate. */
 const OVERTIME_MS = HOUR_MS;
 
 export class Night {
   private readonly money: SharedBudget;
   private isJudged = false;
-  /** What it is doing now, for people. */
+  /** Present phase, for people. */
   phase = 'begin';
   isOver = false;
 
   constructor(
-    /** What a next run of the workflow would be given. */
+    /** State for a next run of the workflow. */
     public state: CarriedNight,
     readonly control: NightControl,
   ) {
@@ -47,7 +47,7 @@ export class Night {
     return new Night(state, control);
   }
 
-  /** As configured, with the changes that people made since. */
+  /** Budget as configured, with the changes that people made since. */
   private get budget(): TrainingSettings['budget'] {
     const { nanoUsd, wallClockMs } = this.state.budget;
     const { costUsd, hours } = this.control.budget;
@@ -205,7 +205,7 @@ function gateRollouts({ settings: { gate, pool }, heldOut }: OpenedNight): numbe
   return 2 * gate.samples * questions * (pool.adaptive ? 2 : 1);
 }
 
-/** What people ask of a night, possibly before it is opened. */
+/** Requests of people to a night, possibly before it is opened. */
 export class NightControl {
   night: Night | null = null;
   isStopped = false;

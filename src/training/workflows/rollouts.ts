@@ -9,7 +9,7 @@ import { startGroup } from './start-group';
 
 /** The groups of a cycle, by draw. */
 export interface CycleRollouts {
-  /** That their plans were sampled from. */
+  /** Checkpoint that their plans were sampled from. */
   readonly writer: CheckpointRef;
   readonly groups: readonly GroupResult[];
   /** Store keys of the rounds to learn from. */
@@ -43,7 +43,7 @@ export class Rollouts {
     const scope = new CancellationScope();
     const played = scope.run(() => playGroups(this.night, cycle, this.night.state.checkpoint));
     this.ahead = { scope, played };
-    // What fails ahead fails its own cycle.
+    // Leaves a failure ahead to its own cycle.
     played.catch(() => undefined);
   }
 

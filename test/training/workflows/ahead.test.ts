@@ -47,7 +47,7 @@ const asked = (count: number) =>
 
 test('plans of a cycle are sampled from the checkpoint before while the trainer makes its own', async () => {
   stage = await openScriptedTraining({ training: AHEAD });
-  // Else the update would wait for ever.
+  // Releases the update, which would otherwise wait for ever.
   duringUpdate(1, () => asked(2));
   duringUpdate(2, () => asked(3));
   await stage.whileWorking(() => train());

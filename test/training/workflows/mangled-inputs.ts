@@ -32,7 +32,7 @@ interface Taken {
 
 export interface InputStage extends ScriptedTraining {
   readonly taken: readonly Taken[];
-  /** What a workflow makes of an input: null where it came to its end, else what it failed by in the end. */
+  /** Runs a workflow on an input: null if it came to its end, else its final error. */
   ask(workflow: string, input: unknown): Promise<Error | null>;
 }
 
@@ -66,7 +66,7 @@ async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
     temperature: 1,
   };
   const lesson = await askForWarmStart(stage.store, trainingOf(config).base, LESSON, settings);
-  // What the trainer is configured with, it holds against its contract itself.
+  // Values of the trainer's configuration, which it checks against its contract itself.
   const warmStart = {
     init: { ...lesson.init, config: {} },
     warmStart: { ...lesson.warmStart, config: {} },

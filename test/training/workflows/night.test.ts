@@ -251,7 +251,7 @@ test('what was trained with reviews and drawn teams is tried with them', async (
   });
   await stage.whileWorking(() => train(DATE));
   const trials = stage.policy.bodiesTo('/v1/completions').filter(({ temperature }) => temperature !== 1);
-  // Of each of two teams a plan, and its review.
+  // Two teams with a plan and its review each.
   expect(trials).toHaveLength(4);
   const tried = (await groupsBegun()).filter((id) => id?.includes('evaluation'));
   expect(tried.map((id) => id?.replace(`${stage.trainRun}-000001-`, '').split('-')[0])).toEqual([

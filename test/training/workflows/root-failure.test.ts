@@ -20,7 +20,7 @@ const activity = (cause: Error): Error =>
   );
 const child = (cause: Error): Error =>
   new ChildWorkflowFailure('default', { workflowId: 'w', runId: 'r' }, 'train', RetryState.TIMEOUT, cause);
-/** As the SDK reads it from a history. */
+/** Failure as the SDK reads it from a history. */
 const timeout = (last?: Error): Error =>
   new DefaultFailureConverter().failureToError(
     {

@@ -35,7 +35,7 @@ async function train(
   return group?.rollouts[1];
 }
 
-/** What stands in a prompt between the lines of a name, as far as the prompt's own mark goes. */
+/** Takes the part of a prompt between the lines of a name, up to the prompt's own mark. */
 function partOf(text: string, name: string): string {
   const mark = /Each text stands between two lines with (\w+)/.exec(text)?.[1] ?? 'none';
   const [, after = ''] = text.split(`--- ${mark}: ${name} ---\n`);
@@ -57,7 +57,7 @@ test('what means the same in other words is right, and the call is booked under 
   const own = rows
     .map((row) => JSON.parse(row) as Record<string, unknown>)
     .filter(({ worker }) => worker === 'verifier');
-  // Of the group that was learned from, and of the one that tried the candidate.
+  // Rows of the group that was learned from, and of the one that tried the candidate.
   for (const row of own) expect(row).toMatchObject({ model: 'judge', error: null });
   expect(own.map(({ workflowId }) => workflowId)).toContain(`${stage.trainRun}-000001-0`);
 });
