@@ -8,14 +8,15 @@ import { PlanQuestions } from './approval/ask-person';
 import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
 import { followPatiently } from './follow-patiently';
-import { unlessInterrupted } from './interruption';
 import { reasonOf } from '../reason-of';
-import { isWorkedOnElsewhere, watchForMissingWorker } from './queues';
+import { isWorkedOnElsewhere } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './settings';
 import { startedRuns } from './started-runs';
 import { print, say, toJson } from './terminal';
-import { openView, type RunView } from './view/open-view';
+import { follow } from './view/follow';
+import { openView } from './view/open-view';
+import { lookOfRun } from './view/run-view';
 
 export interface ShowOptions extends WorkOptions {
   readonly json?: boolean;
@@ -35,7 +36,7 @@ export async function showRun(
     const comeBack = `Run ${id} is kept; come back to it with: ${watchOf(id, config)}`;
     throw new Error(`${reasonOf(error)}. ${comeBack}`, { cause: error });
   });
-  if (result === undefined) {
+  if (result === null || result === undefined) {
     await sayHowToComeBack(session, id);
     return EXIT.interrupted;
   }
@@ -52,38 +53,36 @@ export async function showRun(
   return exitCodeOf(result);
 }
 
-/** Shows a run on stderr until it has ended, or a plan of it was left waiting; undefined after Ctrl-C. */
+/** Shows a run on stderr until it has ended, or a plan of it was left waiting; null after Ctrl-C. */
 async function followRun(
   session: Session,
   id: string,
   interruption: AbortSignal,
-): Promise<SolveResult | { readonly left: string } | undefined> {
-  const { conductor, worker } = session;
+): Promise<SolveResult | { readonly left: string } | undefined | null> {
+  const { conductor } = session;
   const isAsked = isPersonHere();
-  const view = openView(process.stderr, isAsked);
-  const stopPolling = pollRetries(conductor, id, view);
-  const stopLooking = watchForMissingWorker(session, id);
-  const traces = followPatiently(session, id, say);
+  const view = openView(process.stderr, lookOfRun(isAsked));
   const { whilePaused } = view;
   const questions = isAsked
     ? new PlanQuestions({ decider: conductor, whilePaused, personFor: personAtTerminal })
     : null;
-  const broken = breakdownOf(worker?.ended);
-  const asides = questions === null ? [broken] : [broken, questions.left];
-  let last: SolveResult | undefined;
+  let trace: SolveResult | undefined;
+  let retries: readonly Retry[] = [];
+  const stopPolling = pollRetries(conductor, id, (found) => {
+    retries = found;
+    if (trace !== undefined) view.show({ trace, retries });
+  });
+  const show = (next: SolveResult): void => {
+    trace = next;
+    view.show({ trace, retries });
+    questions?.consider(trace);
+  };
   try {
-    for (;;) {
-      const next = await unlessInterrupted(interruption, Promise.race([traces.next(), ...asides]));
-      if (next === undefined || 'left' in next) return next;
-      if (next.done === true) return last;
-      last = next.value;
-      view.show(last);
-      questions?.consider(last);
-    }
+    const states = followPatiently(session, id, say);
+    return await follow(session, id, interruption, { states, show, aside: questions?.left });
   } finally {
     questions?.close();
     stopPolling();
-    stopLooking();
     view.close();
   }
 }
@@ -91,14 +90,20 @@ async function followRun(
 /** A retry waits for a second at least, so nothing is missed that a person would see. */
 const PAUSE_MS = 1_000;
 
-/** Keeps the view told which calls of a run wait for another attempt; returns what ends it. */
-function pollRetries(conductor: ConductorClient, id: string, view: RunView): () => void {
+/** Looks again and again which calls of a run wait for another attempt; returns what ends it. */
+function pollRetries(
+  conductor: ConductorClient,
+  id: string,
+  show: (retries: readonly Retry[]) => void,
+): () => void {
   let isOver = false;
-  const show = (retries: readonly Retry[]): void => {
-    if (!isOver) view.showRetries(retries);
-  };
   const timer = setInterval(() => {
-    conductor.retries(id).then(show, () => undefined);
+    conductor.retries(id).then(
+      (retries) => {
+        if (!isOver) show(retries);
+      },
+      () => undefined,
+    );
   }, PAUSE_MS);
   return () => {
     isOver = true;
@@ -109,12 +114,6 @@ function pollRetries(conductor: ConductorClient, id: string, view: RunView): () 
 /** Only a person at a terminal can be asked about a plan; anywhere else the view says how to approve it. */
 function isPersonHere(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
-}
-
-/** Rejects when a command's own worker breaks down; else it never settles. */
-export async function breakdownOf(ended = new Promise<void>(() => undefined)): Promise<never> {
-  await ended;
-  throw new Error('the worker of this command stopped working');
 }
 
 const MOST_NAMED = 5;

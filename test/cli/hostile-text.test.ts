@@ -3,6 +3,7 @@ import { renderPlan } from '../../src/plan/render';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { harmless, type Screen, toJson } from '../../src/cli/terminal';
 import { openView } from '../../src/cli/view/open-view';
+import { lookOfRun } from '../../src/cli/view/run-view';
 import { renderMarkdown } from '../../src/trace/markdown';
 import { renderTree } from '../../src/trace/tree';
 import { sampleTrace, withStep } from '../trace/sample-trace';
@@ -65,9 +66,8 @@ describe('whatever a model or a server writes', () => {
       fc.property(hostile, (text) => {
         const written: string[] = [];
         const screen = { isTTY: false, write: (line: string) => written.push(line) } as unknown as Screen;
-        const view = openView(screen);
-        view.show(hostileTrace(text));
-        view.showRetries([{ attempt: 2, reason: text }]);
+        const view = openView(screen, lookOfRun(false));
+        view.show({ trace: hostileTrace(text), retries: [{ attempt: 2, reason: text }] });
         view.close();
         expect(written.join('')).not.toMatch(STEERING);
         // Every line is one of ours: no text can forge another event.

@@ -1,88 +1,70 @@
-import type { Retry } from '../../client/conductor-client';
-import type { SolveTrace } from '../../protocol/solve';
+import type { Paint } from '../../trace/lines';
 import { columnsOf, harmless, openPicture, paintFor, type Screen } from '../terminal';
-import { isUnbegun } from '../../trace/run-tree';
-import { describeChanges, describeRetry } from './changes';
-import { drawFrame } from './frame';
 
-export interface RunView {
-  readonly show: (trace: SolveTrace) => void;
-  readonly showRetries: (retries: readonly Retry[]) => void;
+/** How something under way looks to a person. */
+export interface Look<State> {
+  /** Draws a picture of it, a string a line. */
+  readonly draw: (state: State, frame: Frame) => readonly string[];
+  /** Tells what is new since the last look, a plain line an event: the view for logs and pipes. */
+  readonly tell: (before: State | null, after: State) => readonly string[];
+}
+
+export interface Frame {
+  readonly paint: Paint;
+  readonly columns: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The mark of what is under way; it turns with the time. */
+  readonly spinner: string;
+}
+
+export interface View<State> {
+  readonly show: (state: State) => void;
   /** Takes the picture off the screen while someone else writes on it. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
   /** Leaves the last picture standing, and the cursor below it. */
   readonly close: () => void;
 }
 
-/**
- * A picture that redraws itself on a terminal, plain lines anywhere else.
- *
- * @param isAsked a person is asked about plans that wait
- */
-export function openView(screen: Screen, isAsked = false): RunView {
-  return screen.isTTY && process.env.TERM !== 'dumb' ? openLiveView(screen) : openPlainView(screen, isAsked);
+/** Opens a picture that redraws itself on a terminal, plain lines anywhere else. */
+export function openView<State>(screen: Screen, look: Look<State>): View<State> {
+  return screen.isTTY && process.env.TERM !== 'dumb'
+    ? openLiveView(screen, look)
+    : openPlainView(screen, look);
 }
 
-function openPlainView(screen: Screen, isAsked: boolean): RunView {
-  let last: SolveTrace | null = null;
-  const told = new Set<string>();
-  // A line an event: no line end in foreign text may forge another one.
-  const write = (line: string): void => {
-    screen.write(`${harmless(line).replaceAll(/\r?\n/g, ' ')}\n`);
-  };
+function openPlainView<State>(screen: Screen, { tell }: Look<State>): View<State> {
+  let last: State | null = null;
   return {
-    show: (trace) => {
-      const shown = isAsked ? withoutUnbegun(trace) : trace;
-      for (const line of describeChanges(last, shown)) write(line);
-      last = trace.waitsFor === undefined ? shown : trace;
-    },
-    showRetries: (retries) => {
-      for (const line of retries.map(describeRetry)) {
-        if (!told.has(line)) write(line);
-        told.add(line);
-      }
+    show: (state) => {
+      // A line an event: no line end in foreign text may forge another one.
+      for (const line of tell(last, state)) screen.write(`${harmless(line).replaceAll(/\r?\n/g, ' ')}\n`);
+      last = state;
     },
     whilePaused: (work) => work(),
     close: () => undefined,
   };
 }
 
-/** A plan that may have to wait is shown to the person who is asked about it, else once its first step begins. */
-function withoutUnbegun(trace: SolveTrace): SolveTrace {
-  if (trace.status !== 'running') return trace;
-  const rounds = trace.rounds.map((round) =>
-    isUnbegun(round) ? { ...round, plan: null, steps: [] } : round,
-  );
-  const shown = { ...trace, rounds };
-  if (trace.rounds.some((round) => round.childId === null && isUnbegun(round))) delete shown.estimate;
-  return shown;
-}
-
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
 const TURN_MS = 120;
 
-function openLiveView(screen: Screen): RunView {
+function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
   const picture = openPicture(screen);
   const paint = paintFor(screen);
-  let last: SolveTrace | null = null;
-  let waiting: readonly Retry[] = [];
+  let last: State | null = null;
   let isPaused = false;
   const draw = (): void => {
     if (last === null || isPaused) return;
     const now = Date.now();
     const spinner = SPINNER[Math.floor(now / TURN_MS) % SPINNER.length] ?? SPINNER[0];
-    const columns = columnsOf(screen) ?? 80;
-    const frame = drawFrame(last, waiting, { paint, columns, now: new Date(now).toISOString(), spinner });
-    picture.show(frame.join('\n'));
+    picture.show(look.draw(last, { paint, columns: columnsOf(screen) ?? 80, now, spinner }).join('\n'));
   };
   const turning = setInterval(draw, TURN_MS);
   return {
-    show: (trace) => {
-      last = trace;
+    show: (state) => {
+      last = state;
       draw();
-    },
-    showRetries: (retries) => {
-      waiting = retries;
     },
     whilePaused: async (work) => {
       isPaused = true;
@@ -98,7 +80,6 @@ function openLiveView(screen: Screen): RunView {
     close: () => {
       clearInterval(turning);
       isPaused = false;
-      waiting = [];
       draw();
       picture.done();
       // Sets the next output, the answer or a message, apart.

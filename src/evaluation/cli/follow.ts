@@ -1,17 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import { breakdownOf } from '../../cli/follow-run';
-import { unlessInterrupted } from '../../cli/interruption';
-import { watchForMissingWorker } from '../../cli/queues';
+import type { WorkflowHandle } from '@temporalio/client';
 import type { Session } from '../../cli/session';
-import { columnsOf, harmless, openPicture, type Screen } from '../../cli/terminal';
+import { follow } from '../../cli/view/follow';
+import { openView } from '../../cli/view/open-view';
 import { describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
 import type { EvaluationProgress } from '../contract';
 import { PROGRESS_QUERY } from '../names';
 import type { Manifest } from '../records';
-
-const LOOK_MS = 1_000;
 
 /** Shows an evaluation on stderr until it has ended; null after Ctrl-C. @throws Error for one that failed */
 export async function followEvaluation(
@@ -19,33 +15,35 @@ export async function followEvaluation(
   manifest: Manifest,
   interruption: AbortSignal,
 ): Promise<EvaluationProgress | null> {
-  const { temporal, worker } = session;
-  const handle = temporal.workflow.getHandle(manifest.id);
-  const stopLooking = watchForMissingWorker(session, manifest.id);
-  const view = openView(process.stderr);
-  const ended = new AbortController();
-  const looking = look(async () => {
-    const progress = await handle.query<EvaluationProgress>(PROGRESS_QUERY);
-    view.show(describeProgress(manifest, progress, Date.now()));
-  }, ended.signal);
+  const view = openView<EvaluationProgress>(process.stderr, {
+    draw: (progress, { now, columns }) => wrapFacts(describeProgress(manifest, progress, now), columns),
+    tell: (before, after) =>
+      before?.done === after.done ? [] : [joinFacts(...describeProgress(manifest, after, Date.now()))],
+  });
+  const states = progressOf(session.temporal.workflow.getHandle(manifest.id));
   try {
-    const end = Promise.race([handle.result() as Promise<EvaluationProgress>, breakdownOf(worker?.ended)]);
-    return (await unlessInterrupted(interruption, end)) ?? null;
+    return (await follow(session, manifest.id, interruption, { states, show: view.show })) ?? null;
   } finally {
-    ended.abort();
-    await looking;
-    stopLooking();
     view.close();
   }
 }
 
-/** A look that fails is left out: the next one may find more. */
-async function look(work: () => Promise<void>, stop: AbortSignal): Promise<void> {
-  while (!stop.aborted) {
-    await work().catch((error: unknown) => {
-      if (!(error instanceof ServiceError) && !(error instanceof WorkflowNotFoundError)) return;
-    });
-    await pause(LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
+const LOOK_MS = 1_000;
+
+/** Looks at an evaluation again and again, and at last at its result. */
+async function* progressOf(handle: WorkflowHandle): AsyncGenerator<EvaluationProgress> {
+  const result = handle.result() as Promise<EvaluationProgress>;
+  const end = result.then((progress) => ({ progress, isOver: true }));
+  for (;;) {
+    // A look that fails is left out: the end tells more.
+    const look = handle.query<EvaluationProgress>(PROGRESS_QUERY).then(
+      (progress) => ({ progress, isOver: false }),
+      () => null,
+    );
+    const seen = await Promise.race([end, look]);
+    if (seen !== null) yield seen.progress;
+    if (seen?.isOver === true) return;
+    await Promise.race([end, pause(LOOK_MS, undefined, { ref: false })]);
   }
 }
 
@@ -73,35 +71,4 @@ function describeTime(milliseconds: number): string {
   if (seconds < 90) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);
   return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-const PLAIN_COLUMNS = 80;
-
-interface View {
-  readonly show: (facts: readonly string[]) => void;
-  readonly close: () => void;
-}
-
-function openView(screen: Screen): View {
-  if (!screen.isTTY || process.env.TERM === 'dumb') return openPlainView(screen);
-  const { show, done } = openPicture(screen);
-  return {
-    show: (facts) => {
-      show(wrapFacts(facts, columnsOf(screen) ?? PLAIN_COLUMNS).join('\n'));
-    },
-    close: done,
-  };
-}
-
-/** A line whenever more questions are done. */
-function openPlainView(screen: Screen): View {
-  let last = '';
-  return {
-    show: (facts) => {
-      const [count = ''] = facts;
-      if (count !== last) screen.write(`${harmless(joinFacts(...facts))}\n`);
-      last = count;
-    },
-    close: () => undefined,
-  };
 }

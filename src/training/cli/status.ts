@@ -1,18 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
-import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
-import { watchForMissingWorker } from '../../cli/queues';
-import {
-  columnsOf,
-  harmless,
-  openPicture,
-  paintFor,
-  print,
-  say,
-  type Screen,
-  toJson,
-} from '../../cli/terminal';
-import { describeUsd } from '../../trace/describe';
+import { listenForInterruption } from '../../cli/interruption';
+import { columnsOf, print, say, toJson } from '../../cli/terminal';
+import { follow } from '../../cli/view/follow';
+import { type Frame, openView } from '../../cli/view/open-view';
+import { describeUsd, joinFacts } from '../../trace/describe';
 import { type Paint, widthOf, wrap } from '../../trace/lines';
 import { checkpointId } from '../checkpoint-ref';
 import { readNights } from '../client/read-runs';
@@ -58,29 +50,36 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
 }
 
 async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {
-  const { training, trainRun } = session;
-  const view = openNightView(process.stderr);
-  const stopLooking = watchForMissingWorker(session, nightWorkflowId(trainRun));
+  const { trainRun } = session;
+  const view = openView<NightProgress>(process.stderr, {
+    draw: drawNight,
+    tell: (before, after) => {
+      const [known, line] = [before && describeProgress(before), describeProgress(after)];
+      return line === known ? [] : [line];
+    },
+  });
   try {
-    for (;;) {
-      const look = Promise.all([
-        training.progress(trainRun),
-        findSetback(session, nightWorkflowId(trainRun)),
-      ]);
-      const seen = await unlessInterrupted(interruption, look);
-      stopLooking();
-      if (seen === undefined) {
-        say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
-        return EXIT.interrupted;
-      }
-      const [progress, setback] = seen;
-      if (progress === null) return EXIT.answered;
-      view.show({ ...progress, warning: setback ?? progress.warning });
-      await pause(LOOK_MS, undefined, { signal: interruption }).catch(() => undefined);
-    }
+    const followed = { states: progressOf(session), show: view.show };
+    const seen = await follow(session, nightWorkflowId(trainRun), interruption, followed);
+    if (seen !== null) return EXIT.answered;
   } finally {
-    stopLooking();
     view.close();
+  }
+  say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
+  return EXIT.interrupted;
+}
+
+/** Looks at a night again and again, until it has ended. */
+async function* progressOf(session: TrainingSession): AsyncGenerator<NightProgress> {
+  const { training, trainRun } = session;
+  for (;;) {
+    const [progress, setback] = await Promise.all([
+      training.progress(trainRun),
+      findSetback(session, nightWorkflowId(trainRun)),
+    ]);
+    if (progress === null) return;
+    yield { ...progress, warning: setback ?? progress.warning };
+    await pause(LOOK_MS, undefined, { ref: false });
   }
 }
 
@@ -122,7 +121,7 @@ const CURVE_FRAME = 24;
 /** A night under way, a string a line. */
 export function drawNight(
   progress: NightProgress,
-  { paint, columns, now }: { readonly paint: Paint; readonly columns: number; readonly now: number },
+  { paint, columns, now }: Omit<Frame, 'spinner'>,
 ): string[] {
   const { trainRun, night, status, warning, rewards, best } = progress;
   const curve = describeRewards(rewards, Math.min(CURVE_COLUMNS, Math.max(1, columns - CURVE_FRAME)));
@@ -162,37 +161,9 @@ function describeSums(progress: NightProgress, now: number): string[] {
   ];
 }
 
-interface NightView {
-  readonly show: (progress: NightProgress) => void;
-  readonly close: () => void;
-}
-
-/** A view that redraws itself on a terminal; elsewhere a line for each change. */
-function openNightView(screen: Screen): NightView {
-  if (!screen.isTTY || process.env.TERM === 'dumb') return openPlainView(screen);
-  const { show, done } = openPicture(screen);
-  const paint = paintFor(screen);
-  return {
-    show: (progress) => {
-      const frame = { paint, columns: columnsOf(screen) ?? 80, now: Date.now() };
-      show(drawNight(progress, frame).join('\n'));
-    },
-    close: done,
-  };
-}
-
-function openPlainView(screen: Screen): NightView {
-  let last = '';
-  return {
-    show: ({ night, status, phase, done, rewards, warning }) => {
-      const reward = rewards.at(-1)?.toFixed(3) ?? 'none yet';
-      const parts = [`night ${night}`, status, phase, `cycle ${done} done`, `reward ${reward}`];
-      const line = [...parts, ...(warning === null ? [] : [warning])].join(' · ');
-      if (line !== last) screen.write(`${harmless(line)}\n`);
-      last = line;
-    },
-    close: () => undefined,
-  };
+function describeProgress({ night, status, phase, done, rewards, warning }: NightProgress): string {
+  const reward = rewards.at(-1)?.toFixed(3) ?? 'none yet';
+  return joinFacts(`night ${night}`, status, phase, `cycle ${done} done`, `reward ${reward}`, warning);
 }
 
 /** `under a minute`, `14 min`, `3 h 5 min`. */
