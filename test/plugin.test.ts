@@ -9,16 +9,16 @@ import { stringify } from 'yaml';
 import {
   ConductorClient,
   ConductorPlugin,
-  renderPlan,
   type ConfigInput,
   type ExternalAnswer,
+  FAILURES,
+  renderPlan,
   type SolveResult,
   type Step,
   type WorkerRequest,
 } from '../src';
 import { newestRun } from '../src/client/list-runs';
 import type { double, research } from './plugin/workflows';
-import { FAILURES } from '../src/protocol/failures';
 import { sumCosts } from '../src/store/costs';
 import { callOf, type LedgerRow } from '../src/store/ledger';
 import type { CostLine } from '../src/store/store';

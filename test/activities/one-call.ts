@@ -7,7 +7,7 @@ import { createPacing } from '../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../src/config/load';
 import type { WorkerResult } from '../../src/protocol/activities';
 import { CALL_WORKER } from '../../src/protocol/names';
-import type { Store } from '../../src/store/store';
+import type { Store } from '../../src';
 import { aCard } from './models/ask';
 
 export const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };

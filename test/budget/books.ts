@@ -3,7 +3,7 @@ import { type Amount, boundOf, combine, NOTHING, sumOf } from '../../src/budget/
 import type { SpendingLimits } from '../../src/protocol/messages';
 import type { WorstCase } from '../../src/budget/worst-case';
 import type { Allowance } from '../../src/protocol/activities';
-import type { Call } from '../../src/protocol/call';
+import type { Call } from '../../src';
 
 /** One request of a call, and its provider's report. */
 export interface Request {

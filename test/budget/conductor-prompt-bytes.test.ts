@@ -4,7 +4,7 @@ import { EXAMPLE_SET_NAMES } from '../../src/plan/plan';
 import { planOutputSchema, renderPlan } from '../../src/plan/render';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import type { ResolvedRun } from '../../src/protocol/run';
-import type { TextRef } from '../../src/protocol/text';
+import type { TextRef } from '../../src';
 import { modelCard, runOf } from './cards';
 import { awkwardText, realBytes, storedOrNot, wholeOf } from './texts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { billOf, nanoUsdOf } from '../../src/budget/nano-usd';
 import { priceOf } from '../../src/config/cards';
 import table from '../../src/config/prices.json';
-import type { Usage } from '../../src/protocol/call';
+import type { Usage } from '../../src';
 import type { Price, Rates } from '../../src/protocol/cards';
 
 const usage = (part: Partial<Usage>): Usage => ({

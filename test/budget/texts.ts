@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Message } from '../../src/plan/plan';
-import type { Text } from '../../src/protocol/text';
+import type { Text } from '../../src';
 
 /** Texts that take more bytes than characters, pose as our tags, or hold nothing. */
 export const awkwardText: fc.Arbitrary<string> = fc.oneof(

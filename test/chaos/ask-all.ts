@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { ConductorClient } from '../../src';
-import type { SolveResult } from '../../src/protocol/solve';
+import type { ConductorClient, SolveResult } from '../../src';
 import { persist } from './persist';
 import { isCancelled, WALL_CLOCK_MS } from './scenario';
 

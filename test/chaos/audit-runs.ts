@@ -1,5 +1,5 @@
 import { FAILURES } from '../../src/protocol/failures';
-import type { SolveResult } from '../../src/protocol/solve';
+import type { SolveResult } from '../../src';
 import type { Evidence, Finding } from './evidence';
 import { isCancelled } from './scenario';
 

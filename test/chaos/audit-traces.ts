@@ -1,4 +1,4 @@
-import type { SolveResult } from '../../src/protocol/solve';
+import type { SolveResult } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { Evidence, Finding } from './evidence';
 import { groupBy } from './group-by';

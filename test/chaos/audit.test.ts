@@ -1,6 +1,6 @@
 import type { Keeping } from '../../examples/learn/support/worker';
 import { FAILURES } from '../../src/protocol/failures';
-import type { SolveResult } from '../../src/protocol/solve';
+import type { SolveResult } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import { audit } from './audit';

@@ -1,4 +1,4 @@
-import type { SolveResult } from '../../src/protocol/solve';
+import type { SolveResult } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import type { Keeping, Memory } from '../../examples/learn/support/worker';

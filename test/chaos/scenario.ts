@@ -1,5 +1,5 @@
-import type { TrainableInput } from '../../src/training/config/schema';
-import type { Step } from '../../src/plan/plan';
+import type { Step } from '../../src';
+import type { TrainableInput } from '../../src/training';
 import { renderPlan } from '../../src/plan/render';
 import type { SharedLimit } from './audit-rates';
 import type { Answer, ModelBehaviour, RequestRecord } from '../../src/testing';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { QuestionIndex } from '../../src/evaluation/data/question-index';
 import { splitDataSets } from '../../src/evaluation/data/split';
 import { readQuestions } from '../../src/evaluation/cli/questions';
-import { questionSchema, type Question } from '../../src/grading/question';
+import { type Question, questionSchema } from '../../src/grading';
 import { type Ended, runCommand } from './command';
 import { type Folder, makeFolder } from './folder';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { ConfigInput } from '../../src/config/schema';
+import type { ConfigInput } from '../../src';
 
 /** A folder of a test's own to run commands in. */
 export interface Folder {

@@ -5,7 +5,7 @@ import { personAtTerminal } from '../../src/cli/approval/verdict';
 import { findTemporalCli } from '../../src/local/temporal-cli';
 import { findProgram, PYTHON } from '../../src/start-program';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
-import type { TrainableInput } from '../../src/training/config/schema';
+import type { TrainableInput } from '../../src/training';
 import { fakeProgram } from '../local/fake-program';
 import { freshFolder } from '../local/fresh-folder';
 import { closedPort } from './closed-port';

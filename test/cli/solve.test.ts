@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultConfig } from '../../src/config/default-pool';
-import type { ConfigInput } from '../../src/config/schema';
+import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';

@@ -1,4 +1,4 @@
-import type { ConfigInput } from '../../src/config/schema';
+import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';

@@ -4,7 +4,7 @@ import { modelCardsOf } from '../../src/config/keys';
 import { foreignKeys } from '../../src/cli/trust';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import type { ConfigInput } from '../../src/config/schema';
+import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { type Ended, runCommand, startCommand } from './command';

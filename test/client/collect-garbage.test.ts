@@ -3,13 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { type Collected, collectGarbage, type CollectOptions } from '../../src/client/collect-garbage';
+import {
+  type Collected,
+  collectGarbage,
+  type CollectOptions,
+  readText,
+  type SolveResult,
+  type Store,
+} from '../../src';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import type { SolveResult } from '../../src/protocol/solve';
 import { keepAnswer, keepBegun, type LedgerRow, rowKeys, writeRow } from '../../src/store/ledger';
-import type { Store } from '../../src/store/store';
-import { keepText, readText } from '../../src/store/texts';
+import { keepText } from '../../src/store/texts';
 import { veil } from '../plugin/veil';
 import { openStage, type Stage, step } from '../support/stage';
 import { STORES, type Stores } from '../support/stores';

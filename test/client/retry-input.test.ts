@@ -1,7 +1,7 @@
 import { checkWorker, retryInput } from '../../src/client/retry';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import type { SolveInput } from '../../src/protocol/input';
+import type { SolveInput } from '../../src';
 import { sampleTrace, withStep } from '../trace/sample-trace';
 
 const REFERENCE = { ref: `sha256-${'0'.repeat(64)}`, bytes: 5000, preview: 'Once' };

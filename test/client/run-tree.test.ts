@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { followTree, readTree, type ReadRun } from '../../src/client/run-tree';
-import type { SolveTrace } from '../../src/protocol/solve';
+import type { SolveTrace } from '../../src';
 import { at, sampleCall, sampleRound, sampleStep, sampleTrace } from '../trace/sample-trace';
 
 const CHILD = 'solve-1-r0s1';

@@ -1,6 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { ConductorClient, RefusedError } from '../../src';
-import type { SolveResult } from '../../src/protocol/solve';
+import { ConductorClient, RefusedError, type SolveResult } from '../../src';
 import { openStage, step, type Stage } from '../support/stage';
 
 const QUESTION = 'Where does the Danube rise?';

@@ -1,6 +1,6 @@
 import { changesBetween, differencesOf, digestOf, solvingDigestOf } from '../../src/config/digest';
 import { parseConfig } from '../../src/config/load';
-import type { ConfigInput } from '../../src/config/schema';
+import type { ConfigInput } from '../../src';
 
 const model = { provider: 'openai', model: 'm', apiKeyEnv: 'OPENAI_API_KEY' } as const;
 const read = (changes: Partial<ConfigInput> = {}) =>

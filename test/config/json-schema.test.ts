@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseTrainable, shippedProfiles } from '../../src/training/config/load';
-import type { TrainableInput } from '../../src/training/config/schema';
+import type { TrainableInput } from '../../src/training';
 
 const ROOT = join(__dirname, '..', '..');
 

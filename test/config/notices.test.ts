@@ -1,6 +1,6 @@
 import { parseConfig } from '../../src/config/load';
 import { noticesOf } from '../../src/config/notices';
-import type { ConfigInput } from '../../src/config/schema';
+import type { ConfigInput } from '../../src';
 
 const PRICE = { input: 1, output: 2 };
 const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1' } as const;

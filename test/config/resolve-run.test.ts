@@ -1,7 +1,7 @@
 import { ConfigError } from '../../src/config/errors';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import type { ConfigInput } from '../../src/config/schema';
+import type { ConfigInput } from '../../src';
 
 const CONFIG = parseConfig({
   conductor: { provider: 'openai', model: 'open', baseUrl: 'http://127.0.0.1:8000/v1' },

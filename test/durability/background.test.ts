@@ -1,4 +1,4 @@
-import { renderPlan } from '../../src/plan/render';
+import { renderPlan } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import { openStage, step, type Stage } from '../support/stage';

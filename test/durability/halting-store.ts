@@ -1,4 +1,4 @@
-import type { Store, StoredEntry } from '../../src/store/store';
+import type { Store, StoredEntry } from '../../src';
 
 /** A moment of one call: just before or just after something of it is written. */
 export interface Halt {

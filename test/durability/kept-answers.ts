@@ -1,5 +1,5 @@
 import type { KeptAnswer } from '../../src/store/ledger';
-import type { Store } from '../../src/store/store';
+import type { Store } from '../../src';
 
 /** Whose answers lie in a store, sorted. */
 export async function keptAnswers(store: Store): Promise<string[]> {

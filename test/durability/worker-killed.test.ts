@@ -1,5 +1,4 @@
-import { renderPlan } from '../../src/plan/render';
-import type { SolveResult } from '../../src/protocol/solve';
+import { renderPlan, type SolveResult } from '../../src';
 import { callOf } from '../../src/store/ledger';
 import { openStage, step, type Stage } from '../support/stage';
 import { until } from '../support/until';

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { type CodecServer, MOST_CONNECTIONS, startCodecServer } from '../../src/codec-server/server';
-import type { TextRef } from '../../src/protocol/text';
+import type { TextRef } from '../../src';
 import { keepText } from '../../src/store/texts';
 import { step } from '../support/stage';
 import { until } from '../support/until';

@@ -1,8 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
-import type { SolveResult } from '../../src';
-import { failureConverterPath } from '../../src/encryption/codec';
+import { failureConverterPath, type SolveResult } from '../../src';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
 import { freshFolder } from '../local/fresh-folder';

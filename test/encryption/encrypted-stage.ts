@@ -1,8 +1,6 @@
 import { Client } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
-import { ConductorClient, ConductorPlugin } from '../../src';
-import { encryptionConverter } from '../../src/encryption/codec';
-import type { KeyRing } from '../../src/encryption/keys';
+import { ConductorClient, ConductorPlugin, encryptionConverter, type KeyRing } from '../../src';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 import { KEYS_VARIABLE } from './test-keys';

@@ -1,4 +1,4 @@
-import { UnknownKeyError } from '../../src/encryption/keys';
+import { UnknownKeyError } from '../../src';
 import { step } from '../support/stage';
 import { type EncryptedStage, openEncryptedStage } from './encrypted-stage';
 import { payloadsIn } from './payloads-in';

@@ -1,8 +1,7 @@
 import { Client } from '@temporalio/client';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { ConductorClient } from '../../src';
+import { ConductorClient, encryptionConverter } from '../../src';
 import type { TemporalEvent } from '../../src/client/history';
-import { encryptionConverter } from '../../src/encryption/codec';
 import { endOf } from '../support/end-of';
 import { refusalOf } from '../support/refusal-of';
 import { step } from '../support/stage';

@@ -1,4 +1,5 @@
-import { type KeyRing, readEncryptionKeys } from '../../src/encryption/keys';
+import type { KeyRing } from '../../src';
+import { readEncryptionKeys } from '../../src/encryption/keys';
 
 /** The variable that the keys of these tests are said to come from. */
 export const KEYS_VARIABLE = 'TEST_KEYS';

@@ -1,6 +1,6 @@
 import { questionsOf } from '../../examples/evaluate/world';
 import { EvaluationPlugin } from '../../src/evaluation';
-import type { ConfigInput } from '../../src/config/schema';
+import { type ConfigInput, renderPlan } from '../../src';
 import type { EvaluateInput } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
@@ -8,7 +8,6 @@ import { checkCheckpoints } from '../../src/evaluation/cli/checkpoints';
 import { findEvaluation } from '../../src/evaluation/cli/find-evaluation';
 import { routeQuestions } from '../../src/evaluation/cli/learn';
 import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
-import { renderPlan } from '../../src/plan/render';
 import { MAX_STEPS } from '../../src/protocol/messages';
 import { keepLines } from '../../src/store/texts';
 import { externalCard } from '../budget/cards';

@@ -4,7 +4,7 @@ import { slugOf } from '../../src/evaluation/keys';
 import type { Team } from '../../src/evaluation/methods/method';
 import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
-import type { Plan } from '../../src/plan/plan';
+import type { Plan } from '../../src';
 import { validatePlan } from '../../src/plan/validate';
 import { MAX_STEPS } from '../../src/protocol/messages';
 

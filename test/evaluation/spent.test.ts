@@ -1,5 +1,5 @@
 import { spentOn, unitOf } from '../../src/evaluation/spent';
-import type { Call } from '../../src/protocol/call';
+import type { Call } from '../../src';
 
 const call = (usage: number | null, nanoUsd: number | null): Call => ({
   callId: '0',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { grade, type RightAnswer, type Verdict } from '../../src/grading/grade';
+import { grade, type RightAnswer, type Verdict } from '../../src/grading';
 
 const CASES = [
   ['exact', 'Paris', 'paris', 'correct'],

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { grade } from '../../src/grading/grade';
+import { grade } from '../../src/grading';
 import { type Helper, HelperError, Killable } from '../../src/grading/killable';
 
 /** Says its process id when it is ready, and then back what it is told; `hang` takes it for ever, `end` ends it. */

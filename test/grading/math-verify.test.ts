@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { grade } from '../../src/grading/grade';
+import { grade } from '../../src/grading';
 import { askMathVerify, pythonPath } from '../../src/grading/mathematics/math-verify';
 import { confinePython, startPython } from '../../src/grading/sandbox/confined-python';
 import { useGradingPython } from '../support/grading-python';

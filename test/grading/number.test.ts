@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { grade } from '../../src/grading/grade';
-import type { Verdict } from '../../src/grading/verdict';
+import { grade, type Verdict } from '../../src/grading';
 
 async function verdictOf(answer: string, reply: string): Promise<Verdict> {
   return (await grade({ grader: 'number', answer }, reply)).verdict;

@@ -1,4 +1,5 @@
-import { grade, groupSame, type RightAnswer } from '../../src/grading/grade';
+import { grade, type RightAnswer } from '../../src/grading';
+import { groupSame } from '../../src/grading/grade';
 
 // Without math-verify, which a machine need not have.
 beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));

@@ -3,7 +3,7 @@ import { workersFor } from '../../examples/learn/plain/notes';
 import { SMALL } from '../../examples/learn/plain/recipe';
 import { questionSet } from '../../examples/learn/world/questions';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
-import type { Plan } from '../../src/plan/plan';
+import type { Plan } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 
 const recipe = { ...SMALL, recursion: { rounds: 2, rootDiscount: 0.25 } } as const;

@@ -3,7 +3,7 @@ import { bestReview, chanceOfPlan, findOptimum } from '../../examples/learn/worl
 import { questionSet, readQuestion } from '../../examples/learn/world/questions';
 import { answerIn, replyAs, startWorld } from '../../examples/learn/world/simulate';
 import { SMALL_WORLD, topicOf, WHOLE_WORLD } from '../../examples/learn/world/world';
-import type { Plan, Step } from '../../src/plan/plan';
+import type { Plan, Step } from '../../src';
 import { type GivenText, workerMessages } from '../../src/plan/prompt/worker';
 
 const RUNS = 600;

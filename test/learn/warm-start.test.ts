@@ -10,7 +10,7 @@ import {
   type WorldWorker,
 } from '../../examples/learn/world/world';
 import { parsePlan } from '../../src/plan/parse';
-import type { Plan, Step } from '../../src/plan/plan';
+import type { Plan, Step } from '../../src';
 
 function examplesOf(world: World, count: number, prior = 'decoy') {
   const questions = questionSet(world, 'train', 400, 1);

@@ -1,8 +1,6 @@
-import type { Step } from '../../src/plan/plan';
+import { renderPlan, type SolveResult, type Step } from '../../src';
 import { MAX_SUBTASK_BYTES } from '../../src/plan/plan';
-import { renderPlan } from '../../src/plan/render';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
-import type { SolveResult } from '../../src/protocol/solve';
 import { INLINE_BYTES } from '../../src/protocol/text';
 import type { SimulatedRequest } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';

@@ -1,7 +1,5 @@
-import type { Step } from '../../src/plan/plan';
-import { renderPlan } from '../../src/plan/render';
+import { type LimitsChange, renderPlan, type Step } from '../../src';
 import type { LimitsInput } from '../../src/protocol/activities';
-import type { LimitsChange } from '../../src/protocol/messages';
 import type { Answer, AnswerFunction, ModelBehaviour, SimulatedRequest, Simulation } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';
 import { step } from '../support/stage';

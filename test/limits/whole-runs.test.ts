@@ -1,6 +1,5 @@
 import { type Amount, boundOf } from '../../src/budget/amount';
-import type { HeldLimits } from '../../src/protocol/messages';
-import type { SolveResult } from '../../src/protocol/solve';
+import type { HeldLimits, SolveResult } from '../../src';
 import { endOf } from '../support/end-of';
 import { readLedger, spentBy } from '../support/ledger-of';
 import { openStage } from '../support/stage';

@@ -2,7 +2,7 @@ import { isMap, isSeq, parseDocument, type YAMLMap } from 'yaml';
 import { renderPlan } from '../../src';
 import { resolveConductor } from '../../src/config/cards';
 import { configSchema } from '../../src/config/schema';
-import type { Question } from '../../src/grading/question';
+import type { Question } from '../../src/grading';
 import type { Answer, SimulatedRequest } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';
 import { exampleQuestions } from '../../src/training/cli/example-questions';

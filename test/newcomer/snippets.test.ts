@@ -5,7 +5,7 @@ import packageJson from '../../package.json';
 import { questionSchema } from '../../src/grading';
 import { exampleRowSchema } from '../../src/training/client/examples';
 import { parseTrainable } from '../../src/training/config/load';
-import type { TrainableInput } from '../../src/training/config/schema';
+import type { TrainableInput } from '../../src/training';
 import { commandsOf } from './blocks';
 import { type Fence, fencesOf, PAGES, readPage, ROOT } from './pages';
 import { UNPLAYED } from './unplayed';

@@ -1,5 +1,5 @@
 import { parsePlan } from '../../src/plan/parse';
-import type { Plan, PlanContext } from '../../src/plan/plan';
+import type { Plan, PlanContext } from '../../src';
 import { PlanError } from '../../src/plan/plan-error';
 
 /** The plan that was made, or the typed error that was thrown; any other error is passed on. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parsePlan } from '../../src/plan/parse';
-import type { Plan } from '../../src/plan/plan';
+import type { Plan } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import { CONTEXT } from './replies';
 

@@ -1,5 +1,4 @@
-import type { Plan, PlanContext } from '../../src/plan/plan';
-import type { ListName, PlanErrorCode } from '../../src/plan/plan-error';
+import type { ListName, Plan, PlanContext, PlanErrorCode } from '../../src';
 
 /** The pool that the replies below were written for. */
 export const CONTEXT: PlanContext = { workers: ['gpt', 'sonnet', 'gemini', 'small'], maxSteps: 5, round: 0 };

@@ -4,22 +4,14 @@ import { z } from 'zod';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { planSchema } from '../../src/plan/schema';
-import type {
-  ConductorChange,
-  Background,
-  LimitsInput,
-  PoolFilter,
-  VisibleStep,
-  WorkerRequest,
-} from '../../src/protocol/activities';
-import type { Problem } from '../../src/protocol/call';
+import type { Problem, SolveInput, TextRef, VisibleStep, WorkerRequest } from '../../src';
+import type { ConductorChange, Background, LimitsInput, PoolFilter } from '../../src/protocol/activities';
 import { readExternalResult } from '../../src/protocol/external-worker';
 import { FAILURES } from '../../src/protocol/failures';
-import { findInputProblem, type SolveInput } from '../../src/protocol/input';
+import { findInputProblem } from '../../src/protocol/input';
 import { findLimitsProblem, LIMIT_RULES } from '../../src/protocol/messages';
 import * as protocolNames from '../../src/protocol/names';
 import { solveTraceSchema } from '../../src/protocol/solve';
-import type { TextRef } from '../../src/protocol/text';
 import { externalCard } from '../budget/cards';
 
 // People of other languages have no types of ours to read, only the tables of docs/other-sdks.md.

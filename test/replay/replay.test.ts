@@ -5,7 +5,8 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
 import { Worker } from '@temporalio/worker';
 import { HistoryDecoder } from '../../src/client/history';
 import { TraceReader } from '../../src/client/trace-reader';
-import type { SolveTrace, StepTrace } from '../../src/protocol/solve';
+import type { SolveTrace } from '../../src';
+import type { StepTrace } from '../../src/protocol/solve';
 import { workflowBundle } from '../support/temporal';
 import { SHAPES } from './shapes';
 

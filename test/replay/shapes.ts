@@ -1,7 +1,5 @@
-import type { SolveHandle, SolveRequest } from '../../src';
-import type { ConfigInput } from '../../src/config/schema';
+import { type ConfigInput, renderPlan, type SolveHandle, type SolveRequest } from '../../src';
 import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
-import { renderPlan } from '../../src/plan/render';
 import type { LimitsInput } from '../../src/protocol/activities';
 import { modelCard, runOf } from '../budget/cards';
 import { type Stage, step } from '../support/stage';

@@ -1,7 +1,7 @@
 import { RateLimiter } from '../../src/activities/rate-limits/limiter';
 import type { RateLimits } from '../../src/activities/rate-limits/window';
 import { openStore } from '../../src/store/open-store';
-import type { Store, StoredEntry } from '../../src/store/store';
+import type { Store, StoredEntry } from '../../src';
 import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
 
 describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startStores) => {

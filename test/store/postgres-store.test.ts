@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkStore, openStore } from '../../src/store/open-store';
-import type { Store } from '../../src/store/store';
+import type { Store } from '../../src';
 import { HAS_POSTGRES, POSTGRES_PASSWORD, PostgresServer } from '../support/postgres-server';
 
 const HELLO = Buffer.from('hello');

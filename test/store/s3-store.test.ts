@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/open-store';
-import type { Store } from '../../src/store/store';
+import type { Store } from '../../src';
 import { S3_SECRET, startConditional, startS3Server, type S3Server } from '../support/s3-server';
 
 /** Nothing of this machine's own AWS settings may take part. */

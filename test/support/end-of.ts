@@ -1,4 +1,4 @@
-import type { SolveResult } from '../../src/protocol/solve';
+import type { SolveResult } from '../../src';
 import type { Stage } from './stage';
 
 /** Waits until a run has ended, however it did, and returns its trace. */

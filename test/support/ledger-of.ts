@@ -1,6 +1,6 @@
 import type { Amount } from '../../src/budget/amount';
 import { type LedgerRow, readRow } from '../../src/store/ledger';
-import type { Store } from '../../src/store/store';
+import type { Store } from '../../src';
 
 /** Every row of a run and of all that runs below it. */
 export async function ledgerOf(store: Store, rootId: string): Promise<LedgerRow[]> {

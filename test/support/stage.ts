@@ -2,17 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { ConductorClient, ConductorPlugin } from '../../src';
+import {
+  ConductorClient,
+  ConductorPlugin,
+  type ConfigInput,
+  renderPlan,
+  type Step,
+  type Store,
+} from '../../src';
 import { EvaluationPlugin } from '../../src/evaluation';
-import { TrainingPlugin } from '../../src/training';
-import type { ConfigInput } from '../../src/config/schema';
-import type { TrainableInput } from '../../src/training/config/schema';
-import type { Step } from '../../src/plan/plan';
-import { renderPlan } from '../../src/plan/render';
+import { type TrainableInput, TrainingPlugin } from '../../src/training';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import type { LedgerRow } from '../../src/store/ledger';
-import type { Store } from '../../src/store/store';
 import { type SimulatedProviders, type Simulation, startSimulatedProviders } from '../../src/testing';
 import { rowsOfRun } from './ledger-of';
 import { searchForSecrets, TEST_KEY } from './search-for-secrets';

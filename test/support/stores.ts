@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStore } from '../../src/store/open-store';
-import type { Store } from '../../src/store/store';
+import type { Store } from '../../src';
 import { keyRing } from '../encryption/test-keys';
 import { ageStore } from './age-store';
 import { HAS_POSTGRES, PostgresServer } from './postgres-server';

@@ -1,6 +1,6 @@
 import { drawFrame } from '../../src/cli/view/frame';
 import { describeChanges } from '../../src/cli/view/changes';
-import type { SolveResult } from '../../src/protocol/solve';
+import type { SolveResult } from '../../src';
 import { whyDegraded } from '../../src/trace/degraded';
 import { PLAIN, widthOf } from '../../src/trace/lines';
 import { renderMarkdown } from '../../src/trace/markdown';

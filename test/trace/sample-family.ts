@@ -1,4 +1,4 @@
-import type { SolveResult } from '../../src/protocol/solve';
+import type { SolveResult } from '../../src';
 import { at, sampleCall, sampleRound, sampleStep, sampleTrace } from './sample-trace';
 
 const CHILD = 'solve-1-r0s2';

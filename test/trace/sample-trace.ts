@@ -1,5 +1,4 @@
-import type { Call } from '../../src/protocol/call';
-import type { SolveResult } from '../../src/protocol/solve';
+import type { Call, SolveResult } from '../../src';
 
 type Round = SolveResult['rounds'][number];
 type Step = Round['steps'][number];

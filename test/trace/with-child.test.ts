@@ -1,4 +1,4 @@
-import type { SolveTrace } from '../../src/protocol/solve';
+import type { SolveTrace } from '../../src';
 import { withChild } from '../../src/trace/reduce';
 import { sampleCall, sampleRound, sampleStep, sampleTrace } from './sample-trace';
 

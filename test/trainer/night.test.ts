@@ -9,7 +9,8 @@ import {
   weightsFolder,
   weightsKey,
 } from '../../src/training/keys';
-import type { CycleMetrics, NightProgress } from '../../src/training/progress';
+import type { NightProgress } from '../../src/training';
+import type { CycleMetrics } from '../../src/training/progress';
 import { workflowBundle } from '../support/temporal';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { type ChildProgram, runProgram, trainerPython } from '../../examples/learn/support/programs';
-import type { ConfigInput } from '../../src/config/schema';
+import type { ConfigInput } from '../../src';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../../src/protocol/names';
 import type { conductorSolve } from '../../src/workflows';
 import { SqliteStore } from '../../src/store/sqlite-store';

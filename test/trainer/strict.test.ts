@@ -1,5 +1,5 @@
 import { runProgram, trainerEnv, trainerPython } from '../../examples/learn/support/programs';
-import { encryptionConverter } from '../../src/encryption/codec';
+import { encryptionConverter } from '../../src';
 import { type EncryptedStage, openEncryptedStage } from '../encryption/encrypted-stage';
 import { keyRing, KEYS_VARIABLE, keysText } from '../encryption/test-keys';
 import { step } from '../support/stage';

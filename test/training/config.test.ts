@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTrainable, readTrainableFile } from '../../src/training/config/load';
-import type { TrainableConfig, TrainableInput } from '../../src/training/config/schema';
+import type { TrainableConfig, TrainableInput } from '../../src/training';
 import { resolveTraining } from '../../src/training/config/resolve';
 import { trainerConfigSchema } from '../../src/training/trainer-contract';
 

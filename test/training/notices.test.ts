@@ -1,5 +1,5 @@
 import { budgetNoticesOf, parseTrainable } from '../../src/training/config/load';
-import type { TrainableInput } from '../../src/training/config/schema';
+import type { TrainableInput } from '../../src/training';
 
 const PRICE = { input: 1, output: 2 };
 const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1' } as const;

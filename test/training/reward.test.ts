@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { rewardOf, rewardOfRoot } from '../../src/training/reward';
-import type { Verdict } from '../../src/grading/grade';
+import type { Verdict } from '../../src/grading';
 
 const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
 const planOf = (steps: number) => ({

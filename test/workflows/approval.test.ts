@@ -1,7 +1,4 @@
-import type { ConfigInput } from '../../src/config/schema';
-import type { Step } from '../../src/plan/plan';
-import type { SolveInput } from '../../src/protocol/input';
-import type { SolveResult } from '../../src/protocol/solve';
+import type { ConfigInput, SolveInput, SolveResult, Step } from '../../src';
 import { endOf } from '../support/end-of';
 import { refusalOf } from '../support/refusal-of';
 import { openStage, step, type Stage } from '../support/stage';

@@ -1,4 +1,4 @@
-import type { Plan, Step } from '../../src/plan/plan';
+import type { Plan, Step } from '../../src';
 import { endOf } from '../support/end-of';
 import { refusalOf } from '../support/refusal-of';
 import { openStage, step, type Stage } from '../support/stage';

@@ -1,5 +1,5 @@
 import { TEST_KEY } from '../support/search-for-secrets';
-import { renderPlan } from '../../src/plan/render';
+import { renderPlan } from '../../src';
 import { openStage, step, type Stage } from '../support/stage';
 
 describe('when a provider fails', () => {

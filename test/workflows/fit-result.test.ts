@@ -1,6 +1,7 @@
 import { jsonBytes, MAX_SUBTASK_BYTES } from '../../src/plan/plan';
 import { MAX_CALLS, MAX_STEPS } from '../../src/protocol/messages';
-import type { RoundTrace, SolveTrace } from '../../src/protocol/solve';
+import type { SolveTrace } from '../../src';
+import type { RoundTrace } from '../../src/protocol/solve';
 import { fitResult } from '../../src/workflows/fit-result';
 import { sampleTrace } from '../trace/sample-trace';
 

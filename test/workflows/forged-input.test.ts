@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { Parent } from '../../src/protocol/activities';
-import type { SolveInput } from '../../src/protocol/input';
+import type { SolveInput } from '../../src';
 import { SOLVE_WORKFLOW } from '../../src/protocol/names';
 import type { ResolvedRun, RunWorker } from '../../src/protocol/run';
 import { openStage, step, type Stage } from '../support/stage';

@@ -1,6 +1,4 @@
-import type { ConfigInput } from '../../src/config/schema';
-import type { Step } from '../../src/plan/plan';
-import { renderPlan } from '../../src/plan/render';
+import { type ConfigInput, renderPlan, type Step } from '../../src';
 import { CALL_WORKER } from '../../src/protocol/names';
 import type { Answer } from '../../src/testing';
 import { endOf } from '../support/end-of';

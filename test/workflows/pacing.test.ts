@@ -1,5 +1,4 @@
-import type { ConfigInput } from '../../src';
-import type { Retry } from '../../src/client/conductor-client';
+import type { ConfigInput, Retry } from '../../src';
 import { openStage, type Stage, step } from '../support/stage';
 import { until } from '../support/until';
 

@@ -1,5 +1,5 @@
 import type { SimulatedRequest } from '../../src/testing';
-import { renderPlan } from '../../src/plan/render';
+import { renderPlan } from '../../src';
 import { ledgerOf, spentBy } from '../support/ledger-of';
 import { openStage, step, type Stage } from '../support/stage';
 

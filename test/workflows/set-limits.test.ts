@@ -3,15 +3,13 @@ import {
   WithStartWorkflowOperation,
   WorkflowUpdateStage,
 } from '@temporalio/client';
-import type { HeldLimits, LimitsChange } from '../../src/protocol/messages';
+import type { HeldLimits, LimitsChange, SolveInput, SolveResult } from '../../src';
 import {
   ADD_HINT_SIGNAL,
   LIMIT_SPENDING_SIGNAL,
   SET_LIMITS_UPDATE,
   SOLVE_WORKFLOW,
 } from '../../src/protocol/names';
-import type { SolveInput } from '../../src/protocol/input';
-import type { SolveResult } from '../../src/protocol/solve';
 import { endOf } from '../support/end-of';
 import { untilHeard } from '../support/heard-signals';
 import { refusalOf } from '../support/refusal-of';

@@ -1,6 +1,5 @@
-import { renderPlan } from '../../src/plan/render';
+import { renderPlan, type SolveResult } from '../../src';
 import type { ResolvedRun } from '../../src/protocol/run';
-import type { SolveResult } from '../../src/protocol/solve';
 import type { SimulatedRequest } from '../../src/testing';
 import { endOf } from '../support/end-of';
 import { GateCodec, type Direction } from '../support/gate-codec';

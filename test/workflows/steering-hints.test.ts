@@ -1,4 +1,4 @@
-import type { SolveResult } from '../../src/protocol/solve';
+import type { SolveResult } from '../../src';
 import { endOf } from '../support/end-of';
 import { untilHeard } from '../support/heard-signals';
 import { openStage, step, type Stage } from '../support/stage';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Plan } from '../../src/plan/plan';
+import type { Plan } from '../../src';
 import { openStage, type Stage } from '../support/stage';
 
 const WORKERS = ['a', 'b', 'c'];

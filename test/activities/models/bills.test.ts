@@ -2,7 +2,7 @@ import { closeRow, openRowOf } from '../../../src/activities/ledger-row';
 import { judgeReply } from '../../../src/activities/models/failure';
 import { completeOpenAI } from '../../../src/activities/models/openai';
 import { outcomeOf } from '../../../src/activities/send-request';
-import type { Usage } from '../../../src/protocol/call';
+import type { Usage } from '../../../src';
 import type { Price } from '../../../src/protocol/cards';
 import type { LedgerRow } from '../../../src/store/ledger';
 import { aCard, aRequest, KEY } from './ask';

@@ -2,7 +2,7 @@ import { completeAnthropic } from '../../../src/activities/models/anthropic';
 import { completeGoogle } from '../../../src/activities/models/google';
 import type { Complete } from '../../../src/activities/models/model';
 import { completeOpenAI } from '../../../src/activities/models/openai';
-import type { Usage } from '../../../src/protocol/call';
+import type { Usage } from '../../../src';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { aCard, aRequest } from './ask';
 

@@ -4,7 +4,7 @@ import { createPacing } from '../../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { openStore } from '../../../src/store/open-store';
-import type { Store } from '../../../src/store/store';
+import type { Store } from '../../../src';
 import { freshFolder } from '../../local/fresh-folder';
 import { readLedger } from '../../support/ledger-of';
 import { anActivity, attempt, Provider } from '../one-call';

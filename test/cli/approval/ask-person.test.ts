@@ -1,5 +1,5 @@
 import { type Asking, PlanQuestions } from '../../../src/cli/approval/ask-person';
-import type { SolveResult } from '../../../src/protocol/solve';
+import type { SolveResult } from '../../../src';
 import { sampleFamily, sampleWaiting } from '../../trace/sample-family';
 import { sampleCall } from '../../trace/sample-trace';
 

@@ -1,4 +1,4 @@
-import type { ListedRun } from '../../../src/client/list-runs';
+import type { ListedRun } from '../../../src';
 import { renderList } from '../../../src/cli/commands/list';
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 

@@ -1,7 +1,7 @@
 /** A worker in a process of its own, made to be killed; given a moment, it stands still there and says so. */
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { EvaluationPlugin } from '../../../src/evaluation';
-import type { ConfigInput } from '../../../src/config/schema';
+import type { ConfigInput } from '../../../src';
 import { openStore } from '../../../src/store/open-store';
 import { type Halt, HaltingStore } from '../halting-store';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { type Failure, failureOf, FAILURES, type JudgedRun } from '../../../src/evaluation/analysis/failure';
-import type { Verdict } from '../../../src/grading/verdict';
+import type { Verdict } from '../../../src/grading';
 
 const planOf = (...workers: readonly string[]) => ({
   steps: workers.map((worker) => ({ worker, subtask: '', sees: [] })),

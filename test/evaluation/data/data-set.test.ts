@@ -6,7 +6,7 @@ import { type DataRow, openDataSet } from '../../../src/evaluation/data/data-set
 import type { PlainGrader } from '../../../src/evaluation/data/format';
 import { inspectDataSet } from '../../../src/evaluation/data/inspect';
 import { gradeByRule } from '../../../src/grading/grade-by-rule';
-import type { Question } from '../../../src/grading/question';
+import type { Question } from '../../../src/grading';
 
 const sample = (name: string): string => join(__dirname, 'samples', name);
 

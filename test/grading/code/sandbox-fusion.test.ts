@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { grade, graderProblem } from '../../../src/grading/grade';
+import { grade } from '../../../src/grading';
+import { graderProblem } from '../../../src/grading/grade';
 import { serveSandboxFusion } from '../../support/sandbox-fusion';
 import { fenced, HONEST, SUM } from './fenced';
 

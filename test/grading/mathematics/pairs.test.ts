@@ -1,4 +1,4 @@
-import { grade } from '../../../src/grading/grade';
+import { grade } from '../../../src/grading';
 import { readPairs } from './pairs';
 
 // Without math-verify, which a machine need not have.

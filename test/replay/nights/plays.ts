@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { parseTrainable } from '../../../src/training/config/load';
 import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
-import { scheduleNights } from '../../../src/training/client/schedule';
+import { scheduleNights } from '../../../src/training';
 import { beginExport, beginWarmStart } from '../../../src/training/client/trainer-jobs';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import { scheduleIdOf } from '../../../src/training/night-ids';

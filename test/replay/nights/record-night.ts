@@ -1,5 +1,5 @@
 import { Client } from '@temporalio/client';
-import { TrainingClient } from '../../../src/training/client/training-client';
+import { TrainingClient } from '../../../src/training';
 import { startImpatientServer } from '../../support/impatient-server';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { briefHistory } from '../plain-history';

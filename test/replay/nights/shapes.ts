@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/client';
-import type { TrainableInput } from '../../../src/training/config/schema';
+import type { TrainableInput } from '../../../src/training';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { samplingSeed } from '../../../src/training/draw';
 import { UPDATE } from '../../../src/training/names';

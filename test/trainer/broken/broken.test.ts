@@ -1,9 +1,7 @@
 import { questionSet } from '../../../examples/learn/world/questions';
 import { SMALL_WORLD } from '../../../examples/learn/world/world';
-import { TrainingPlugin } from '../../../src/training';
-import { scheduleNights } from '../../../src/training/client/schedule';
+import { type NightProgress, scheduleNights, TrainingPlugin } from '../../../src/training';
 import { promote, readServing } from '../../../src/training/policy/serving';
-import type { NightProgress } from '../../../src/training/progress';
 import { openTrainingStage, type TrainingStage } from '../support/training-stage';
 import { breakNight } from './broken-night';
 import { FAULTS } from './faults';

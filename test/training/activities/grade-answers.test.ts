@@ -1,6 +1,6 @@
 import { keepText } from '../../../src/store/texts';
 import { gradeAnswers } from '../../../src/evaluation/activities/grade-answers';
-import type { TrainableConfig } from '../../../src/training/config/schema';
+import type { TrainableConfig } from '../../../src/training';
 import { openNight } from '../../../src/training/activities/open-night';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { codeRow, openQuestionFolder, type QuestionFolder, row } from './questions';

@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/store/store';
+import type { Store } from '../../../src';
 import type { KeptSamples } from '../../../src/training/activities/batch';
 import { writeRecord } from '../../../src/training/activities/records';
 import type { GroupRecord, Rollout } from '../../../src/training/rollout';

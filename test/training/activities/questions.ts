@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTrainable } from '../../../src/training/config/load';
-import type { TrainableConfig } from '../../../src/training/config/schema';
+import type { TrainableConfig } from '../../../src/training';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { TrainingInput } from '../../../src/training/config/schema';
 

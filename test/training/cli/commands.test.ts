@@ -1,7 +1,6 @@
-import { ConductorClient } from '../../../src';
+import { ConductorClient, openStore } from '../../../src';
 import { sayResumed } from '../../../src/cli/follow-run';
 import type { Session } from '../../../src/cli/session';
-import { openStore } from '../../../src/store/open-store';
 import { removeSchedule } from '../../../src/training/client/schedule';
 import { loadTrainableConfig } from '../../../src/training/config/load';
 import { toJsonLines } from '../../../examples/learn/world/questions';

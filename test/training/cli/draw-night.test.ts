@@ -3,8 +3,7 @@ import type { TrainedNight } from '../../../src/training/client/read-runs';
 import { describeRewards, drawTrained, sparkline } from '../../../src/training/cli/list';
 import { describePlanner } from '../../../src/training/cli/serving';
 import { describeHours, drawNight } from '../../../src/training/cli/status';
-import type { TrainableConfig } from '../../../src/training/config/schema';
-import type { NightProgress } from '../../../src/training/progress';
+import type { NightProgress, TrainableConfig } from '../../../src/training';
 import { madeUpCycles } from './plot/made-up-cycles';
 
 const STARTED = '2026-11-21T02:30:00.000Z';

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { processMark } from '../../../src/local/processes';
-import type { TrainableInput } from '../../../src/training/config/schema';
+import type { TrainableInput } from '../../../src/training';
 import { closedPort } from '../../cli/closed-port';
 import { type RunningCommand, runCommand, startCommand } from '../../cli/command';
 import { type Folder, makeFolder, poolAt, serverRuns } from '../../cli/folder';

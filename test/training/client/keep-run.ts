@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/store/store';
+import type { Store } from '../../../src';
 import { questionSetKey } from '../../../src/evaluation/keys';
 import { keepLines } from '../../../src/store/texts';
 import { writeNight } from '../../../src/training/activities/records';

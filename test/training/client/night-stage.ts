@@ -5,7 +5,7 @@ import {
   Worker,
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
-import type { ScheduleRequest } from '../../../src/training/client/schedule';
+import type { ScheduleRequest } from '../../../src/training';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
 import type { NightActivities } from './nights';

@@ -1,4 +1,4 @@
-import { findSchedule } from '../../../src/training/client/schedule';
+import { findSchedule } from '../../../src/training';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { type ScheduledNights, scheduleStage } from '../../support/train-commands';
 

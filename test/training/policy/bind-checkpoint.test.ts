@@ -8,7 +8,7 @@ import { ConfigError } from '../../../src/config/errors';
 import { keyFor } from '../../../src/config/keys';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
-import type { TrainableInput } from '../../../src/training/config/schema';
+import type { TrainableInput } from '../../../src/training';
 import type { ResolvedRun } from '../../../src/protocol/run';
 import { CHECK_RUN, RESOLVE_RUN } from '../../../src/protocol/names';
 import { SqliteStore } from '../../../src/store/sqlite-store';

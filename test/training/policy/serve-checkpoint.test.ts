@@ -1,4 +1,4 @@
-import { renderPlan } from '../../../src/plan/render';
+import { renderPlan } from '../../../src';
 import { promote, rollback, writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';

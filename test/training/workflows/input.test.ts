@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowFailedError } from '@temporalio/client';
-import { FAILURES } from '../../../src/protocol/failures';
+import { FAILURES } from '../../../src';
 import { findFault, type Rules } from '../../../src/protocol/rules';
 import type { WarmStartInput } from '../../../src/training/contract';
 import {

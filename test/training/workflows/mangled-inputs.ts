@@ -18,7 +18,7 @@ import {
 } from '../../../src/training/names';
 import * as checks from '../../../src/training/workflows/input';
 import type { EvaluateInput, QuestionInput } from '../../../src/evaluation/contract';
-import { FAILURES } from '../../../src/protocol/failures';
+import { FAILURES } from '../../../src';
 import { inWindow } from '../../../src/workflows/in-window';
 import { type Mangled, mangle } from '../../support/mangled';
 import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';

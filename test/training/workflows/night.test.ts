@@ -2,7 +2,7 @@ import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client
 import { Worker } from '@temporalio/worker';
 import { readNight, readRun } from '../../../src/training/activities/records';
 import { readGroups, readMetrics } from '../../../src/training/client/read-runs';
-import type { CustomGradeRequest } from '../../../src/evaluation/contract';
+import type { CustomGradeRequest } from '../../../src/training';
 import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, PREFLIGHT, UPDATE } from '../../../src/training/names';
 import { nightWorkflowId } from '../../../src/training/night-ids';
