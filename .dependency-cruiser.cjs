@@ -48,7 +48,7 @@ module.exports = {
       from: {
         path: '^src/cli/',
         pathNot:
-          '^src/cli/(main|program|settings|start-worker|follow-run|commands/(doctor|pool|store))\\.ts$',
+          '^src/cli/(main|program|load-settings|start-worker|follow-run|commands/(doctor|pool|store))\\.ts$',
       },
       to: { path: '^src/(training|evaluation|grading)/' },
     },

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { priceSchema } from '../lib/config/settings.js';
+import { priceSchema } from '../lib/config/field-schemas.js';
 import { trainingConfigSchema } from '../lib/training/config/schema.js';
 
 const FREE = { const: 0, description: 'It costs nothing.' };

@@ -42,7 +42,7 @@ export { ConfigError, MissingKeyError } from './config/errors';
 export type { Config, ConfigInput } from './config/schema';
 
 // For an activity or workflow of yours that works in the pool: what it is given, what it returns, and long texts.
-export type { VisibleStep, WorkerRequest } from './protocol/activities';
+export type { VisibleStep, WorkerRequest } from './protocol/activity-contract';
 export type { ExternalAnswer } from './protocol/external-worker';
 export type { Text, TextRef } from './protocol/text';
 export { readText, TextNotFoundError } from './store/texts';
@@ -51,7 +51,7 @@ export type { Store, StoredEntry } from './store/store';
 export { collectGarbage, type Collected, type CollectOptions } from './client/collect-garbage';
 
 // Encryption of what goes to Temporal and into the store.
-export { readEncryptionKeys } from './encryption/keys';
+export { readEncryptionKeys } from './encryption/key-ring';
 export { encryptionConverter, failureConverterPath } from './encryption/codec';
 export { AlteredPayloadError, encryptionCodec } from './encryption/codec';
-export { UnknownKeyError, type KeyRing } from './encryption/keys';
+export { UnknownKeyError, type KeyRing } from './encryption/key-ring';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { priceSchema } from '../../src/config/settings';
+import { priceSchema } from '../../src/config/field-schemas';
 import type { Answer, Simulation } from '../../src/testing';
 import { BROKEN_FAULTS, ERROR_FAULTS, FLAWED_FAULTS, SPOILED_FAULTS } from '../../src/testing/faults';
 

@@ -1,6 +1,6 @@
 import { activityInfo, ApplicationFailure, CancelledFailure, Context, type Info } from '@temporalio/activity';
-import { keyFor } from '../config/keys';
-import type { WorkerResult } from '../protocol/activities';
+import { keyFor } from '../config/api-keys';
+import type { WorkerResult } from '../protocol/activity-contract';
 import type { Problem } from '../protocol/call';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import type { Text } from '../protocol/text';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { type GivenText, sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/prompt/worker';
-import type { Background, Reserved, WorkerRequest, WorkerResult } from '../protocol/activities';
+import type { Background, Reserved, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import type { Store } from '../store/store';
 import { readText } from '../store/texts';

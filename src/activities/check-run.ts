@@ -7,7 +7,7 @@ import type { Dependencies } from './dependencies';
 /**
  * Local activity `conductor.checkRun`: whether a run that came with a workflow's input names only what this process's own
  * configuration names. Any client may write such an input; what it says of models is checked where they are asked, see
- * `config/keys.ts`, and the activities, workflows and queues that a workflow calls by itself are checked here.
+ * `config/api-keys.ts`, and the activities, workflows and queues that a workflow calls by itself are checked here.
  *
  * @throws ConfigError that says what is unknown
  */

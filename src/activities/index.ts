@@ -8,7 +8,7 @@ import type {
   ConductorChange,
   ResolveRunRequest,
   ResolveRunResult,
-} from '../protocol/activities';
+} from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';

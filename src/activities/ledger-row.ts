@@ -1,6 +1,6 @@
 import { ApplicationFailure, type Info } from '@temporalio/activity';
 import { chargeOf, savedByCache } from '../budget/nano-usd';
-import type { BookedCall } from '../protocol/activities';
+import type { BookedCall } from '../protocol/activity-contract';
 import type { Problem, Usage } from '../protocol/call';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { callOf, createRow, type LedgerRow, type OpenRow, writeRow } from '../store/ledger';

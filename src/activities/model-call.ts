@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Info } from '@temporalio/activity';
-import type { Allowance } from '../protocol/activities';
+import type { Allowance } from '../protocol/activity-contract';
 import type { CallPurpose } from '../protocol/call';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import type { Message, OutputSchema } from '../plan/plan';

@@ -10,7 +10,7 @@ import {
   takesConfigured,
   type WritePlanRequest,
   type WritePlanResult,
-} from '../protocol/activities';
+} from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID } from '../protocol/names';
 import { planContextOf } from '../protocol/run';

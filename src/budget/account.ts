@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { Allowance } from '../protocol/activities';
+import type { Allowance } from '../protocol/activity-contract';
 import type { Call } from '../protocol/call';
 import type { SpendingLimits } from '../protocol/messages';
 import {

@@ -1,5 +1,5 @@
 import { CONDUCTOR_ID, type Plan, type Step, utf8Bytes } from '../plan/plan';
-import type { Background, WorkerRequest, WritePlanRequest } from '../protocol/activities';
+import type { Background, WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
 import type { ConductorCard } from '../protocol/cards';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';

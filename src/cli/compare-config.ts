@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { readRun } from '../client/trace-reader';
 import { differencesOf, solvingDigestOf } from '../config/digest';
-import type { ConfigDigest } from '../protocol/activities';
+import type { ConfigDigest } from '../protocol/activity-contract';
 import type { Session } from './session';
 import { say } from './terminal';
 

@@ -3,7 +3,7 @@ import { findByPrefix, newestRun } from '../client/list-runs';
 import { isNotFound } from '../client/steer';
 import { UsageError } from './exit-code';
 import { type Session, type SessionOptions, withSession } from './session';
-import { loadSettings, type WorkOptions } from './settings';
+import { loadSettings, type WorkOptions } from './load-settings';
 import { startedRuns } from './started-runs';
 import { say } from './terminal';
 

@@ -11,7 +11,7 @@ import { followPatiently } from './follow-patiently';
 import { reasonOf } from '../reason-of';
 import { isWorkedOnElsewhere } from './queues';
 import type { Session } from './session';
-import type { WorkOptions } from './settings';
+import type { WorkOptions } from './load-settings';
 import { startedRuns } from './started-runs';
 import { print, say, toJson } from './terminal';
 import { follow } from './view/follow';

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { TemporalServer } from '../local/configured-server';
 import { claimDatabase } from '../local/own-database';
 import { databasePath } from '../local/server-process';
-import { FOLDER } from './settings';
+import { FOLDER } from './load-settings';
 import { say } from './terminal';
 import { askPerson, grant, granted } from './trust';
 

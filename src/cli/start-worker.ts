@@ -9,13 +9,13 @@ import {
   type WorkerStatus,
 } from '@temporalio/worker';
 import { encryptionConverter } from '../encryption/codec';
-import type { KeyRing } from '../encryption/keys';
+import type { KeyRing } from '../encryption/key-ring';
 import { remedyOfTls, type TemporalServer } from '../local/configured-server';
 import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
 import type { Say } from '../local/say';
 import type { Store } from '../store/store';
-import { FOLDER, type Settings } from './settings';
+import { FOLDER, type Settings } from './load-settings';
 import { harmless } from './terminal';
 
 export interface WorkerSettings {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TemporalServer } from '../local/configured-server';
-import { FOLDER } from './settings';
+import { FOLDER } from './load-settings';
 
 // Temporal lists a run a moment after its start, and an embedded server that is stopped meanwhile later still. So the
 // folder keeps the ids of the runs that were started in it: a file each, named by the id. What a run is, the server knows.

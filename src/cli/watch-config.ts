@@ -3,7 +3,7 @@ import { changesBetween } from '../config/digest';
 import { configPath } from '../config/load';
 import { reasonOf } from '../reason-of';
 import type { Config } from '../config/schema';
-import { loadServable, type WorkOptions } from './settings';
+import { loadServable, type WorkOptions } from './load-settings';
 import { say } from './terminal';
 
 /** Polls the file rather than listens: editors replace files, and shared folders report no change. */

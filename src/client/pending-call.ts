@@ -7,7 +7,7 @@ import {
   type WorkerResult,
   type WritePlanRequest,
   type WritePlanResult,
-} from '../protocol/activities';
+} from '../protocol/activity-contract';
 import { readExternalResult } from '../protocol/external-worker';
 import { isSolveInput } from '../protocol/input';
 import { SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';

@@ -1,6 +1,6 @@
 import { ConductorError } from '../conductor-error';
 import type { PlanContext } from '../plan/plan';
-import type { LimitsInput } from '../protocol/activities';
+import type { LimitsInput } from '../protocol/activity-contract';
 import type { SolveInput } from '../protocol/input';
 import { mayCallItself, planContextOf, type RunLimits } from '../protocol/run';
 import { CONDUCTOR_ID } from '../protocol/names';

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { estimatePlan } from '../budget/worst-case';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
-import type { ConfigDigest, ResolveRunResult } from '../protocol/activities';
+import type { ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
 import { asksApproval, keptOutputs, isSolveInput, questionOf, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
 import { type ResolvedRun, standInPlan } from '../protocol/run';

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'no
 import type { AddressInfo } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
-import { type KeyRing, UnknownKeyError } from '../encryption/keys';
+import { type KeyRing, UnknownKeyError } from '../encryption/key-ring';
 import { reasonOf } from '../reason-of';
 import type { Store } from '../store/store';
 import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './payloads';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ConfigDigest } from '../protocol/activities';
+import type { ConfigDigest } from '../protocol/activity-contract';
 import type { Config } from './schema';
 
 /** Where a run is found, and what commands adapt to a server: no two processes need agree on it. */

@@ -1,5 +1,5 @@
 import { ESTIMATOR } from '../budget/worst-case';
-import type { LimitsInput, PoolFilter, ResolveRunRequest } from '../protocol/activities';
+import type { LimitsInput, PoolFilter, ResolveRunRequest } from '../protocol/activity-contract';
 import type { ResolvedRun, RunLimits, RunWorker } from '../protocol/run';
 import { resolveConductor, resolveWorker } from './cards';
 import type { Plan } from '../plan/plan';
@@ -8,7 +8,7 @@ import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
 import type { Config } from './schema';
 import { durationMs } from './duration';
-import { durationSchema } from './settings';
+import { durationSchema } from './field-schemas';
 
 /**
  * What a run keeps from start to end: the cards it may use, every default filled in, and its limits.

@@ -13,7 +13,7 @@ import {
   pacing,
   priceSchema,
   tokens,
-} from './settings';
+} from './field-schemas';
 import { DEFAULT_STORE, readStoreUrl, STORE_URL_FORMS } from './store-url';
 
 /** Temporal refuses names of queues and activities that are longer. */

@@ -4,7 +4,7 @@ import { Field, MapField, Type } from 'protobufjs/light';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { ConductorError } from '../conductor-error';
-import type { EncryptionKey, KeyRing } from './keys';
+import type { EncryptionKey, KeyRing } from './key-ring';
 import { NONCE_BYTES, seal, unseal } from './seal';
 
 const ENCRYPTED = 'binary/encrypted';

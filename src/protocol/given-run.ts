@@ -1,6 +1,6 @@
 import { EXAMPLE_SET_NAMES } from '../plan/plan';
 import { findShapeProblem, isRecord } from '../plan/validate';
-import type { Parent, ReviewedRound } from './activities';
+import type { Parent, ReviewedRound } from './activity-contract';
 import type { ConductorCard, ExternalCard, ModelCard, ModelProvider, Price, Rates } from './cards';
 import { bound, durationMs, HINT, LIMIT_RULES, MAX_COST_USD, MAX_HINTS } from './messages';
 import type { ResolvedRun, RunLimits } from './run';
@@ -24,7 +24,7 @@ import { INLINE_BYTES, isText } from './text';
 /*
  * Rules for what a solve gives to a solve that it starts. Any client may have written it, and the run calculates with all
  * of it: what has another shape would fail its workflow task over and over. No key goes anywhere because of it, see
- * `config/keys.ts`.
+ * `config/api-keys.ts`.
  */
 
 const MAX_ESTIMATOR = 100;

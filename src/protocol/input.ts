@@ -1,7 +1,7 @@
 import { EXAMPLE_SET_NAMES, type Plan } from '../plan/plan';
 import { quoteBriefly } from '../plan/plan-error';
 import { isRecord } from '../plan/validate';
-import type { ConductorChange, LimitsInput, Parent, PoolFilter } from './activities';
+import type { ConductorChange, LimitsInput, Parent, PoolFilter } from './activity-contract';
 import { PARENT, PLAN, RUN, TEXT } from './given-run';
 import { LIMIT_RULES } from './messages';
 import type { ResolvedRun } from './run';

@@ -1,4 +1,4 @@
-import type { KeyRing } from '../encryption/keys';
+import type { KeyRing } from '../encryption/key-ring';
 import { folderOfPrefix, keyOfName, nameOfKey, openContent, sealContent } from '../encryption/seal';
 import type { SharedStates, Store, StoredEntry } from './store';
 

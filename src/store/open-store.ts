@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { readStoreUrl, STORE_URL_FORMS, type StorePlace, withoutPassword } from '../config/store-url';
-import { configuredKeys, type KeyRing } from '../encryption/keys';
+import { configuredKeys, type KeyRing } from '../encryption/key-ring';
 import { reasonOf } from '../reason-of';
 import { EncryptedStore } from './encrypted-store';
 import { PostgresStore } from './postgres-store';

@@ -12,7 +12,7 @@ import {
   type WorkerResult,
   type WritePlanRequest,
   type WritePlanResult,
-} from '../protocol/activities';
+} from '../protocol/activity-contract';
 import type { Call, Problem, Usage } from '../protocol/call';
 import { nanoUsdOfCall } from '../protocol/external-worker';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';

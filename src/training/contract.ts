@@ -1,5 +1,5 @@
 import type { AskedQuestion, QuestionRef } from '../evaluation/contract';
-import type { ConfigDigest } from '../protocol/activities';
+import type { ConfigDigest } from '../protocol/activity-contract';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { CheckpointRef, PolicyRef } from './checkpoint-ref';

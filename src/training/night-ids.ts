@@ -1,5 +1,5 @@
 import type { GroupInput } from './contract';
-import { cycleName } from './keys';
+import { cycleName } from './store-keys';
 import type { GroupId, RolloutId } from './rollout';
 import { describePolicy } from './checkpoint-ref';
 

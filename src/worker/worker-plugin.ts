@@ -8,7 +8,7 @@ import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { checkEncrypted, forWorker } from '../encryption/codec';
 import { complete } from '../local/complete';
-import type { ConductorActivities } from '../protocol/activities';
+import type { ConductorActivities } from '../protocol/activity-contract';
 import { CALL_WORKER } from '../protocol/names';
 import { providerQueues, type SideQueue, SideWorkers } from './side-workers';
 

@@ -5,7 +5,7 @@ import {
   proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ConductorActivities } from '../protocol/activities';
+import type { ConductorActivities } from '../protocol/activity-contract';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { providerQueue } from '../protocol/names';
 import type { CHECK_RUN, RESOLVE_RUN } from '../protocol/names';

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { SpendingLimits } from '../protocol/messages';
 import { jsonBytes, type Plan, utf8Bytes } from '../plan/plan';
-import type { Parent, VisibleStep } from '../protocol/activities';
+import type { Parent, VisibleStep } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, SOLVE_PART_WORKFLOW } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';

@@ -3,7 +3,7 @@ import { Account } from '../budget/account';
 import { type Amount, describeLimit, type LimitRefusal, scaleShare } from '../budget/amount';
 import type { SpendingLimits } from '../protocol/messages';
 import type { WorstCase } from '../budget/worst-case';
-import type { Allowance } from '../protocol/activities';
+import type { Allowance } from '../protocol/activity-contract';
 import type { Call, Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/run';

@@ -9,7 +9,7 @@ import {
   takesConfigured,
   type WritePlanRequest,
   type WritePlanResult,
-} from '../protocol/activities';
+} from '../protocol/activity-contract';
 import { FAILURES, isMisconfigured } from '../protocol/failures';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
 import { planContextOf, standInPlan } from '../protocol/run';

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { jsonBytes } from '../plan/plan';
-import type { Background } from '../protocol/activities';
+import type { Background } from '../protocol/activity-contract';
 import { KEEP_TEXT } from '../protocol/names';
 import type { Text } from '../protocol/text';
 import { storeActivities } from './activities';

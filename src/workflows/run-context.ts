@@ -1,5 +1,5 @@
 import { setCurrentDetails } from '@temporalio/workflow';
-import type { Background } from '../protocol/activities';
+import type { Background } from '../protocol/activity-contract';
 import {
   mayCallItself as mayCallItselfWith,
   mayReview as mayReviewWith,

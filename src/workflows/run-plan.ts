@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan';
 import { stepsSharingPrompts } from '../plan/shared-prompts';
-import type { VisibleStep } from '../protocol/activities';
+import type { VisibleStep } from '../protocol/activity-contract';
 import type { StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { RunContext } from './run-context';

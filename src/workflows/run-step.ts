@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
-import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activities';
+import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { Call, Usage } from '../protocol/call';
 import type { ExternalCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
-import type { ResolveRunResult } from '../protocol/activities';
+import type { ResolveRunResult } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { findInputProblem, keptOutputs, questionOf, type SolveInput } from '../protocol/input';
 import { CHECK_RUN, READ_TEXT, RESOLVE_RUN, SOLVE_WORKFLOW } from '../protocol/names';

@@ -5,7 +5,7 @@ import type { Complete } from '../../src/activities/models/model';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { createPacing } from '../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../src/config/load';
-import type { WorkerResult } from '../../src/protocol/activities';
+import type { WorkerResult } from '../../src/protocol/activity-contract';
 import { CALL_WORKER } from '../../src/protocol/names';
 import type { Store } from '../../src';
 import { aCard } from './models/ask';

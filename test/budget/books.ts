@@ -2,7 +2,7 @@ import { Account } from '../../src/budget/account';
 import { type Amount, boundOf, combine, NOTHING, sumOf } from '../../src/budget/amount';
 import type { SpendingLimits } from '../../src/protocol/messages';
 import type { WorstCase } from '../../src/budget/worst-case';
-import type { Allowance } from '../../src/protocol/activities';
+import type { Allowance } from '../../src/protocol/activity-contract';
 import type { Call } from '../../src';
 
 /** One request of a call, and its provider's report. */

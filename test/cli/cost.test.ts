@@ -1,4 +1,4 @@
-import { readEncryptionKeys } from '../../src/encryption/keys';
+import { readEncryptionKeys } from '../../src/encryption/key-ring';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import { openStore } from '../../src/store/open-store';
 import { type Ended, runCommand } from './command';

@@ -1,7 +1,7 @@
 import { exitCodeOf, exitCodeOfError, UsageError } from '../../src/cli/exit-code';
 import { ConfigError, MissingKeyError } from '../../src/config/errors';
 import { AlteredPayloadError } from '../../src/encryption/codec';
-import { UnknownKeyError } from '../../src/encryption/keys';
+import { UnknownKeyError } from '../../src/encryption/key-ring';
 import { PlanError } from '../../src/plan/plan-error';
 import { ConductorError } from '../../src/conductor-error';
 import { BadQuestionError, RefusedError } from '../../src/client/steer';

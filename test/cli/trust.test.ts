@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { modelCardsOf } from '../../src/config/keys';
+import { modelCardsOf } from '../../src/config/api-keys';
 import { foreignKeys } from '../../src/cli/trust';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';

@@ -11,7 +11,7 @@ import {
   openStore,
 } from '../../src';
 import { parseConfig } from '../../src/config/load';
-import { configuredKeys } from '../../src/encryption/keys';
+import { configuredKeys } from '../../src/encryption/key-ring';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { connect, testTaskQueue, type TestTemporal, workflowBundle } from '../support/temporal';
 import { keyRing, KEYS_VARIABLE, keysText, secretOf } from './test-keys';

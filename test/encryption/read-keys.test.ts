@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { ConfigError } from '../../src/config/errors';
-import { readEncryptionKeys } from '../../src/encryption/keys';
+import { readEncryptionKeys } from '../../src/encryption/key-ring';
 import { keyRing, KEYS_VARIABLE, keysText, secretOf } from './test-keys';
 
 function read(text: string | undefined): unknown {

@@ -1,5 +1,5 @@
 import type { KeyRing } from '../../src';
-import { readEncryptionKeys } from '../../src/encryption/keys';
+import { readEncryptionKeys } from '../../src/encryption/key-ring';
 
 /** The variable that the keys of these tests are said to come from. */
 export const KEYS_VARIABLE = 'TEST_KEYS';

@@ -7,7 +7,7 @@ import { writeManifest } from '../../src/training/policy/serving';
 import { checkCheckpoints } from '../../src/evaluation/cli/checkpoints';
 import { findEvaluation } from '../../src/evaluation/cli/find-evaluation';
 import { routeQuestions } from '../../src/evaluation/cli/learn';
-import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
+import { manifestKey, questionSetKey } from '../../src/evaluation/store-keys';
 import { MAX_STEPS } from '../../src/protocol/messages';
 import { keepLines } from '../../src/store/texts';
 import { externalCard } from '../budget/cards';

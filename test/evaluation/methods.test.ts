@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { randomFrom } from '../../src/evaluation/chance';
-import { slugOf } from '../../src/evaluation/keys';
+import { slugOf } from '../../src/evaluation/store-keys';
 import type { Team } from '../../src/evaluation/methods/method';
 import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';

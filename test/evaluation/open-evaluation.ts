@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { modelsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
 import { readResults } from '../../src/evaluation/activities/read-results';
 import type { EvaluateInput, EvaluationProgress } from '../../src/evaluation/contract';
-import { questionSetKey, resultsFolder } from '../../src/evaluation/keys';
+import { questionSetKey, resultsFolder } from '../../src/evaluation/store-keys';
 import { readMethods } from '../../src/evaluation/methods/read-method';
 import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
 import type { MethodRecord } from '../../src/evaluation/records';

@@ -1,6 +1,6 @@
 import { questionsOf, withHelp, WORKERS } from '../../examples/evaluate/world';
 import { routeQuestions } from '../../src/evaluation/cli/learn';
-import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
+import { manifestKey, questionSetKey } from '../../src/evaluation/store-keys';
 import type { MethodRecord } from '../../src/evaluation/records';
 import { meanOf } from '../../src/evaluation/statistics';
 import { keepLines } from '../../src/store/texts';

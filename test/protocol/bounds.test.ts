@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Account } from '../../src/budget/account';
 import { conductorPromptBytes, estimatePlan, worstCaseOf } from '../../src/budget/worst-case';
-import type { Parent } from '../../src/protocol/activities';
+import type { Parent } from '../../src/protocol/activity-contract';
 import type { ExternalCard } from '../../src/protocol/cards';
 import { readExternalResult } from '../../src/protocol/external-worker';
 import { findInputProblem } from '../../src/protocol/input';

@@ -5,7 +5,12 @@ import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { planSchema } from '../../src/plan/schema';
 import type { Problem, SolveInput, TextRef, VisibleStep, WorkerRequest } from '../../src';
-import type { ConductorChange, Background, LimitsInput, PoolFilter } from '../../src/protocol/activities';
+import type {
+  ConductorChange,
+  Background,
+  LimitsInput,
+  PoolFilter,
+} from '../../src/protocol/activity-contract';
 import { readExternalResult } from '../../src/protocol/external-worker';
 import { FAILURES } from '../../src/protocol/failures';
 import { findInputProblem } from '../../src/protocol/input';

@@ -1,6 +1,6 @@
 import { type ConfigInput, renderPlan, type SolveHandle, type SolveRequest } from '../../src';
 import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
-import type { LimitsInput } from '../../src/protocol/activities';
+import type { LimitsInput } from '../../src/protocol/activity-contract';
 import { modelCard, runOf } from '../budget/cards';
 import { type Stage, step } from '../support/stage';
 

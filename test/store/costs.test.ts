@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readEncryptionKeys } from '../../src/encryption/keys';
+import { readEncryptionKeys } from '../../src/encryption/key-ring';
 import { type CostGroup, type CostReport, readDay, sumCosts } from '../../src/store/costs';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cycleName } from '../../src/training/keys';
+import { cycleName } from '../../src/training/store-keys';
 import * as names from '../../src/training/names';
 import type { Checkpoint, TrainerActivities } from '../../src/training/trainer-contract';
 import { payload as exported } from '../training/golden/exportResult.json';

@@ -8,7 +8,7 @@ import {
   metricsKey,
   weightsFolder,
   weightsKey,
-} from '../../src/training/keys';
+} from '../../src/training/store-keys';
 import type { NightProgress } from '../../src/training';
 import type { CycleMetrics } from '../../src/training/progress';
 import { workflowBundle } from '../support/temporal';

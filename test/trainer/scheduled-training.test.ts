@@ -1,6 +1,6 @@
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { findSchedule } from '../../src/training';
-import { samplesKey } from '../../src/training/keys';
+import { samplesKey } from '../../src/training/store-keys';
 import { type ScheduledNights, scheduleStage } from '../support/train-commands';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';
 

@@ -2,7 +2,7 @@ import { type ApplicationFailure, type WorkflowFailedError } from '@temporalio/c
 import { Worker } from '@temporalio/worker';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import type { Parent } from '../../src/protocol/activities';
+import type { Parent } from '../../src/protocol/activity-contract';
 import type { SolveInput } from '../../src';
 import { SOLVE_WORKFLOW } from '../../src/protocol/names';
 import type { ResolvedRun, RunWorker } from '../../src/protocol/run';
@@ -11,7 +11,7 @@ import { testTaskQueue } from '../support/temporal';
 
 /*
  * Any client may start a solve as if it were a child, with a resolved run of its own making. Cards of models are checked
- * where they are asked (`config/keys.ts`); what a workflow calls by itself must be known, too.
+ * where they are asked (`config/api-keys.ts`); what a workflow calls by itself must be known, too.
  */
 
 const AGENTS = testTaskQueue();

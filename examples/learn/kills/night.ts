@@ -8,7 +8,7 @@ import { openFiles } from '../../../src/training/artifacts/open';
 import type { Files, Store } from '../../../src/store/store';
 import type { RequestRecord } from '../../../src/testing';
 import { TrainingClient } from '../../../src/training/client/training-client';
-import { batchKey, metricsFolder } from '../../../src/training/keys';
+import { batchKey, metricsFolder } from '../../../src/training/store-keys';
 import type { CycleMetrics, NightProgress } from '../../../src/training/progress';
 import { KillableServer } from '../support/killable-server';
 import { type Lesson, TRAIN_RUN } from '../support/lesson';

@@ -9,7 +9,7 @@ import {
   toConversation,
 } from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
-import { chooseSettings, type Settings } from './settings';
+import { chooseSettings, type Settings } from './api-settings';
 import { sendWith } from './transport';
 
 type Effort = Lowercase<Exclude<keyof typeof ThinkingLevel, 'THINKING_LEVEL_UNSPECIFIED'>>;

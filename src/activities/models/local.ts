@@ -1,6 +1,6 @@
 import { createLoader, type FetchWeights, findModelFile } from './local-engine';
 import type { Complete } from './model';
-import { chooseSettings } from './settings';
+import { chooseSettings } from './api-settings';
 
 export interface LocalModelOptions {
   /** Fetches the weights that `model: smollm2` stands for. */

@@ -13,7 +13,7 @@ import {
   USUAL_TIER,
   wholeOutput,
 } from './reply';
-import type { Settings } from './settings';
+import type { Settings } from './api-settings';
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 type ChatSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;

@@ -20,7 +20,7 @@ import {
   USUAL_TIER,
   wholeOutput,
 } from './reply';
-import { chooseSettings } from './settings';
+import { chooseSettings } from './api-settings';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 

@@ -2,7 +2,7 @@ import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import type { BackgroundCalls, Complete, ListModels, ModelRequest } from './model';
 import { completeChat } from './openai-chat';
 import { beginResponse, cancelResponse, completeResponse, EFFORTS, lookAtResponse } from './openai-responses';
-import { chooseSettings } from './settings';
+import { chooseSettings } from './api-settings';
 import { sendWith } from './transport';
 
 /** OpenAI, and every server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */

@@ -1,11 +1,11 @@
 import { startCodecServer } from '../../codec-server/server';
 import { withoutPassword } from '../../config/store-url';
-import { configuredKeys } from '../../encryption/keys';
+import { configuredKeys } from '../../encryption/key-ring';
 import { configuredNamespace } from '../../local/configured-server';
 import { openStore } from '../../store/open-store';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { loadSettings, type WorkOptions } from '../settings';
+import { loadSettings, type WorkOptions } from '../load-settings';
 import { say } from '../terminal';
 
 interface CodecServerOptions extends WorkOptions {

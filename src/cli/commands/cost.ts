@@ -1,5 +1,5 @@
 import { withoutPassword } from '../../config/store-url';
-import { configuredKeys } from '../../encryption/keys';
+import { configuredKeys } from '../../encryption/key-ring';
 import {
   type CostGroup,
   type CostQuery,
@@ -13,7 +13,7 @@ import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { loadSettings, type WorkOptions } from '../settings';
+import { loadSettings, type WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 interface CostOptions extends WorkOptions {

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
-import { configuredKeys } from '../../encryption/keys';
+import { configuredKeys } from '../../encryption/key-ring';
 import { isOurImage } from '../../config/image';
 import { configuredServer, type TemporalServer } from '../../local/configured-server';
 import { readServerRecord } from '../../local/lease';
@@ -13,7 +13,7 @@ import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { PYTHON, runProgram } from '../../start-program';
 import { checkStore, openStore } from '../../store/open-store';
 import { EXIT, type ExitCode } from '../exit-code';
-import { configuredCards } from '../../config/keys';
+import { configuredCards } from '../../config/api-keys';
 import { checkModels } from '../doctor/check-models';
 import { broken, describeFinding, fine, type Finding, note } from '../doctor/finding';
 import {
@@ -24,7 +24,7 @@ import {
   type Settings,
   untrustedOf,
   type WorkOptions,
-} from '../settings';
+} from '../load-settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, foreignKeys } from '../trust';
 

@@ -4,7 +4,7 @@ import { headLine, type Paint, plainLine, strokeOf, wrapped } from '../../trace/
 import { EXIT, type ExitCode } from '../exit-code';
 import { queueListed } from '../find-run';
 import { withSession } from '../session';
-import { loadSettings, type WorkOptions } from '../settings';
+import { loadSettings, type WorkOptions } from '../load-settings';
 import { startedRuns } from '../started-runs';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 

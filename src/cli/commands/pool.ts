@@ -1,9 +1,9 @@
 import { judgeReply, toProviderFailure } from '../../activities/models/failure';
 import { chargeOf } from '../../budget/nano-usd';
 import { ConfigError } from '../../config/errors';
-import { keyFor } from '../../config/keys';
+import { keyFor } from '../../config/api-keys';
 import { resolveRun } from '../../config/resolve-run';
-import { configuredKeys } from '../../encryption/keys';
+import { configuredKeys } from '../../encryption/key-ring';
 import { complete } from '../../local/complete';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { openStore } from '../../store/open-store';
@@ -11,7 +11,7 @@ import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import type { Config } from '../../config/schema';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadServable, type WorkOptions } from '../settings';
+import { loadServable, type WorkOptions } from '../load-settings';
 import { paintFor, print } from '../terminal';
 
 /** `pool check`: calls the Conductor and each worker once, a line each; fails if any of them does. */

@@ -8,7 +8,7 @@ import { sayHowToComeBack, sayResumed, showRun, type ShowOptions } from '../foll
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { watchForMissingWorker } from '../queues';
 import type { Session } from '../session';
-import type { WorkOptions } from '../settings';
+import type { WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 /** `watch`: follows a run to its end. */

@@ -12,7 +12,7 @@ import { serveHealth } from '../health';
 import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { requireOwnRuns } from '../own-runs';
-import { loadServable, loadSettings, type Settings, type WorkOptions } from '../settings';
+import { loadServable, loadSettings, type Settings, type WorkOptions } from '../load-settings';
 import { supervise, type Supervised } from '../supervise';
 import { say } from '../terminal';
 import { watchConfig } from '../watch-config';

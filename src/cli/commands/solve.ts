@@ -14,7 +14,7 @@ import { sayResumed, showRun, type ShowOptions, watchOf } from '../follow-run';
 import { listenForInterruption } from '../interruption';
 import { checkServed } from '../queues';
 import { withSession } from '../session';
-import { checkCostLimit, loadServable, loadSettings } from '../settings';
+import { checkCostLimit, loadServable, loadSettings } from '../load-settings';
 import { noteRun } from '../started-runs';
 import { print, say } from '../terminal';
 

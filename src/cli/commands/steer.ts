@@ -10,7 +10,7 @@ import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { checkServed, watchForMissingWorker } from '../queues';
-import type { WorkOptions } from '../settings';
+import type { WorkOptions } from '../load-settings';
 import { print, say } from '../terminal';
 
 /** Options of `limits`; null: no such limit. */

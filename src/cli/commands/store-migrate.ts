@@ -1,7 +1,7 @@
 import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadSettings, type WorkOptions } from '../settings';
+import { loadSettings, type WorkOptions } from '../load-settings';
 import { print } from '../terminal';
 
 /** `store migrate`: makes the tables of a store that does not do so by itself. Needs no server. */

@@ -5,7 +5,7 @@ import { openFiles } from '../../training/artifacts/open';
 import { sweepWeights } from '../../training/activities/weights';
 import { EXIT, type ExitCode } from '../exit-code';
 import { withSession } from '../session';
-import { loadSettings, type WorkOptions } from '../settings';
+import { loadSettings, type WorkOptions } from '../load-settings';
 import { print } from '../terminal';
 
 interface CollectOptions extends WorkOptions {

@@ -3,7 +3,7 @@ import { diagnose } from '../../activities/models/diagnose';
 import { redact } from '../../activities/models/redact';
 import type { ListModels } from '../../activities/models/model';
 import { VENDORS } from '../../config/cards';
-import type { configuredCards } from '../../config/keys';
+import type { configuredCards } from '../../config/api-keys';
 import { closeTo } from '../../config/suggest';
 import { briefly, quoteBriefly } from '../../plan/plan-error';
 import { FAILURES } from '../../protocol/failures';

@@ -4,7 +4,7 @@ import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import type { Comparing, EvaluatedQuestion, Graded, OpenedQuestion, QuestionRef } from '../contract';
-import { questionFolder, resultKey } from '../keys';
+import { questionFolder, resultKey } from '../store-keys';
 import * as names from '../names';
 import type { MethodRecord } from '../records';
 import { gradeAnswers, type GradeRequest } from './grade-answers';

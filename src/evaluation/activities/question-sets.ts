@@ -4,7 +4,7 @@ import type { Question } from '../../grading/question';
 import { quoteBriefly } from '../../plan/plan-error';
 import type { Store } from '../../store/store';
 import type { QuestionRef } from '../contract';
-import { readQuestionSetKey } from '../keys';
+import { readQuestionSetKey } from '../store-keys';
 
 /** Sets that a worker needs together: a night's own two, those of the night before, an evaluation's. */
 const KEPT_SETS = 4;

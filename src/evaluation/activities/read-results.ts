@@ -1,6 +1,6 @@
 import { readJson, type Store } from '../../store/store';
 import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../records';
-import { manifestKey } from '../keys';
+import { manifestKey } from '../store-keys';
 
 /** Results below a folder, in the order of questions; records of another version are skipped. */
 export async function readResults(store: Store, folder: string): Promise<MethodRecord[]> {

@@ -3,7 +3,7 @@ import { counted } from '../../trace/describe';
 import type { Store } from '../../store/store';
 import { type CheckpointRef, readCheckpointId } from '../../training/checkpoint-ref';
 import { listTrainRuns } from '../../training/client/read-runs';
-import { checkpointsFolder, manifestKey } from '../../training/keys';
+import { checkpointsFolder, manifestKey } from '../../training/store-keys';
 import { readPolicy } from '../methods/conductor';
 
 /** The checkpoints that methods name, `<training run>/<name>`. */

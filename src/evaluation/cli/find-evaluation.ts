@@ -4,7 +4,7 @@ import { someOf } from '../../config/errors';
 import type { ResolvedRun, RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
 import { readManifest, readResults } from '../activities/read-results';
-import { EVALUATIONS, isManifestKey, resultsFolder } from '../keys';
+import { EVALUATIONS, isManifestKey, resultsFolder } from '../store-keys';
 import type { Manifest } from '../records';
 import { bestWorker, summarize } from '../summarize';
 

@@ -4,7 +4,7 @@ import { QuestionSets } from '../activities/question-sets';
 import { readResults } from '../activities/read-results';
 import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
-import { resultsFolder } from '../keys';
+import { resultsFolder } from '../store-keys';
 import { learnRouting, type GradedExample } from '../methods/learned-router';
 import type { Learned, Manifest } from '../records';
 import { groupBy } from '../statistics';

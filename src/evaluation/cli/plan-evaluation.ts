@@ -1,6 +1,6 @@
 import { UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
-import { checkCostLimit } from '../../cli/settings';
+import { checkCostLimit } from '../../cli/load-settings';
 import { say } from '../../cli/terminal';
 import { newEvaluationId } from '../../client/run-id';
 import { resolveRun } from '../../config/resolve-run';

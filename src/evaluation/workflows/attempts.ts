@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { Grade } from '../../grading/verdict';
 import type { Plan } from '../../plan/plan';
-import type { Background } from '../../protocol/activities';
+import type { Background } from '../../protocol/activity-contract';
 import type { ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import type { ResolvedRun } from '../../protocol/run';

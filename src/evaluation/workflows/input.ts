@@ -16,7 +16,7 @@ import {
 } from '../../protocol/rules';
 import { reasonOf } from '../../reason-of';
 import type { EvaluateInput, QuestionInput } from '../contract';
-import { readQuestionSetKey } from '../keys';
+import { readQuestionSetKey } from '../store-keys';
 import { readMethods } from '../methods/read-method';
 import { EVALUATE_WORKFLOW, MOST, QUESTION_WORKFLOW } from '../names';
 

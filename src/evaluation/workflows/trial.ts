@@ -5,7 +5,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
-import type { ConductorChange, LimitsInput } from '../../protocol/activities';
+import type { ConductorChange, LimitsInput } from '../../protocol/activity-contract';
 import type { Problem } from '../../protocol/call';
 import type { ModelCard } from '../../protocol/cards';
 import type { SolveInput } from '../../protocol/input';
@@ -16,7 +16,7 @@ import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
 import type { OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
-import { slugOf } from '../keys';
+import { slugOf } from '../store-keys';
 import type { MethodRecord } from '../records';
 import { askVerifier, type VerifierReply } from './ask-verifier';
 import { gradeAnswers } from './grade-answers';

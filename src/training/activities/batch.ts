@@ -7,7 +7,7 @@ import type { Store } from '../../store/store';
 import type { SealedFiles } from '../artifacts/open';
 import { checkpointId } from '../checkpoint-ref';
 import type { WriteBatchRequest } from '../contract';
-import { batchKey, canaryBatchKey, sixDigits } from '../keys';
+import { batchKey, canaryBatchKey, sixDigits } from '../store-keys';
 import type { GroupRecord } from '../rollout';
 import {
   type BatchHeader,

@@ -2,7 +2,7 @@ import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import { COLLAPSE_CYCLES, findCollapse } from '../collapse';
 import type { CloseCycleRequest, KeptCheckpoint } from '../contract';
-import { metricsKey } from '../keys';
+import { metricsKey } from '../store-keys';
 import { readServing, writeManifest } from '../policy/serving';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';

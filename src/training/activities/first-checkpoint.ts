@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SealedFiles } from '../artifacts/open';
 import type { TrainingConfig } from '../config/schema';
 import type { OpenedNight, WarmStartInput } from '../contract';
-import { examplesKey, tokenizerTextsKey } from '../keys';
+import { examplesKey, tokenizerTextsKey } from '../store-keys';
 import type { Question } from '../../grading/question';
 import type { TrainingSettings } from '../settings';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';

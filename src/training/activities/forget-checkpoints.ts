@@ -12,7 +12,7 @@ import {
   TRAINING_FOLDER,
   weightsFolder,
   weightsKey,
-} from '../keys';
+} from '../store-keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
 import { sweepWeights } from './weights';

@@ -2,7 +2,7 @@ import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
 import { openSealed } from '../artifacts/open';
 import type { CloseCycleRequest, SamplePlansRequest, WriteBatchRequest } from '../contract';
-import { metricsKey } from '../keys';
+import { metricsKey } from '../store-keys';
 import type { CycleMetrics } from '../progress';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';

@@ -11,7 +11,7 @@ import type {
   Tried,
 } from '../contract';
 import { decideGate } from '../gate';
-import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../keys';
+import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../store-keys';
 import { promote, readServing, rollback } from '../policy/serving';
 import { type ScoredPolicy, scoreQuestions } from '../scores';
 import { readGroups, readRecord } from './records';

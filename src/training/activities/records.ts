@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
-import { groupKey, nightKey, runKey } from '../keys';
+import { groupKey, nightKey, runKey } from '../store-keys';
 import { readJson } from '../policy/client';
 import { type NightRecord, nightRecordSchema, type RunRecord, runRecordSchema } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';

@@ -12,7 +12,7 @@ import { keepText, readText } from '../../store/texts';
 import { checkpointId } from '../checkpoint-ref';
 import type { TrainableConfig } from '../config/schema';
 import type { SamplePlansRequest, SamplePlansResult } from '../contract';
-import { samplesKey } from '../keys';
+import { samplesKey } from '../store-keys';
 import type { Manifest } from '../manifest';
 import type { AskPolicy, PolicyQuestion } from '../policy/ask';
 import type { ServedPolicy } from '../policy/client';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eachInParallel, sweep, type Swept } from '../../store/sweep';
 import type { Files } from '../../store/store';
 import type { CheckpointRef } from '../checkpoint-ref';
-import { isWeightsKey, TRAINING_FOLDER, UNFINISHED_FOLDER, WEIGHTS_FOLDER, weightsKey } from '../keys';
+import { isWeightsKey, TRAINING_FOLDER, UNFINISHED_FOLDER, WEIGHTS_FOLDER, weightsKey } from '../store-keys';
 import { readRecord } from './records';
 
 /**

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { codeOf } from '../../reason-of';
 import { isKey } from '../../config/store-url';
 import { checkKey, type Files, type StoredEntry } from '../../store/store';
-import { UNFINISHED_FOLDER } from '../keys';
+import { UNFINISHED_FOLDER } from '../store-keys';
 
 /**
  * Artifacts in a folder: a file a key. A file appears whole, by a rename once the disk has it, and no loss of power takes

@@ -1,5 +1,5 @@
 import { readStoreUrl } from '../../config/store-url';
-import { configuredKeys } from '../../encryption/keys';
+import { configuredKeys } from '../../encryption/key-ring';
 import { nameOfKey, sealContent } from '../../encryption/seal';
 import { S3Store } from '../../store/s3-store';
 import type { Files } from '../../store/store';

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { findRun } from '../../cli/find-run';
 import { sayResumed } from '../../cli/follow-run';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
-import { checkCostLimit, loadServable } from '../../cli/settings';
+import { checkCostLimit, loadServable } from '../../cli/load-settings';
 import { print, say } from '../../cli/terminal';
 import { breakdownOf } from '../../cli/view/follow';
 import { completedSolves } from '../../client/list-runs';

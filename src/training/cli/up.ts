@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DRAIN_MS, type Part, serveHere } from '../../cli/commands/serve';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
-import { FOLDER, loadSettings, type WorkOptions } from '../../cli/settings';
+import { FOLDER, loadSettings, type WorkOptions } from '../../cli/load-settings';
 import { supervise, type Supervised } from '../../cli/supervise';
 import { say } from '../../cli/terminal';
 import { readStoreUrl } from '../../config/store-url';

@@ -3,7 +3,7 @@ import type { Store } from '../../store/store';
 import { eachInParallel } from '../../store/sweep';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import { readNight, readRecord } from '../activities/records';
-import * as keys from '../keys';
+import * as keys from '../store-keys';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
 import type { Question } from '../../grading/question';
 import type { NightRecord } from '../records';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
-import { baseUrlSchema, durationSchema } from '../../config/settings';
+import { baseUrlSchema, durationSchema } from '../../config/field-schemas';
 import { readStoreUrl } from '../../config/store-url';
 import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
 import { CORRECTIONS, SCHEDULES, warmedWeights } from '../trainer-contract';

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store';
 import { changeRecord, readRecord, RecordError, type RecordKind, writeRecord } from '../activities/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
-import { manifestKey, SERVING_KEY } from '../keys';
+import { manifestKey, SERVING_KEY } from '../store-keys';
 import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
 import { POLICY_FAILURES, PolicyError } from './errors';
 

@@ -1,5 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { readQuestionSetKey } from '../../evaluation/keys';
+import { readQuestionSetKey } from '../../evaluation/store-keys';
 import { isRecord } from '../../plan/validate';
 import { FAILURES } from '../../protocol/failures';
 import { GROUP_RUN, MODEL, WORKER } from '../../protocol/given-run';

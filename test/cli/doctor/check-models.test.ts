@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { checkModels } from '../../../src/cli/doctor/check-models';
-import { configuredCards } from '../../../src/config/keys';
+import { configuredCards } from '../../../src/config/api-keys';
 import { parseConfig } from '../../../src/config/load';
 import { startSimulatedProviders } from '../../../src/testing';
 

@@ -2,7 +2,7 @@ import { closeCycle, closeNight } from '../../../src/training/activities/close-c
 import { openNight } from '../../../src/training/activities/open-night';
 import { keepGroup, readGroup, readNight, readRun } from '../../../src/training/activities/records';
 import { readCycle } from '../../../src/training/client/read-runs';
-import { groupsFolder, metricsKey, runKey } from '../../../src/training/keys';
+import { groupsFolder, metricsKey, runKey } from '../../../src/training/store-keys';
 import { cycleMetricsSchema } from '../../../src/training/progress';
 import type { TrainingSettings } from '../../../src/training/settings';
 import { closedCycle } from './closed-cycle';

@@ -2,7 +2,7 @@ import { parseTrainable } from '../../../src/training/config/load';
 import { openFiles } from '../../../src/training/artifacts/open';
 import { forgetCheckpoints } from '../../../src/training/activities/forget-checkpoints';
 import { writeNight, advanceRun } from '../../../src/training/activities/records';
-import { weightsFolder, weightsKey } from '../../../src/training/keys';
+import { weightsFolder, weightsKey } from '../../../src/training/store-keys';
 import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
 import type { NightRecord } from '../../../src/training/records';
 import { manifestOf } from './closed-cycle';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
 import type { JudgeCandidateRequest, Tried } from '../../../src/training/contract';
-import { canaryKey, gateKey } from '../../../src/training/keys';
+import { canaryKey, gateKey } from '../../../src/training/store-keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
 import type { GroupRecord } from '../../../src/training/rollout';
 import { freshFolder } from '../../local/fresh-folder';

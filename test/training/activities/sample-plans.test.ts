@@ -14,7 +14,7 @@ import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { keepLines } from '../../../src/store/texts';
 import { samplePlans } from '../../../src/training/activities/sample-plans';
 import type { SamplePlansRequest, SamplePlansResult } from '../../../src/training/contract';
-import { questionSetKey } from '../../../src/evaluation/keys';
+import { questionSetKey } from '../../../src/evaluation/store-keys';
 import { createAskPolicy } from '../../../src/training/policy/ask';
 import { asFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';

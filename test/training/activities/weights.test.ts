@@ -3,7 +3,7 @@ import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { ArtifactFolder } from '../../../src/training/artifacts/folder';
-import { UNFINISHED_FOLDER, WEIGHTS_FOLDER, weightsKey } from '../../../src/training/keys';
+import { UNFINISHED_FOLDER, WEIGHTS_FOLDER, weightsKey } from '../../../src/training/store-keys';
 import { sizeOfWeights, sweepWeights } from '../../../src/training/activities/weights';
 
 const HOUR_MS = 60 * 60 * 1000;

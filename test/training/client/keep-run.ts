@@ -1,8 +1,8 @@
 import type { Store } from '../../../src';
-import { questionSetKey } from '../../../src/evaluation/keys';
+import { questionSetKey } from '../../../src/evaluation/store-keys';
 import { keepLines } from '../../../src/store/texts';
 import { writeNight } from '../../../src/training/activities/records';
-import { groupKey, metricsKey } from '../../../src/training/keys';
+import { groupKey, metricsKey } from '../../../src/training/store-keys';
 import type { GroupRecord } from '../../../src/training/rollout';
 import { madeUpCycles } from '../cli/plot/made-up-cycles';
 

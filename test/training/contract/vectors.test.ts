@@ -1,6 +1,6 @@
 import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
 import { encryptionCodec } from '../../../src/encryption/codec';
-import { readEncryptionKeys } from '../../../src/encryption/keys';
+import { readEncryptionKeys } from '../../../src/encryption/key-ring';
 import { nameOfKey, openContent, sealContent } from '../../../src/encryption/seal';
 import vectors from '../vectors.json';
 

@@ -5,7 +5,7 @@ import { createActivities } from '../../../src/activities';
 import { backgroundOpenAI } from '../../../src/activities/models/openai';
 import { createPacing } from '../../../src/activities/rate-limits/pacing';
 import { ConfigError } from '../../../src/config/errors';
-import { keyFor } from '../../../src/config/keys';
+import { keyFor } from '../../../src/config/api-keys';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableInput } from '../../../src/training';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteStore } from '../../../src/store/sqlite-store';
-import { manifestKey, SERVING_KEY } from '../../../src/training/keys';
+import { manifestKey, SERVING_KEY } from '../../../src/training/store-keys';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
 import {
   pin,

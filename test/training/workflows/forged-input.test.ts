@@ -5,7 +5,7 @@ import { askForWarmStart } from '../../../src/training/activities/first-checkpoi
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import type { CarriedNight, ExportInput, GroupInput, WarmStartInput } from '../../../src/training/contract';
-import { checkpointsFolder } from '../../../src/training/keys';
+import { checkpointsFolder } from '../../../src/training/store-keys';
 import {
   EXPORT,
   EXPORT_WORKFLOW,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
-import { questionSetKey } from '../../../src/evaluation/keys';
+import { questionSetKey } from '../../../src/evaluation/store-keys';
 import { EVALUATE_WORKFLOW, QUESTION_WORKFLOW } from '../../../src/evaluation/names';
 import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/input';
 import { isRecord } from '../../../src/plan/validate';

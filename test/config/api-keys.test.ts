@@ -1,5 +1,5 @@
 import { ConfigError, MissingKeyError } from '../../src/config/errors';
-import { keyFor } from '../../src/config/keys';
+import { keyFor } from '../../src/config/api-keys';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ModelCard } from '../../src/protocol/cards';

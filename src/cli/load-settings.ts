@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { hasEngine, howToGetEngine } from '../activities/models/local-engine';
 import { VENDORS } from '../config/cards';
-import { configuredCards, keyFor, modelCardsOf } from '../config/keys';
+import { configuredCards, keyFor, modelCardsOf } from '../config/api-keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
 import { haveNoPrice, unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
-import { configuredKeys } from '../encryption/keys';
-import type { PoolFilter } from '../protocol/activities';
+import { configuredKeys } from '../encryption/key-ring';
+import type { PoolFilter } from '../protocol/activity-contract';
 import type { ResolvedRun } from '../protocol/run';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
