@@ -3,6 +3,7 @@ import type { SolveTrace } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { LoggedSolve } from './contract';
 import type { Spent } from './records';
+import { sumOfAll } from './statistics';
 
 export const NOTHING_SPENT: Spent = { calls: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 
@@ -32,7 +33,7 @@ export function addSpent(one: Spent, other: Spent): Spent {
     calls: one.calls + other.calls,
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
-    nanoUsd: one.nanoUsd === null || other.nanoUsd === null ? null : one.nanoUsd + other.nanoUsd,
+    nanoUsd: sumOfAll([one.nanoUsd, other.nanoUsd]),
   };
 }
 

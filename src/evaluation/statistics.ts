@@ -18,6 +18,17 @@ export function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** null if a value is unknown. */
+export function sumOfAll(values: readonly (number | null)[]): number | null {
+  return values.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
+}
+
+/** null if a value is unknown, or without values. */
+export function meanOfAll(values: readonly (number | null)[]): number | null {
+  const sum = sumOfAll(values);
+  return sum === null || values.length === 0 ? null : sum / values.length;
+}
+
 /** Groups values by a key, in the order in which the keys first occur. */
 export function groupBy<Key, Value>(
   values: readonly Value[],

@@ -15,6 +15,7 @@ import {
   sharesOf,
   signTest,
   sumCounts,
+  sumOfAll,
   tally,
 } from './statistics';
 
@@ -230,7 +231,6 @@ export function bestWorker(summaries: readonly Pick<MethodSummary, 'method' | 's
 }
 
 function totalUsd(spent: readonly Spent[]): number | null {
-  const amounts = spent.map(({ nanoUsd }) => nanoUsd);
-  const known = amounts.filter((amount) => amount !== null);
-  return known.length < amounts.length ? null : known.reduce((sum, amount) => sum + amount, 0) / 1e9;
+  const nanoUsd = sumOfAll(spent.map((each) => each.nanoUsd));
+  return nanoUsd === null ? null : nanoUsd / 1e9;
 }

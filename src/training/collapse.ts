@@ -1,3 +1,4 @@
+import { sumCounts } from '../evaluation/statistics';
 import { counted } from '../trace/describe';
 import type { CycleMetrics, TopicMetrics } from './progress';
 
@@ -41,13 +42,12 @@ function sumTopics(cycles: readonly Figures[]): Map<string, TopicMetrics> {
   const sums = new Map<string, TopicMetrics>();
   for (const [name, topic] of cycles.flatMap(({ topics }) => Object.entries(topics))) {
     const sum = sums.get(name) ?? { plans: 0, shapes: {}, graded: 0, right: 0 };
-    for (const [shape, count] of Object.entries(topic.shapes)) {
-      sum.shapes[shape] = (sum.shapes[shape] ?? 0) + count;
-    }
-    sum.plans += topic.plans;
-    sum.graded += topic.graded;
-    sum.right += topic.right;
-    sums.set(name, sum);
+    sums.set(name, {
+      plans: sum.plans + topic.plans,
+      shapes: sumCounts([sum.shapes, topic.shapes]),
+      graded: sum.graded + topic.graded,
+      right: sum.right + topic.right,
+    });
   }
   return sums;
 }

@@ -2,6 +2,7 @@ import {
   FEWEST_VALUES,
   lowerBound,
   meanOf,
+  meanOfAll,
   riskOf,
   signed,
   smallestGain,
@@ -10,7 +11,7 @@ import {
 } from '../evaluation/statistics';
 import { describePolicy } from './checkpoint-ref';
 import type { GateDecision } from './contract';
-import { gainsOf, type Pair, pairUp, type QuestionScore, type ScoredPolicy } from './scores';
+import { gainsOf, type Pair, pairUp, type ScoredPolicy } from './scores';
 
 /** Settings of a judgement. */
 export interface GateRule {
@@ -61,15 +62,10 @@ type Figures = Omit<GateDecision, 'promoted' | 'isLoss' | 'sentence'>;
 
 /** Two that cost nothing cost the same; null where some price is unknown. */
 function costRatioOf(pairs: readonly Pair[]): number | null {
-  const candidate = meanCost(pairs.map((pair) => pair.candidate));
-  const baseline = meanCost(pairs.map((pair) => pair.baseline));
+  const candidate = meanOfAll(pairs.map((pair) => pair.candidate.nanoUsd));
+  const baseline = meanOfAll(pairs.map((pair) => pair.baseline.nanoUsd));
   if (candidate === null || baseline === null) return null;
   return candidate === baseline ? 1 : candidate / baseline;
-}
-
-function meanCost(scores: readonly QuestionScore[]): number | null {
-  const costs = scores.flatMap(({ nanoUsd }) => nanoUsd ?? []);
-  return costs.length < scores.length ? null : meanOf(costs);
 }
 
 /** Extra cost of the candidate, question by question; empty if some price is unknown. */

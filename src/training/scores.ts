@@ -1,4 +1,4 @@
-import { groupBy, meanOf } from '../evaluation/statistics';
+import { groupBy, meanOf, meanOfAll, sumOfAll } from '../evaluation/statistics';
 import type { PolicyRef } from './checkpoint-ref';
 import type { GroupRecord } from './rollout';
 
@@ -51,11 +51,6 @@ export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] 
   );
 }
 
-function meanOfAll(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length < values.length ? null : meanOf(known);
-}
-
 /**
  * Sums up the rounds of one group. Where rollouts were reviewed in a second round, its answers count in place of theirs,
  * and both are paid for: so it is when a policy serves.
@@ -66,11 +61,9 @@ export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore,
   const reviewed = new Set(reviewing.map(({ root }) => root));
   const begun = first?.rollouts ?? [];
   const final = [...begun.filter(({ index }) => !reviewed.has(index)), ...reviewing];
-  const costs = [...begun, ...reviewing].map(({ nanoUsd }) => nanoUsd);
-  const known = costs.filter((nanoUsd) => nanoUsd !== null);
-  const isKnown = final.length > 0 && known.length === costs.length;
+  const cost = sumOfAll([...begun, ...reviewing].map(({ nanoUsd }) => nanoUsd));
   return {
     reward: meanOf(final.flatMap(({ reward }) => reward ?? [])),
-    nanoUsd: isKnown ? known.reduce((sum, nanoUsd) => sum + nanoUsd, 0) / final.length : null,
+    nanoUsd: cost === null || final.length === 0 ? null : cost / final.length,
   };
 }

@@ -7,6 +7,7 @@ import type { EvaluatedQuestion } from '../contract';
 import type { Method } from '../methods/method';
 import { choicesAmong, MOST_ATTEMPTS } from '../methods/samples';
 import { readMethod, REFERENCE } from '../methods/read-method';
+import { meanOfAll } from '../statistics';
 import { needsVerifier } from './questions';
 
 /** Expected size of an evaluation. */
@@ -131,9 +132,7 @@ function callOf(card: RunWorker | ConductorCard | null | undefined, inputTokens:
 }
 
 function meanCall(workers: readonly RunWorker[], tokens: number): number | null {
-  const costs = workers.map((worker) => callOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS));
-  const known = costs.filter((cost) => cost !== null);
-  return known.length < costs.length ? null : known.reduce((sum, cost) => sum + cost, 0) / known.length;
+  return meanOfAll(workers.map((worker) => callOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS)));
 }
 
 function times(calls: number, usd: number | null): Estimate {

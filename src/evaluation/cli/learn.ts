@@ -7,7 +7,7 @@ import { normalizeQuestion } from '../data/question-index';
 import { resultsFolder } from '../store-keys';
 import { learnRouting, type GradedExample } from '../methods/learned-router';
 import type { Learned, Manifest } from '../records';
-import { groupBy } from '../statistics';
+import { groupBy, sumOfAll } from '../statistics';
 import { findEvaluation } from './find-evaluation';
 
 /** Refuses a router that has nothing to learn from, and something to learn from that no method asks for. */
@@ -51,7 +51,6 @@ export async function routeQuestions(
   }
   const choose = learnRouting(workers, fresh);
   const costs = fresh.flatMap(({ nanoUsd }) => nanoUsd);
-  const known = costs.filter((cost) => cost !== null);
   return {
     questions: questions.map((question) => ({ ...question, routed: choose(question.question) })),
     learned: {
@@ -59,7 +58,7 @@ export async function routeQuestions(
       questions: fresh.length,
       answers: costs.length,
       repeated: tried.length - fresh.length,
-      nanoUsd: known.length < costs.length ? null : known.reduce((sum, cost) => sum + cost, 0),
+      nanoUsd: sumOfAll(costs),
     },
   };
 }

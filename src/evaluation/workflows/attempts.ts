@@ -15,6 +15,7 @@ import type { RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import type { AskedQuestion, QuestionRef, RuleGrade } from '../contract';
 import type { Attempt } from '../records';
+import { sumOfAll } from '../statistics';
 import { askVerifier, verifiedGrade, type VerifierReply } from './ask-verifier';
 import { gradeAnswers } from './grade-answers';
 import { runGiven, runWithin } from './run-within';
@@ -171,8 +172,5 @@ function findFault({ rounds }: SolveTrace): string | null {
 }
 
 function costOf({ usage, calls }: SolveTrace): Pick<Attempt, 'usage' | 'nanoUsd'> {
-  const amounts = calls.map(({ nanoUsd }) => nanoUsd);
-  const known = amounts.filter((amount) => amount !== null);
-  const nanoUsd = known.length === amounts.length ? known.reduce((sum, amount) => sum + amount, 0) : null;
-  return { usage, nanoUsd };
+  return { usage, nanoUsd: sumOfAll(calls.map(({ nanoUsd }) => nanoUsd)) };
 }

@@ -4,6 +4,7 @@ import {
   ParentClosePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
+import { SharedBudget } from '../../budget/shared-budget';
 import type { Plan } from '../../plan/plan';
 import type { ConductorChange, LimitsInput } from '../../protocol/activity-contract';
 import type { Problem } from '../../protocol/call';
@@ -60,55 +61,56 @@ interface SolveOptions {
 
 /** One question, on which methods are tried: its solves, its money and its grader. */
 export class Trial {
-  private spent = 0;
+  private readonly budget: SharedBudget;
 
   constructor(
     readonly input: QuestionInput,
     readonly question: OpenedQuestion,
-  ) {}
+  ) {
+    this.budget = new SharedBudget(input.nanoUsd);
+  }
 
   /** Counts unknown costs at their maximum. */
   get spentNanoUsd(): number {
-    return this.spent;
+    return this.budget.spent;
   }
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  async solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
-    const { id: evaluation, question, run, seed, runNanoUsd } = this.input;
-    const money = this.moneyLimit();
-    if (money?.costUsd === 0) return null;
-    const startedAt = Date.now();
+  solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
+    const { id: evaluation, question, run, seed } = this.input;
     const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
-    const input: SolveInput = {
-      question: this.question.text,
-      run,
-      seed,
-      limits: { ...this.input.limits, ...limits, ...money },
-      ...(given && { given }),
-      ...(conductor && { conductor }),
-    };
-    const ended = await runSolve(id, input, `${method}, question ${question.index + 1}`);
-    this.spent += spentAtMost(ended.trace, money === null ? runNanoUsd : money.costUsd * 1e9);
-    if (money !== null && ended.trace?.stoppedBy === 'cost') return null;
-    return { id, ...ended, latencyMs: Date.now() - startedAt };
+    return this.pay(async (most) => {
+      const input: SolveInput = {
+        question: this.question.text,
+        run,
+        seed,
+        limits: { ...this.input.limits, ...limits, ...(most !== null && { costUsd: most / 1e9 }) },
+        ...(given && { given }),
+        ...(conductor && { conductor }),
+      };
+      const startedAt = Date.now();
+      const ended = await runSolve(id, input, `${method}, question ${question.index + 1}`);
+      const { spentAtMost, stoppedBy = null } = ended.trace ?? {};
+      const spent = ended.trace === null ? null : (spentAtMost?.nanoUsd ?? 0);
+      return { result: { id, ...ended, latencyMs: Date.now() - startedAt }, spent, stoppedBy };
+    });
   }
 
   /** Has the verifier answer a prompt; null where the money of the question did not last for it. */
-  async ask(verifier: ModelCard, prompt: Text, name: string): Promise<VerifierReply | null> {
+  ask(verifier: ModelCard, prompt: Text, name: string): Promise<VerifierReply | null> {
     const { run } = this.input;
-    const money = this.moneyLimit();
-    if (money?.costUsd === 0) return null;
-    // The wall clock of one call, and not of the question.
-    const elapsed = Date.now() - workflowInfo().runStartTime.getTime();
-    const limits = new Limits({
-      ...run.limits,
-      wallClockMs: elapsed + run.limits.wallClockMs,
-      ...(money && { nanoUsd: Math.floor(money.costUsd * 1e9) }),
+    return this.pay(async (most) => {
+      // The wall clock of one call, and not of the question.
+      const elapsed = Date.now() - workflowInfo().runStartTime.getTime();
+      const limits = new Limits({
+        ...run.limits,
+        wallClockMs: elapsed + run.limits.wallClockMs,
+        ...(most !== null && { nanoUsd: most }),
+      });
+      const result = await askVerifier({ verifier, prompt, run, limits, name });
+      return { result, spent: limits.spentAtMost.nanoUsd, stoppedBy: limits.stoppedBy };
     });
-    const reply = await askVerifier({ verifier, prompt, run, limits, name });
-    this.spent += limits.spentAtMost.nanoUsd;
-    return money !== null && limits.stoppedBy === 'cost' ? null : reply;
   }
 
   /** Solves the question by a given plan. @param outputs known already, by step */
@@ -131,18 +133,30 @@ export class Trial {
     return gradeAnswers(grading, answers, onTheWay);
   }
 
-  /** Cost limit of a solve if less is left than the configuration allows a run; else none of its own. */
-  private moneyLimit(): { readonly costUsd: number } | null {
-    const { nanoUsd, runNanoUsd } = this.input;
-    if (nanoUsd === null) return null;
-    const left = Math.max(0, nanoUsd - this.spent);
-    return runNanoUsd !== null && left >= runNanoUsd ? null : { costUsd: left / 1e9 };
+  /**
+   * Pays for work from the budget of the question; null where that did not last for it.
+   *
+   * @param work is told its cost limit, where less is left than the configuration allows a run
+   */
+  private async pay<Result>(
+    work: (mostNanoUsd: number | null) => Promise<Paid<Result>>,
+  ): Promise<Result | null> {
+    const { runNanoUsd } = this.input;
+    const share = this.budget.share(1);
+    if (share === null) return null;
+    const isPlenty = runNanoUsd !== null && share.nanoUsd !== null && share.nanoUsd >= runNanoUsd;
+    const most = isPlenty ? null : share.nanoUsd;
+    const { result, spent, stoppedBy } = await work(most);
+    share.settle(spent ?? most ?? runNanoUsd);
+    return most !== null && stoppedBy === 'cost' ? null : result;
   }
 }
 
-/** @param given what it was allowed, all of which counts where it left no trace: somebody ended it */
-function spentAtMost(trace: SolveTrace | null, given: number | null): number {
-  return trace === null ? Math.round(given ?? 0) : (trace.spentAtMost?.nanoUsd ?? 0);
+interface Paid<Result> {
+  readonly result: Result;
+  /** 10⁻⁹ USD; null where somebody ended it, and all that it was allowed counts. */
+  readonly spent: number | null;
+  readonly stoppedBy: string | null;
 }
 
 /** Answers that a grader of the user's judges together. */

@@ -9,11 +9,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
-import { MAX_COST_USD } from '../../protocol/messages';
+import { LIMIT_RULES } from '../../protocol/messages';
+import { findFault, number, only } from '../../protocol/rules';
 import type { NightBudget } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 import type { NightProgress } from '../progress';
-import { show } from '../../protocol/rules';
 import type { NightControl } from './night';
 
 // These name the night by its first run id: they take the run's key where it is encrypted, and hold for that night alone.
@@ -27,6 +27,8 @@ export const stopTrainingSignal = defineSignal<[string]>(STOP_SIGNAL);
 export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDGET_UPDATE);
 /** How far the night has come. */
 export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
+
+const BUDGET = only<NightBudget>({ costUsd: LIMIT_RULES.costUsd, hours: number(0, 24 * 7) });
 
 /** Answers a night's messages, from before it is opened. */
 export function listen(control: NightControl, date: string): void {
@@ -47,7 +49,7 @@ export function listen(control: NightControl, date: string): void {
   };
   setHandler(setBudgetUpdate, change, {
     validator: (budget) => {
-      const problem = findBudgetProblem(budget);
+      const problem = findFault(SET_BUDGET_UPDATE, budget, BUDGET);
       if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
     },
   });
@@ -68,27 +70,4 @@ function notOpened(date: string): NightProgress {
     best: null,
     warning: null,
   };
-}
-
-const MAX_HOURS = 24 * 7;
-
-/** Finds the fault of a budget, in a sentence; null: none. */
-function findBudgetProblem(budget: unknown): string | null {
-  if (typeof budget !== 'object' || budget === null || Array.isArray(budget)) {
-    return `a budget is an object { costUsd?, hours? }, not ${show(budget)}`;
-  }
-  const unknown = Object.keys(budget).find((key) => key !== 'costUsd' && key !== 'hours');
-  if (unknown !== undefined) return `a budget has no ${show(unknown)}: name costUsd, hours, or both`;
-  const { costUsd, hours } = budget as { costUsd?: unknown; hours?: unknown };
-  if (costUsd !== undefined && costUsd !== null && !isWithin(costUsd, 0, MAX_COST_USD)) {
-    return `costUsd is ${show(costUsd)}: expected a number from 0 to ${MAX_COST_USD}, or null for no limit`;
-  }
-  if (hours !== undefined && !isWithin(hours, 0, MAX_HOURS)) {
-    return `hours is ${show(hours)}: expected a number from 0 to ${MAX_HOURS}`;
-  }
-  return null;
-}
-
-function isWithin(value: unknown, least: number, most: number): boolean {
-  return typeof value === 'number' && value >= least && value <= most;
 }
