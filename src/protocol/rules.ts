@@ -75,7 +75,7 @@ function describe(rules: Rule | Branch): string {
 }
 
 /** A value for a sentence, however long it is. */
-export function show(value: unknown): string {
+function show(value: unknown): string {
   return value === undefined ? 'missing' : briefly(JSON.stringify(value));
 }
 
