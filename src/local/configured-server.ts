@@ -27,9 +27,6 @@ export interface TemporalServer {
   readonly embedded: boolean;
   /** Whether its runs are this user's, and not those of a folder that someone else made. */
   readonly isOwn: boolean;
-  readonly started: boolean;
-  /** Whether it stays up after this command has left: the user's own, or held by a command that stays. */
-  readonly outlives: boolean;
   readonly source: string;
   /** Leaves the server. An embedded one is stopped by the last that leaves it; safe to call twice. */
   stop(): Promise<void>;
@@ -74,8 +71,6 @@ export async function configuredServer({
     uiAddress: null,
     embedded: false,
     isOwn: true,
-    started: false,
-    outlives: true,
     source,
     stop: () => Promise.resolve(),
   };

@@ -38,10 +38,9 @@ export async function embeddedServer({
   // It may have been made by something else; a folder of another user stays as its owner wants it.
   await chmod(home, 0o700).catch(() => undefined);
   return withFolderLock(home, say, async () => {
-    const others = await liveUsers(home);
     const isOwn = await isOwnDatabase(home, say);
     const running = await runningServer(home, namespace);
-    if (running && others.length === 0)
+    if (running && (await liveUsers(home)).length === 0)
       say('Taking over the Temporal server that an earlier command left running.');
     const { record, source } = running
       ? { record: running, source: `the server running in ${folder}` }
@@ -64,8 +63,6 @@ export async function embeddedServer({
       uiAddress: record.uiAddress,
       embedded: true,
       isOwn,
-      started: !running,
-      outlives: others.some((user) => user.stays),
       source,
       stop,
     };

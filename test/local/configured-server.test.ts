@@ -17,8 +17,6 @@ test('a server that answers at TEMPORAL_ADDRESS is used and left running', async
     expect(server).toMatchObject({
       address: users.address,
       namespace: 'ours',
-      started: false,
-      outlives: true,
       source: 'TEMPORAL_ADDRESS',
     });
     await server?.stop();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import { readServerRecord, type ServerRecord, writeServerRecord } from '../../src/local/lease';
+import { liveUsers, readServerRecord, type ServerRecord, writeServerRecord } from '../../src/local/lease';
 import { holdersOf, processMark } from '../../src/local/processes';
 import { databasePath } from '../../src/local/server-process';
 import { type ChildProgram, runChild } from '../../examples/learn/support/programs';
@@ -43,6 +43,9 @@ const attach = async (folder: string, more: NodeJS.ProcessEnv = {}) => {
   return { server, told: told.join('\n') };
 };
 
+/** What a command says of a server that another one started. */
+const RUNNING = expect.stringContaining('the server running in') as string;
+
 const serverProcesses = (folder: string): Promise<number[]> => holdersOf(databasePath(folder));
 
 const leave = async (child: ChildProgram): Promise<void> => {
@@ -58,8 +61,8 @@ test('two commands at once in one folder use one server, and the last to leave s
   const { address } = seen[0];
   expect(seen).toEqual(
     expect.arrayContaining([
-      { address, started: true, outlives: false },
-      { address, started: false, outlives: false },
+      { address, source: expect.not.stringContaining('running in') as string },
+      { address, source: RUNNING },
     ]),
   );
   expect(await serverProcesses(folder)).toHaveLength(1);
@@ -74,7 +77,8 @@ test('two commands at once in one folder use one server, and the last to leave s
 test('a command that stays promises its server to those who come later', async () => {
   const folder = await freshFolder();
   await begin(await command(folder, 'up'));
-  expect((await attach(folder)).server).toMatchObject({ started: false, outlives: true });
+  expect((await attach(folder)).server.source).toEqual(RUNNING);
+  expect((await liveUsers(folder)).map(({ stays }) => stays).sort()).toEqual([false, true]);
 });
 
 test('a server whose starter was killed is taken over, and stopped by who took it over', async () => {
@@ -87,7 +91,7 @@ test('a server whose starter was killed is taken over, and stopped by who took i
 
   const { server, told } = await attach(folder);
   expect(told).toMatch(/Taking over the Temporal server that an earlier command left running/);
-  expect(server).toMatchObject({ address, started: false });
+  expect(server).toMatchObject({ address, source: RUNNING });
   expect(await serverProcesses(folder)).toEqual(orphans);
   await server.stop();
   expect(await serverProcesses(folder)).toEqual([]);
@@ -103,7 +107,7 @@ test('a server whose starter was killed before it could note its process is foun
   await writeServerRecord(folder, { ...record, process: null });
 
   const { server } = await attach(folder);
-  expect(server).toMatchObject({ address: record.address, started: false });
+  expect(server).toMatchObject({ address: record.address, source: RUNNING });
   await server.stop();
   expect(await serverProcesses(folder)).toEqual([]);
 });
@@ -119,7 +123,7 @@ test('after a kill -9 of the server the next command starts it on the same file 
   while ((await processMark(pid)) !== null);
 
   const { server: after } = await attach(folder);
-  expect(after).toMatchObject({ address: before.address, started: true });
+  expect(after).toMatchObject({ address: before.address, source: before.source });
   const kept = await withClient(after, (client) => client.workflow.getHandle('kept').describe());
   expect(kept.status.name).toBe('RUNNING');
 });
@@ -197,7 +201,7 @@ test.each(['evil.example:7233', '10.0.0.1:7233', '127.0.0.1.evil.example:1', '12
 test('a damaged server.json is no obstacle', async () => {
   const folder = await freshFolder();
   await writeFile(join(folder, 'server.json'), '{"address": "127.0');
-  expect((await attach(folder)).server.started).toBe(true);
+  expect((await attach(folder)).server.source).not.toEqual(RUNNING);
 });
 
 async function withClient<T>(server: TemporalServer, use: (client: Client) => Promise<T>): Promise<T> {

@@ -8,9 +8,7 @@ async function main(): Promise<void> {
   console.log('"ready"');
   await told.next();
   const server = await embeddedServer({ folder, stays: role === 'up', say: console.error });
-  console.log(
-    JSON.stringify({ address: server.address, started: server.started, outlives: server.outlives }),
-  );
+  console.log(JSON.stringify({ address: server.address, source: server.source }));
   await told.next();
   await server.stop();
   process.exit(0);
