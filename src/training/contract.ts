@@ -36,8 +36,8 @@ export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | '
   readonly startedAt: number;
   readonly begun: CheckpointRef;
   readonly checkpoint: CheckpointRef;
-  /** Checkpoint that samples the next cycle's plans; absent if it is that one. */
-  readonly writer?: CheckpointRef;
+  /** Checkpoint that samples the next cycle's plans. */
+  readonly writer: CheckpointRef;
   readonly spentNanoUsd: number;
   /** Rollouts that the money was spent on, reviews not counted. */
   readonly rollouts: number;
@@ -119,14 +119,14 @@ export interface OpenedNight {
   /** The checkpoint to go on from; null: the trainer is to make the first one. */
   readonly from: CheckpointRef | null;
   /** Checkpoint that samples its next cycle's plans, if that is another one. */
-  readonly writer?: CheckpointRef | null;
+  readonly writer: CheckpointRef | null;
   readonly init: InitRequest;
   /** Supervised steps before the first cycle; null: none. */
   readonly warmStart: WarmStartRequest | null;
   readonly train: NightRecord['train'];
   readonly heldOut: NightRecord['heldOut'];
-  /** Mean cost of a rollout in the run's last cycle, in 10⁻⁹ USD; null or absent where none is known. */
-  readonly rolloutNanoUsd?: number | null;
+  /** Mean cost of a rollout in the run's last cycle, in 10⁻⁹ USD; null where none is known. */
+  readonly rolloutNanoUsd: number | null;
 }
 
 export interface SamplePlansRequest extends Omit<
@@ -181,8 +181,8 @@ export interface CloseCycleRequest extends Pick<
 > {
   /** The one that the cycle made; where it learned nothing, the one that it began with. */
   readonly checkpoint: CheckpointRef;
-  /** Checkpoint that samples the next cycle's plans; null or absent: that one. */
-  readonly writer?: CheckpointRef | null;
+  /** Checkpoint that samples the next cycle's plans; null: that one. */
+  readonly writer: CheckpointRef | null;
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];

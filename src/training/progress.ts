@@ -67,11 +67,11 @@ export const cycleMetricsSchema = z.object({
   /** Share of all plans, by what `topologyOf` calls their graph (paper figure 3). */
   topologyShares: shares,
   /** First plans of each topic, by its name; `''`: of questions that name none. */
-  topics: z.record(z.string(), topicMetricsSchema).default({}),
+  topics: z.record(z.string(), topicMetricsSchema),
   /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
-  collapse: z.string().nullable().default(null),
-  /** Share of all rollouts that failed, by what `failureOf` says of them; empty in cycles of versions before it. */
-  failureShares: shares.default({}),
+  collapse: z.string().nullable(),
+  /** Share of all rollouts that failed, by what `failureOf` says of them. */
+  failureShares: shares,
   /** Tokens of workers for each rollout, and of the plans themselves. */
   workerTokens: z.number(),
   planTokens: z.number(),

@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { z } from 'zod';
 import { differencesOf, digestOf } from '../../config/digest';
-import { ConfigError, explainIssue } from '../../config/errors';
+import { ConfigError } from '../../config/errors';
 import { graderProblem } from '../../grading/grade';
 import type { Question } from '../../grading/question';
 import type { ConfigDigest } from '../../protocol/activity-contract';
@@ -9,12 +8,11 @@ import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import { resolveTraining, trainingOf } from '../config/resolve';
-import { type TrainableConfig, type TrainingConfig, trainRunSchema } from '../config/schema';
+import { type TrainableConfig, type TrainingConfig } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
 import { questionSetKey } from '../../evaluation/store-keys';
 import { keepLines } from '../../store/texts';
 import { metricsKey } from '../store-keys';
-import { MOST } from '../names';
 import { readManifest } from '../policy/serving';
 import { cycleMetricsSchema } from '../progress';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
@@ -28,18 +26,6 @@ import { sortByTopic } from '../draw';
 export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> {
   readonly date: string;
 }
-
-const requestSchema = z.object({
-  trainRun: trainRunSchema.exactOptional(),
-  date: z.iso.date({ error: 'expected a calendar date such as 2026-11-21' }),
-  cycles: z.int().positive().max(MOST.cycles).exactOptional(),
-  from: z
-    .string()
-    .refine((text) => readCheckpointId(text) !== null, {
-      error: 'expected the name of a checkpoint, <training run>/<name>, e.g. nightly/000040',
-    })
-    .exactOptional(),
-});
 
 /**
  * Activity `conductor.train.openNight`: resolves the settings of a night, checks everything that it will need before
@@ -55,7 +41,6 @@ export async function openNight(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
   request: OpenNightRequest,
 ): Promise<OpenedNight> {
-  checkRequest(request);
   checkVersion(config, request.config);
   const { date } = request;
   const training = trainingOf(config);
@@ -130,12 +115,6 @@ function checkSchedule(training: TrainingConfig, run: RunRecord | null, claimed:
       `what it learned ("train start --run NAME --from ${from}"), or let the rate stay: ` +
       'training.trainer.optimizer.schedule: constant',
   );
-}
-
-function checkRequest(request: OpenNightRequest): void {
-  const { error } = requestSchema.safeParse(request);
-  if (error === undefined) return;
-  throw new ConfigError(error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'));
 }
 
 const LOOK_AGAIN_MS = 3_000;

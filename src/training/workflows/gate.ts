@@ -4,7 +4,7 @@ import type { CanaryGaps, Tried } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
 import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, SCORE, WRITE_BATCH } from '../names';
 import { meanOf } from '../../evaluation/statistics';
-import { storeActivities, trainerActivities } from './activities';
+import { storeActivities, trainerActivities, trainerOptions } from './activities';
 import { inWindow } from '../../workflows/in-window';
 import type { Night } from './night';
 import { startGroup } from './start-group';
@@ -94,12 +94,7 @@ async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
 async function compareServed(night: Night, groups: readonly string[]): Promise<CanaryGaps | null> {
   const { checkpoint, done: cycle, opened } = night.state;
   const { settings } = opened;
-  const {
-    trainRun,
-    policy,
-    tolerance,
-    trainer: { taskQueue, ...config },
-  } = settings;
+  const { trainRun, policy, tolerance } = settings;
   if (groups.length === 0) return null;
   const temperature = policy.servingTemperature;
   const { rollouts, ...batch } = await storeActivities('what the canary wrote')[WRITE_BATCH]({
@@ -110,11 +105,9 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     groups,
     canary: opened.night.date,
   });
-  const { own, parent } = await trainerActivities('compare', {
-    taskQueue,
-    remainingMs: night.patienceMs(),
-    heartbeatMs: settings.run.heartbeatMs,
-  })[SCORE]({ checkpoint, cycle, batch, rollouts, temperature, config });
+  const trainer = trainerActivities('compare', trainerOptions(settings, night.patienceMs()));
+  const { config } = opened.init;
+  const { own, parent } = await trainer[SCORE]({ checkpoint, cycle, batch, rollouts, temperature, config });
   return { own, parent, tolerance: tolerance.canary };
 }
 
@@ -126,21 +119,13 @@ export async function tryOnHeldOut(
   const { evaluateEvery } = night.state.opened.settings;
   if (evaluateEvery === null || cycle % evaluateEvery !== 0) return null;
   night.phase = 'held-out questions';
-  const { meanReward, isCut } = await tryPolicy(
-    night,
-    'evaluation',
-    checkpoint,
-    cycle,
-    heldOutQuestions(night),
-  );
+  const questions = heldOutQuestions(night);
+  const { meanReward, isCut } = await tryPolicy(night, 'evaluation', checkpoint, cycle, questions);
   return isCut ? null : meanReward;
 }
 
-function heldOutQuestions({
-  state: {
-    opened: { heldOut },
-  },
-}: Night): readonly QuestionRef[] {
+function heldOutQuestions({ state }: Night): readonly QuestionRef[] {
+  const { heldOut } = state.opened;
   return Array.from({ length: heldOut.count }, (_, index) => ({ set: heldOut.set, index }));
 }
 

@@ -134,12 +134,7 @@ export class Night {
     return this.state.opened.settings.staleness === 1;
   }
 
-  /** The checkpoint that plans of the cycle to come are sampled from. */
-  get writer(): CheckpointRef {
-    return this.state.writer ?? this.state.checkpoint;
-  }
-
-  /** The one that those of the cycle after it are; null: the one that it makes. */
+  /** Checkpoint that plans of the cycle after the one to come are sampled from; null: the one that it makes. */
   get nextWriter(): CheckpointRef | null {
     return this.isStale ? this.state.checkpoint : null;
   }

@@ -56,7 +56,7 @@ export class Rollouts {
   of(cycle: number): Promise<CycleRollouts> {
     const { ahead, night } = this;
     this.ahead = null;
-    return ahead?.played ?? playGroups(night, cycle, night.writer);
+    return ahead?.played ?? playGroups(night, cycle, night.state.writer);
   }
 
   /** Stops those that are ahead, since their cycle will not come. */

@@ -79,6 +79,7 @@ test('night and training run stand where the cycle has brought them', async () =
     trainRun: 'sums',
     done: 1,
     checkpoint: checkpoint(1),
+    writer: null,
   });
 });
 

@@ -40,6 +40,7 @@ export function closedCycle(
     night,
     cycle,
     checkpoint: { trainRun: settings.trainRun, name: String(cycle).padStart(6, '0') },
+    writer: null,
     weightsSha256: SHA,
     settings,
     groups,

@@ -200,15 +200,6 @@ test('a tokenizer made from the questions, where there are no examples', async (
   );
 });
 
-test.each([
-  [{ date: '21 November' }, 'a night\'s date is "21 November": expected a calendar date'],
-  [{ trainRun: '../run' }, 'a night\'s trainRun is "../run": expected small letters'],
-  [{ cycles: 0 }, "a night's cycles is 0: expected number to be >0"],
-  [{ from: 'x' }, 'a night\'s from is "x": expected the name of a checkpoint'],
-])('%j is refused', async (request, message) => {
-  await expect(open(request)).rejects.toThrow(message);
-});
-
 test('no training configured is told', async () => {
   const config = { ...folder.config() };
   delete config.training;
