@@ -1,12 +1,11 @@
 import type { Grade } from '../../grading/verdict';
 import type { Call } from '../../protocol/call';
 import type { ModelCard } from '../../protocol/cards';
-import { READ_TEXT } from '../../protocol/names';
 import type { ResolvedRun } from '../../protocol/run';
 import type { Text } from '../../protocol/text';
-import { storeActivities } from '../../workflows/activities';
 import type { Limits } from '../../workflows/limits';
 import { lastOutputOf } from '../../workflows/run-plan';
+import { textOf } from '../../workflows/text-of';
 import type { RuleGrade } from '../contract';
 import { runGiven, runWithin } from './run-within';
 
@@ -55,12 +54,8 @@ export async function askVerifier({
   if (error !== null || output === null) {
     return { said: null, problem: `the verifier failed: ${error?.message ?? 'it gave no verdict'}`, calls };
   }
-  const said = lastLineOf(await readWhole(output));
+  const said = lastLineOf(await textOf(output));
   return { said, problem: 'the verifier said none of the words that it was to choose from', calls };
-}
-
-async function readWhole(text: Text): Promise<string> {
-  return typeof text === 'string' ? text : storeActivities('read a verdict')[READ_TEXT](text);
 }
 
 /** Without typesetting. */

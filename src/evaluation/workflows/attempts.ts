@@ -81,10 +81,10 @@ export const NOT_PLAYED: Ungraded = {
 };
 
 /** Grades attempts. A provider's failure, or a limit of ours, is never counted against a plan. */
-export async function gradeAttempts<Played extends Ungraded>(
+export async function gradeAttempts<Result extends Ungraded>(
   attempts: Attempts,
-  played: readonly Played[],
-): Promise<readonly (Played & Attempt)[]> {
+  played: readonly Result[],
+): Promise<readonly (Result & Attempt)[]> {
   const gradable = played.filter(({ plan, invalidBecause }) => plan !== null && invalidBecause === null);
   const answers = gradable.map(({ answer }) => answer);
   const grades = answers.length === 0 ? [] : await gradeAll(attempts, answers);

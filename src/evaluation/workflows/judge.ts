@@ -7,20 +7,20 @@ import type { MethodRecord, Preference, Spent } from '../records';
 import { NOTHING_SPENT, spentOn } from '../spent';
 import { storeActivities } from './activities';
 import { verifiedGrade, type VerifierReply } from './ask-verifier';
-import type { Trial } from './trial';
+import type { QuestionContext } from './question-context';
 
 /**
  * The verdict on an answer: the rule's, or where that says no and the question asks for it, the verifier's. null where
  * the money did not last.
  */
 export async function verify(
-  trial: Trial,
+  context: QuestionContext,
   name: string,
   { verification, ...byRule }: RuleGrade,
 ): Promise<{ grade: Grade; judging: Spent } | null> {
-  const { verifier } = trial.input;
+  const { verifier } = context.input;
   if (verification === undefined || verifier === undefined) return { grade: byRule, judging: NOTHING_SPENT };
-  const asked = await trial.ask(verifier, verification.prompt, `verifier of ${name}`);
+  const asked = await context.ask(verifier, verification.prompt, `verifier of ${name}`);
   const grade = asked && verifiedGrade({ ...byRule, verification }, verifier, asked);
   return grade && { grade, judging: spentOn(asked.calls) };
 }
@@ -34,21 +34,21 @@ const NOT_COMPARED: Compared = { preference: null, judging: NOTHING_SPENT };
 
 /** Which of two answers a judge prefers, where no right one is known. null where the money did not last. */
 export function compare(
-  trial: Trial,
+  context: QuestionContext,
   name: string,
   answer: Text | null,
   reference: MethodRecord | null,
 ): Promise<Compared | null> {
-  const { input, question } = trial;
+  const { input, question } = context;
   const { verifier, compares = false } = input;
   const isAsked = compares && question.isOpen === true && reference !== null;
   if (!isAsked || verifier === undefined) return Promise.resolve(NOT_COMPARED);
-  return askInBothOrders(trial, verifier, { name, answer, reference });
+  return askInBothOrders(context, verifier, { name, answer, reference });
 }
 
 /** Each answer stands once in first place, and one is preferred only where it is both times. */
 async function askInBothOrders(
-  trial: Trial,
+  context: QuestionContext,
   verifier: ModelCard,
   { name, answer, reference }: { name: string; answer: Text | null; reference: MethodRecord },
 ): Promise<Compared | null> {
@@ -56,10 +56,10 @@ async function askInBothOrders(
   const unjudged = (reason: string, judging = NOTHING_SPENT): Compared => {
     return { preference: { over, outcome: 'unjudged', reason }, judging };
   };
-  const [inOrder, reversed] = await putSideBySide(trial, answer, reference.answer);
+  const [inOrder, reversed] = await putSideBySide(context, answer, reference.answer);
   if (!inOrder || !reversed) return unjudged('an answer is missing, empty or too long to be compared');
-  const one = await trial.ask(verifier, inOrder.prompt, `judge of ${name}`);
-  const other = one && (await trial.ask(verifier, reversed.prompt, `judge of ${name}, reversed`));
+  const one = await context.ask(verifier, inOrder.prompt, `judge of ${name}`);
+  const other = one && (await context.ask(verifier, reversed.prompt, `judge of ${name}, reversed`));
   if (one === null || other === null) return null;
   const judging = spentOn([...one.calls, ...other.calls]);
   const own = preferredIn(one, inOrder, ['won', 'lost']);
@@ -70,7 +70,7 @@ async function askInBothOrders(
 }
 
 function putSideBySide(
-  { input: { question } }: Trial,
+  { input: { question } }: QuestionContext,
   one: Text | null,
   other: Text | null,
 ): Promise<readonly (Comparing | null)[]> {

@@ -5,7 +5,7 @@ import type { Method } from '../methods/method';
 import { attempts, choicesAmong, choosing, MOST_ATTEMPTS, mostFrequent, toCompare } from '../methods/samples';
 import type { MethodRecord, Spent } from '../records';
 import { spentOn, unitOf } from '../spent';
-import { type MethodResult, nothingOf, type SolveRun, type Trial } from './trial';
+import { type MethodResult, nothingOf, type QuestionContext, type SolveRun } from './question-context';
 
 type Samples = Extract<Method, { readonly kind: 'samples' }>;
 
@@ -17,7 +17,7 @@ const MOST_TOGETHER = 8;
  * `MOST_ATTEMPTS`. The first is made in any case. Null where the money did not last.
  */
 export async function playSamples(
-  trial: Trial,
+  context: QuestionContext,
   name: string,
   { worker, choose }: Samples,
   reference: MethodRecord | null,
@@ -28,12 +28,12 @@ export async function playSamples(
   const made = new Attempts(reference.spent);
   for (let count = 1; count > 0; count = made.fitting(choose === 'judge')) {
     const plan = attempts(worker, made.answers.length + 1, count);
-    const run = await trial.runPlan(name, plan, made.runs.length + 1);
+    const run = await context.runPlan(name, plan, made.runs.length + 1);
     if (run === null) return null;
     made.add(run);
   }
   if (made.answers.length === 0) return { runs: made.runs, answer: null };
-  return choose === 'vote' ? countVotes(trial, made) : chooseBest(trial, name, worker, made);
+  return choose === 'vote' ? countVotes(context, made) : chooseBest(context, name, worker, made);
 }
 
 /** Attempts made so far, and the cost that is left for more. */
@@ -75,8 +75,8 @@ function outputsOf(trace: SolveTrace): readonly (Text | null)[] {
 
 type Made = Pick<Attempts, 'runs' | 'answers'>;
 
-async function countVotes(trial: Trial, { runs, answers }: Made): Promise<MethodResult> {
-  const grades = await trial.grade(answers);
+async function countVotes(context: QuestionContext, { runs, answers }: Made): Promise<MethodResult> {
+  const grades = await context.grade(answers);
   const place = mostFrequent(grades.map(({ extracted, sameAs }) => sameAs ?? extracted)) ?? 0;
   const outputs = [grades.map(({ verdict }) => verdict)];
   const grade = grades[place];
@@ -85,7 +85,7 @@ async function countVotes(trial: Trial, { runs, answers }: Made): Promise<Method
 
 /** An attempt that failed is shown as an empty output. */
 async function chooseBest(
-  trial: Trial,
+  context: QuestionContext,
   name: string,
   worker: string,
   { runs, answers }: Made,
@@ -95,10 +95,10 @@ async function chooseBest(
   const winners: (Text | null)[] = [];
   for (const group of toCompare(answers)) {
     const outputs = [...group.map((answer) => answer ?? ''), null];
-    const run = await trial.runPlan(name, choosing(worker, group.length), made.length + 1, outputs);
+    const run = await context.runPlan(name, choosing(worker, group.length), made.length + 1, outputs);
     if (run === null) return null;
     made.push(run);
     winners.push(run.trace?.answer ?? null);
   }
-  return chooseBest(trial, name, worker, { runs: made, answers: winners });
+  return chooseBest(context, name, worker, { runs: made, answers: winners });
 }

@@ -9,7 +9,7 @@ import { storeActivities } from './activities';
 import { checkQuestion } from './input';
 import { playSamples } from './play-samples';
 import { recordOf, solvedBy } from './record';
-import { type MethodResult, nothingOf, type SolveRun, Trial } from './trial';
+import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './question-context';
 
 /**
  * Workflow `conductorEvaluateQuestion`: tries every method on one question, one after the other, and keeps what came of
@@ -22,11 +22,11 @@ export async function conductorEvaluateQuestion(input: QuestionInput): Promise<Q
   const { id, question: ref, methods } = input;
   const question = await storeActivities('open the question')[OPEN_QUESTION]({ evaluation: id, ref });
   const found = new Map(question.known.map((record) => [record.method, record]));
-  const trial = new Trial(input, question);
+  const context = new QuestionContext(input, question);
   const first = (name: string): number => (name === REFERENCE ? 0 : 1);
   for (const name of methods.toSorted((one, other) => first(one) - first(other))) {
     if (found.has(name)) continue;
-    const record = await tryMethod(trial, name, found.get(REFERENCE) ?? null);
+    const record = await tryMethod(context, name, found.get(REFERENCE) ?? null);
     if (record === null) break;
     await storeActivities(`keep ${name}`)[KEEP_RESULT](record);
     found.set(name, record);
@@ -34,30 +34,32 @@ export async function conductorEvaluateQuestion(input: QuestionInput): Promise<Q
   const verdicts = methods.map((name) => found.get(name)?.verdict ?? null);
   return {
     verdicts,
-    spentNanoUsd: trial.spentNanoUsd,
+    spentNanoUsd: context.spentNanoUsd,
     stoppedBy: verdicts.includes(null) ? 'cost' : null,
   };
 }
 
 /** Null if the budget ran out: the record then says nothing about the method. */
 async function tryMethod(
-  trial: Trial,
+  context: QuestionContext,
   name: string,
   reference: MethodRecord | null,
 ): Promise<MethodRecord | null> {
-  const { input, question } = trial;
+  const { input, question } = context;
   const { solved } = question;
   if (name === REFERENCE && solved) {
-    return recordOf(trial, { name, solved, result: { runs: [], answer: solved.answer }, reference: null });
+    return recordOf(context, { name, solved, result: { runs: [], answer: solved.answer }, reference: null });
   }
   const { method } = readMethod(name, input.workers);
   const random = randomFrom(input.seed, question.id, name);
   const team = { workers: input.workers, random };
-  const result = await playMethod(trial, { name, method, team, reference });
-  return result && recordOf(trial, { name, solved: solvedBy(method, result, reference), result, reference });
+  const result = await playMethod(context, { name, method, team, reference });
+  return (
+    result && recordOf(context, { name, solved: solvedBy(method, result, reference), result, reference })
+  );
 }
 
-interface Tried {
+interface MethodInput {
   readonly name: string;
   readonly method: Method;
   readonly team: Team;
@@ -66,34 +68,36 @@ interface Tried {
 }
 
 /** Tries a method on the question; null where the money did not last for it. */
-function playMethod(trial: Trial, tried: Tried): Promise<MethodResult | null> {
-  const { method, name, team, reference } = tried;
+function playMethod(
+  context: QuestionContext,
+  { name, method, team, reference }: MethodInput,
+): Promise<MethodResult | null> {
   switch (method.kind) {
     case 'conductor': {
       const { depth, steps, change } = method;
       const limits = { depth, ...(steps !== undefined && { steps }) };
-      return playOnce(trial.solve(name, { limits, conductor: change }));
+      return playOnce(context.solve(name, { limits, conductor: change }));
     }
     case 'plan':
-      return playOnce(trial.runPlan(name, method.write(team)));
+      return playOnce(context.runPlan(name, method.write(team)));
     case 'rewrite': {
       const plan = reference?.plan ?? null;
       if (plan === null)
         return Promise.resolve(nothingOf('the Conductor wrote no plan that could be changed'));
-      return playOnce(trial.runPlan(name, method.rewrite(plan, team)));
+      return playOnce(context.runPlan(name, method.rewrite(plan, team)));
     }
     case 'routed':
-      return playRouted(trial, name);
+      return playRouted(context, name);
     case 'samples':
-      return playSamples(trial, name, method, reference);
+      return playSamples(context, name, method, reference);
   }
 }
 
-function playRouted(trial: Trial, name: string): Promise<MethodResult | null> {
-  const { routed } = trial.question;
+function playRouted(context: QuestionContext, name: string): Promise<MethodResult | null> {
+  const { routed } = context.question;
   return routed === undefined
     ? Promise.resolve(nothingOf('the evaluation learned from no earlier one who is to answer'))
-    : playOnce(trial.runPlan(name, alone(routed)));
+    : playOnce(context.runPlan(name, alone(routed)));
 }
 
 async function playOnce(solving: Promise<SolveRun | null>): Promise<MethodResult | null> {

@@ -8,7 +8,7 @@ import type { MethodRecord, Spent } from '../records';
 import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
 import { OWN_FAILURES } from './attempts';
 import { compare, verify } from './judge';
-import type { GradeWithSteps, MethodResult, SolveRun, Trial } from './trial';
+import type { GradeWithSteps, MethodResult, QuestionContext, SolveRun } from './question-context';
 
 /** Sums up the solves that a method took. */
 export function solvedBy(
@@ -38,12 +38,12 @@ interface Recorded {
 
 /** Judges a method's answer to a question and makes its record; null if the budget ran out first. */
 export async function recordOf(
-  trial: Trial,
+  context: QuestionContext,
   { name, solved, result, reference }: Recorded,
 ): Promise<MethodRecord | null> {
-  const { input, question } = trial;
-  const judgement = await judgementOf(trial, name, result);
-  const compared = judgement && (await compare(trial, name, solved.answer, reference));
+  const { input, question } = context;
+  const judgement = await judgementOf(context, name, result);
+  const compared = judgement && (await compare(context, name, solved.answer, reference));
   if (judgement === null || compared === null) return null;
   const { grade, judging, outputs } = judgement;
   const { preference } = compared;
@@ -72,24 +72,28 @@ interface Judgement extends Pick<MethodRecord, 'outputs'> {
  * A method that reaches its limit without an answer, or whose models gave none, was not right: all have the same limits.
  * A provider's failure says nothing about it.
  */
-async function judgementOf(trial: Trial, name: string, result: MethodResult): Promise<Judgement | null> {
+async function judgementOf(
+  context: QuestionContext,
+  name: string,
+  result: MethodResult,
+): Promise<Judgement | null> {
   const { answer, runs } = result;
-  const grade = result.grade ?? (answer === null ? null : await gradeWithSteps(trial, answer, runs));
+  const grade = result.grade ?? (answer === null ? null : await gradeWithSteps(context, answer, runs));
   if (grade === null) return withoutGrade(result);
   const { outputs, ...byRule } = grade;
-  const verified = await verify(trial, name, byRule);
+  const verified = await verify(context, name, byRule);
   // An answer that the verifier accepts was not lost on the way.
   return verified && { ...verified, ...(verified.grade.verdict === 'wrong' && { outputs }) };
 }
 
 /** The grade of an answer; where it is wrong, those of the outputs that led to it, too. */
 async function gradeWithSteps(
-  trial: Trial,
+  context: QuestionContext,
   answer: Text,
   runs: readonly SolveRun[],
 ): Promise<GradeWithSteps | null> {
   const rounds = outputsOf(runs);
-  const [grade = null, ...onTheWay] = await trial.grade([answer], rounds.flat());
+  const [grade = null, ...onTheWay] = await context.grade([answer], rounds.flat());
   if (grade === null || onTheWay.length === 0) return grade;
   let at = 0;
   const outputs = rounds.map(({ length }) =>

@@ -63,14 +63,14 @@ interface Group {
   readonly watch: Stopwatch<GroupPart>;
 }
 
-interface PlayedRound {
+interface RoundResult {
   readonly question: AskedQuestion;
   /** Store key; null where nothing was sampled from a policy. */
   readonly samples: string | null;
-  readonly rollouts: readonly Played[];
+  readonly rollouts: readonly RolloutResult[];
 }
 
-type Played = Omit<Rollout, 'index' | 'reward'>;
+type RolloutResult = Omit<Rollout, 'index' | 'reward'>;
 
 interface Root {
   readonly index: number;
@@ -79,7 +79,7 @@ interface Root {
 }
 
 /** Has the prompted Conductor plan and solve, once for each place. */
-async function playByPrompt(group: Group): Promise<PlayedRound> {
+async function playByPrompt(group: Group): Promise<RoundResult> {
   const { input } = group;
   const question = await openQuestions('read the question')[OPEN_QUESTION]({ ref: input.question });
   const attempts = attemptsAt(group, question);
@@ -92,9 +92,9 @@ async function playByPrompt(group: Group): Promise<PlayedRound> {
 }
 
 /** Has the plans of the policy carried out and judged; in a second round each reviews an answer of the first. */
-async function playByPolicy(group: Group, checkpoint: CheckpointRef): Promise<readonly PlayedRound[]> {
+async function playByPolicy(group: Group, checkpoint: CheckpointRef): Promise<readonly RoundResult[]> {
   const { input, watch } = group;
-  const playRound = async (roots: readonly Root[] | null): Promise<PlayedRound> => {
+  const playRound = async (roots: readonly Root[] | null): Promise<RoundResult> => {
     const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
     const attempts = attemptsAt(group, question);
     const rollouts = await play(group, attempts, plans, async (sampled, index) => {
@@ -125,8 +125,8 @@ async function play<Item>(
   { input, watch }: Group,
   attempts: Attempts,
   items: readonly Item[],
-  playOne: (item: Item, index: number) => Promise<Omit<Played, 'verdict'>>,
-): Promise<readonly Played[]> {
+  playOne: (item: Item, index: number) => Promise<Omit<RolloutResult, 'verdict'>>,
+): Promise<readonly RolloutResult[]> {
   const played = await watch.time('rollouts', () => inWindow(items, input.window, playOne));
   return watch.time('grading', () => gradeAttempts(attempts, played));
 }
@@ -173,13 +173,13 @@ function sample(
 }
 
 /** Takes the plans that a second round can review: those that gave an answer, right or wrong. */
-function rootsIn(rollouts: readonly Played[]): readonly Root[] {
+function rootsIn(rollouts: readonly RolloutResult[]): readonly Root[] {
   return rollouts.flatMap(({ plan, answer, invalidBecause }, index) =>
     plan === null || answer === null || invalidBecause !== null ? [] : [{ index, plan, answer }],
   );
 }
 
-function recordsOf(input: GroupInput, rounds: readonly PlayedRound[]): readonly GroupRecord[] {
+function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly GroupRecord[] {
   const { trainRun, purpose, cycle, draw, workers, writer } = input;
   const rewards = rewardsOf(input, rounds);
   return rounds.map(({ question, samples, rollouts }, place) => ({
@@ -215,9 +215,9 @@ async function keepRounds(records: readonly GroupRecord[]): Promise<readonly Gro
 /** The rewards of each round; those of a second one are discounted into the first's. */
 function rewardsOf(
   { reward, recursion }: GroupInput,
-  [first, second]: readonly PlayedRound[],
+  [first, second]: readonly RoundResult[],
 ): readonly (readonly (number | null)[])[] {
-  const own = (round: PlayedRound | undefined): readonly (number | null)[] =>
+  const own = (round: RoundResult | undefined): readonly (number | null)[] =>
     round?.rollouts.map((rollout) => rewardOf(rollout, reward)) ?? [];
   const later = own(second);
   const laterOf = new Map(second?.rollouts.map(({ root }, index) => [root, later[index] ?? null]));

@@ -60,7 +60,7 @@ interface SolveOptions {
 }
 
 /** One question, on which methods are tried: its solves, its money and its grader. */
-export class Trial {
+export class QuestionContext {
   private readonly budget: SharedBudget;
 
   constructor(
