@@ -59,7 +59,6 @@ export const UNPLAYED: readonly Unplayed[] = [
       'temporal-conductor-trainer ',
     ],
   },
-  { page: 'docs/training.md', because: 'needs vLLM on a GPU', commands: ['vllm serve '] },
   {
     page: 'docs/first-night.md',
     because: 'needs vLLM on a GPU',
