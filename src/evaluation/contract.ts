@@ -152,7 +152,6 @@ export interface QuestionOutcome {
   readonly verdicts: readonly (Verdict | null)[];
   /** By this run of the workflow; what is unknown counted at its maximum. */
   readonly spentNanoUsd: number;
-  readonly stoppedBy: 'cost' | null;
 }
 
 export interface OpenedQuestion extends AskedQuestion {

@@ -68,7 +68,6 @@ export interface GroupInput
 
 /** Facts that the batch is chosen by. */
 export interface GroupRound {
-  readonly round: 0 | 1;
   /** Store key of its record. */
   readonly key: string;
   readonly rewards: readonly (number | null)[];

@@ -94,7 +94,7 @@ export interface NightProgress {
   /** The last one that is over; `first - 1` before that. */
   readonly done: number;
   readonly phase: string;
-  readonly spentNanoUsd: number | null;
+  readonly spentNanoUsd: number;
   readonly startedAt: string;
   /** Rewards of the cycles so far, oldest first. */
   readonly rewards: readonly number[];

@@ -73,7 +73,7 @@ class Evaluation {
     for (const isAlone of [false, true]) {
       const share = await this.takeShare(isAlone);
       const outcome = share && (await this.askFor(index, share));
-      if (outcome?.stoppedBy === null) {
+      if (outcome !== null && !outcome.verdicts.includes(null)) {
         this.book(outcome);
         return;
       }

@@ -32,11 +32,7 @@ export async function conductorEvaluateQuestion(input: QuestionInput): Promise<Q
     found.set(name, record);
   }
   const verdicts = methods.map((name) => found.get(name)?.verdict ?? null);
-  return {
-    verdicts,
-    spentNanoUsd: context.spentNanoUsd,
-    stoppedBy: verdicts.includes(null) ? 'cost' : null,
-  };
+  return { verdicts, spentNanoUsd: context.spentNanoUsd };
 }
 
 /** Null if the budget ran out: the record then says nothing about the method. */

@@ -153,7 +153,7 @@ function describeSums(progress: NightProgress, now: number): string[] {
   const left = cycles.last - done;
   const isKnown = status === 'running' && rewards.length > 0 && left > 0;
   return [
-    spentNanoUsd === null ? 'cost unknown' : `${describeUsd(spentNanoUsd / 1e9)} spent`,
+    `${describeUsd(spentNanoUsd / 1e9)} spent`,
     `${describeHours(elapsed)} so far`,
     ...(isKnown
       ? [`${describeHours((elapsed / rewards.length) * left).replace(/^(?=\d)/, 'about ')} to go`]

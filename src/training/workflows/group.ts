@@ -204,10 +204,8 @@ function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly 
 async function keepRounds(records: readonly GroupRecord[]): Promise<readonly GroupRound[]> {
   const kept: GroupRound[] = [];
   for (const record of records) {
-    const { rollouts } = record;
-    const round = kept.length === 0 ? 0 : 1;
-    const key = await storeActivities(`keep round ${round + 1}`)[KEEP_GROUP](record);
-    kept.push({ round, key, rewards: rollouts.map(({ reward }) => reward) });
+    const key = await storeActivities(`keep round ${record.round + 1}`)[KEEP_GROUP](record);
+    kept.push({ key, rewards: record.rollouts.map(({ reward }) => reward) });
   }
   return kept;
 }

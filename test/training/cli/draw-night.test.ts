@@ -51,12 +51,12 @@ test('a night that has just begun has nothing to reckon by, and says nothing of 
       phase: 'opening',
       rewards: [],
       best: null,
-      spentNanoUsd: null,
+      spentNanoUsd: 0,
     }),
   ).toEqual([
     'nightly · night 2026-11-21 · running',
     `${'░'.repeat(32)} opening`,
-    'cost unknown · 50 min so far',
+    '$0.00 spent · 50 min so far',
   ]);
 });
 

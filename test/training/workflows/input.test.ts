@@ -105,7 +105,6 @@ test('a field without a rule does not compile', () => {
 test.each<readonly [words: string, budget: unknown]>([
   ['costUsd in the input of setBudget is 1000000000', { costUsd: 1e9 }],
   ['hours in the input of setBudget is 169', { hours: 169 }],
-  ['hours in the input of setBudget is "xxx', { hours: 'x'.repeat(100_000) }],
   ['it must be left out; known are costUsd, hours', { ['x'.repeat(100_000)]: 1 }],
   ['the input of setBudget is "xxx', 'x'.repeat(100_000)],
 ])('a night refuses a budget: %s', async (words, budget) => {

@@ -69,14 +69,17 @@ test('what beats the prompted Conductor serves, and the next night begins with t
   expect((await readNight(stage.store, stage.trainRun, NEXT))?.begun).toMatchObject({ name: '000002' });
 });
 
-test('a group without spread gives way to another, in the order of draws, and teaches nothing', async () => {
-  await open({ training: { questions: 2, maxDraws: 4, seed: 7 } });
+test('a group without spread gives way to another, in the order of draws; topics are counted', async () => {
+  await open({ question: { topic: 'sums' }, training: { questions: 2, maxDraws: 4, seed: 7 } });
   const dull = [0, 2].map((draw) => samplingSeed({ seed: 7, purpose: 'training', cycle: 1, draw, round: 0 }));
   stage.policy.writeEach(({ seed }, place) =>
     place === 0 || dull.includes(Number(seed)) ? REPLIES.right : REPLIES.wrong,
   );
   await stage.whileWorking(() => train(DATE));
-  expect(await cycles()).toMatchObject([{ draws: 4, dropped: 2, verdicts: { correct: 6, wrong: 2 } }]);
+  const sums = { plans: 8, graded: 8, right: 6 };
+  expect(await cycles()).toMatchObject([
+    { draws: 4, dropped: 2, verdicts: { correct: 6, wrong: 2 }, topics: { sums } },
+  ]);
   // Why an answer was judged so stands beside the verdict.
   const rollouts = (await readGroups(stage.store, stage.trainRun, 1)).flatMap((group) => group.rollouts);
   expect(rollouts).toHaveLength(8);
@@ -281,12 +284,6 @@ test('a night that is ended at once is not judged, and the next one goes on with
   const learning = stage.policy.bodiesTo('/v1/completions').filter(({ temperature }) => temperature === 1);
   expect(learning).toHaveLength(1);
   expect(await cycles()).toMatchObject([{ cycle: 1, night: NEXT }]);
-});
-
-test('plans are counted by the topic of their question', async () => {
-  await open({ question: { topic: 'sums' } });
-  await stage.whileWorking(() => train(DATE));
-  expect(await cycles()).toMatchObject([{ topics: { sums: { plans: 2, graded: 2, right: 1 } } }]);
 });
 
 test('a night whose trainer fails leaves what serves, and the next one trains its cycle', async () => {
