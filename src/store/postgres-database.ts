@@ -2,7 +2,7 @@ import type * as Sdk from 'pg';
 import type { StorePlace } from '../config/store-url';
 import { explain, type Rule } from '../explain';
 import { reasonOf } from '../reason-of';
-import { checkSchema, migrateSchema, RIGHTS, SCHEMA_RULES, SCHEMA_VERSION } from './postgres-schema';
+import { checkSchema, migrateSchema, RIGHTS, SCHEMA_VERSION } from './postgres-schema';
 import type { Migration } from './store';
 
 export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>;
@@ -30,9 +30,6 @@ interface Answer<Row> {
 /** Runs one statement, in which `$schema` stands for the quoted name of the schema. */
 export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<Answer<Row>>;
 
-/** Runs one statement, and gives its rows one by one. */
-export type Stream = <Row>(sql: string, ...values: readonly Value[]) => AsyncIterable<Row>;
-
 /** Rows taken at a time, where there may be very many. */
 const FETCHED = 1000;
 
@@ -58,7 +55,8 @@ export class PostgresDatabase {
   };
 
   /** By a cursor, in a transaction of its own, which ends when no more rows are taken. */
-  readonly stream: Stream = <Row>(sql: string, ...values: readonly Value[]) => this.fetch<Row>(sql, values);
+  readonly stream = <Row>(sql: string, ...values: readonly Value[]): AsyncIterable<Row> =>
+    this.fetch<Row>(sql, values);
 
   private async *fetch<Row>(sql: string, values: readonly Value[]): AsyncGenerator<Row> {
     const client = await this.connect();
@@ -206,9 +204,20 @@ function coded(code: string, reason: string): Error {
   return Object.assign(new Error(reason), { code });
 }
 
+const MIGRATE = 'run "temporal-conductor store migrate"';
+
 /** Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html, and those of Node. */
 const RULES: readonly Rule[] = [
-  ...SCHEMA_RULES,
+  [/^NO_SCHEMA/, (store) => `${store} has no schema yet: ${MIGRATE}`],
+  [
+    /^NEWER/,
+    (store, { reason }) => `${store} was made by a newer version of temporal-conductor (${reason}): update`,
+  ],
+  [
+    /^EARLIER/,
+    (store, { reason }) =>
+      `${store} was made by an earlier version of temporal-conductor (${reason}): stop what uses it, and ${MIGRATE}`,
+  ],
   [
     /^NO_PACKAGE/,
     (_, { reason }) =>

@@ -1,5 +1,4 @@
 import type { ClientBase } from 'pg';
-import type { Rule } from '../explain';
 
 /**
  * What makes a schema of each version out of the one before: the first makes version 1. `$schema` stands for its quoted
@@ -121,22 +120,3 @@ export const RIGHTS = `
     (SELECT string_agg(privilege || ' ' || name, ', ')
       FROM unnest(ARRAY['entries', 'rates']) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) AS privilege
       WHERE NOT has_table_privilege('$schema.' || name, privilege)) AS missing`;
-
-const MIGRATE = 'run "temporal-conductor store migrate"';
-
-type Sentence = Rule[1];
-
-const noSchema: Sentence = (store) => `${store} has no schema yet: ${MIGRATE}`;
-
-const newer: Sentence = (store, { reason }) =>
-  `${store} was made by a newer version of temporal-conductor (${reason}): update`;
-
-const earlier: Sentence = (store, { reason }) =>
-  `${store} was made by an earlier version of temporal-conductor (${reason}): stop what uses it, and ${MIGRATE}`;
-
-/** Sentences on the errors of `otherVersion`. */
-export const SCHEMA_RULES: readonly Rule[] = [
-  [/^NO_SCHEMA/, noSchema],
-  [/^NEWER/, newer],
-  [/^EARLIER/, earlier],
-];

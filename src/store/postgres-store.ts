@@ -1,14 +1,7 @@
-import {
-  migratePostgres,
-  PostgresDatabase,
-  type PostgresPlace,
-  type Query,
-  type Stream,
-} from './postgres-database';
+import { migratePostgres, PostgresDatabase, type PostgresPlace, type Query } from './postgres-database';
+import { SqlLedger } from './sql-ledger';
 import {
   checkKey,
-  type CostLine,
-  type Day,
   keysOf,
   type LedgerSums,
   type Migration,
@@ -61,9 +54,14 @@ export class PostgresStore implements Store {
   constructor(private readonly place: PostgresPlace) {
     this.url = place.url;
     this.database = PostgresDatabase.at(place);
-    const { database } = this;
-    this.query = database.query;
-    this.ledger = new PostgresLedger(database.query, database.stream);
+    const { query, stream } = this.database;
+    this.query = query;
+    this.ledger = new SqlLedger({
+      rows: 'FROM $schema.entries WHERE started_at >= $1 AND started_at < $2',
+      query: async <Row>(sql: string, ...values: readonly string[]) =>
+        (await query<Row>(sql, ...values)).rows,
+      stream,
+    });
   }
 
   async read(key: string): Promise<Buffer | null> {
@@ -136,52 +134,3 @@ const INSERT = 'INSERT INTO $schema.entries (key, modified, bytes) VALUES ($1, c
 
 /** The length of bytes is known without reading them. */
 const FIND = 'SELECT key, length(bytes) AS bytes, modified AS "modifiedAt" FROM $schema.entries';
-
-const COLUMNS = { worker: 'worker', rootId: 'root_id', model: 'model' };
-
-/** Sums as JavaScript numbers, exact up to 2⁵³. */
-const SUMS = `count(*)::float8 AS calls, count(*) FILTER (WHERE is_open)::float8 AS open,
-  (count(*) - count(nano_usd))::float8 AS unknown, coalesce(sum(input_tokens), 0)::float8 AS "inputTokens",
-  coalesce(sum(output_tokens), 0)::float8 AS "outputTokens", coalesce(sum(nano_usd), 0)::float8 AS "nanoUsd",
-  coalesce(sum(saved_nano_usd), 0)::float8 AS "savedNanoUsd"`;
-
-/** The ledger of a PostgreSQL store. */
-class PostgresLedger implements LedgerSums {
-  constructor(
-    private readonly query: Query,
-    private readonly stream: Stream,
-  ) {}
-
-  sumBy(by: keyof typeof COLUMNS, from: string, until: string): AsyncIterable<CostLine> {
-    return this.stream<CostLine>(
-      `SELECT ${COLUMNS[by]} AS name, ${SUMS} FROM $schema.entries
-         WHERE started_at >= $1 AND started_at < $2 GROUP BY 1 ORDER BY "nanoUsd" DESC, name`,
-      from,
-      until,
-    );
-  }
-
-  /** One query, which looks into the index once for each day: to tell the day of each row would take four times as long. */
-  async sumDays(days: readonly Day[]): Promise<readonly CostLine[]> {
-    const { rows } = await this.query<CostLine>(
-      `SELECT day.name, sums.* FROM
-           json_to_recordset($1::json) AS day (name text, begins text, ends text),
-           LATERAL (SELECT ${SUMS} FROM $schema.entries
-             WHERE started_at >= day.begins COLLATE "C" AND started_at < day.ends COLLATE "C") AS sums
-         WHERE sums.calls > 0`,
-      JSON.stringify(days),
-    );
-    return rows;
-  }
-
-  async span(from: string, until: string): Promise<{ first: string; last: string } | null> {
-    const { rows } = await this.query<{ first: string | null; last: string | null }>(
-      `SELECT min(started_at) AS first, max(started_at) AS last FROM $schema.entries
-         WHERE started_at >= $1 AND started_at < $2`,
-      from,
-      until,
-    );
-    const { first = null, last = null } = rows[0] ?? {};
-    return first === null || last === null ? null : { first, last };
-  }
-}

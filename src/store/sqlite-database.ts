@@ -58,9 +58,6 @@ interface Statement {
 /** Runs one statement, and returns its rows. */
 export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<readonly Row[]>;
 
-/** Runs one statement, and gives its rows one by one. */
-export type Stream = <Row>(sql: string, ...values: readonly Value[]) => AsyncIterable<Row>;
-
 /**
  * A connection to a SQLite database. Statements run off the event loop, one after another.
  *
