@@ -1,9 +1,8 @@
 import type { ConductorClient, Retry } from '../client/conductor-client';
 import { unfinishedOf } from '../client/list-runs';
-import { EVALUATE_WORKFLOW } from '../evaluation/names';
 import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop, howToApprove } from '../trace/describe';
-import { TRAIN_WORKFLOW } from '../training/names';
+import { addOns } from './add-ons';
 import { PlanQuestions } from './approval/ask-person';
 import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
@@ -127,31 +126,33 @@ export async function sayResumed(session: Session, config: string | undefined, o
   if (!server.embedded || (await isWorkedOnElsewhere(session))) return;
   const { taskQueue } = settings.temporal;
   const known = await startedRuns(server);
-  const [{ runs, unlisted }, evaluations, nights] = await Promise.all([
+  const workflows = addOns.flatMap(({ workflowOf }) => workflowOf?.(settings) ?? []);
+  const [{ runs, unlisted }, ...more] = await Promise.all([
     conductor.list({ ended: 0, taskQueue, known }),
-    unfinishedOf(temporal, EVALUATE_WORKFLOW, taskQueue),
-    settings.training === undefined ? [] : unfinishedOf(temporal, TRAIN_WORKFLOW, taskQueue),
+    ...workflows.map(async ({ type, stopOf }) => {
+      const ids = await unfinishedOf(temporal, type, taskQueue);
+      return ids.map((id) => ({ id, stop: stopOf(id) }));
+    }),
   ]);
-  const cancelled = [...runs.map(({ id }) => id), ...evaluations];
-  const others = [
-    ...cancelled.map((id) => ({ id, stop: command('cancel', id, config) })),
-    ...nights.map((id) => ({ id, stop: command('train stop', id.replace(/^train-/, '--run '), config) })),
-  ].filter(({ id }) => id !== own);
+  const solves = runs.map(({ id }) => ({ id, stop: `cancel ${id}` }));
+  const others = [...solves, ...more.flat()].filter(({ id }) => id !== own);
   if (others.length === 0) return;
   const count = others.length + unlisted;
-  const named = others.slice(0, MOST_NAMED).map(({ id, stop }) => `  ${id}: stop it with ${stop}`);
-  const more = count > named.length ? ['  … "temporal-conductor list" shows all'] : [];
+  const named = others
+    .slice(0, MOST_NAMED)
+    .map(({ id, stop }) => `  ${id}: stop it with ${command(stop, config)}`);
+  const rest = count > named.length ? ['  … "temporal-conductor list" shows all'] : [];
   say(
-    [`${counted(count, 'unfinished run')} of this folder will go on as well:`, ...named, ...more].join('\n'),
+    [`${counted(count, 'unfinished run')} of this folder will go on as well:`, ...named, ...rest].join('\n'),
   );
 }
 
-function command(name: string, id: string, config: string | undefined): string {
-  return `temporal-conductor ${name} ${id}${config === undefined ? '' : ` --config ${config}`}`;
+function command(words: string, config: string | undefined): string {
+  return `temporal-conductor ${words}${config === undefined ? '' : ` --config ${config}`}`;
 }
 
 export function watchOf(id: string, config: string | undefined): string {
-  return command('watch', id, config);
+  return command(`watch ${id}`, config);
 }
 
 /** After Ctrl-C. */

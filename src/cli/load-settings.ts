@@ -5,10 +5,11 @@ import { configuredCards, keyFor, modelCardsOf } from '../config/api-keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
 import { haveNoPrice, unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
+import type { Config } from '../config/schema';
 import { configuredKeys } from '../encryption/key-ring';
 import type { PoolFilter } from '../protocol/activity-contract';
 import type { ResolvedRun } from '../protocol/run';
-import type { TrainableConfig } from '../training/config/schema';
+import { addOns } from './add-ons';
 import { UsageError } from './exit-code';
 import { notSaidToday } from '../local/memory';
 import { say } from './terminal';
@@ -17,9 +18,6 @@ import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
 /** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
 export const FOLDER = '.conductor';
 
-/** Settings of solves with the sections of add-ons, which only this file knows. */
-export type Settings = TrainableConfig;
-
 /** The options of every command that loads a configuration. */
 export interface WorkOptions {
   readonly config?: string;
@@ -27,14 +25,14 @@ export interface WorkOptions {
 }
 
 /** Loads the configuration for a command that makes no calls of its own, but may open the store. */
-export async function loadSettings(options: WorkOptions): Promise<Settings> {
+export async function loadSettings(options: WorkOptions): Promise<Config> {
   const { config } = await loadChecked(options.config);
   await requireTrust(foreignPlaces(config), fileOf(options), options.trust);
   return config;
 }
 
 /** Loads the settings of a command that makes calls. @throws ConfigError where this process cannot make all of them */
-export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<Settings> {
+export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<Config> {
   const { config, path, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
   if (cards.some(({ provider }) => provider === 'local')) requireEngine(path === null);
@@ -66,22 +64,23 @@ const KEYS = Object.values(VENDORS)
   .join(', ');
 
 /** Refuses a configuration that sends credentials where nothing says they belong, unless its folder is trusted. */
-export async function checkTrust(config: Settings, options: WorkOptions): Promise<void> {
+export async function checkTrust(config: Config, options: WorkOptions): Promise<void> {
   await requireTrust(foreignPairs(config), fileOf(options), options.trust);
 }
 
 /** Pairs of key and place that such a configuration is not yet trusted with. */
-export function untrustedOf(config: Settings, options: WorkOptions): Promise<string[]> {
+export function untrustedOf(config: Config, options: WorkOptions): Promise<string[]> {
   return untrusted(foreignPairs(config), fileOf(options));
 }
 
-function foreignPairs(config: Settings): string[] {
+function foreignPairs(config: Config): string[] {
   return [...foreignKeys(configuredCards(config), process.env), ...foreignPlaces(config)];
 }
 
-/** The credentials of this user that open the store and the artifacts. */
-export function foreignPlaces({ store, training }: Settings): string[] {
-  return [...new Set([store, training?.artifacts ?? ''].flatMap(foreignStore))];
+/** The credentials of this user that open the store and the places of add-ons. */
+export function foreignPlaces(config: Config): string[] {
+  const others = addOns.flatMap((addOn) => addOn.placesOf?.(config) ?? []);
+  return [...new Set([config.store, ...others].flatMap(foreignStore))];
 }
 
 function fileOf({ config: path }: WorkOptions): string {
@@ -89,21 +88,23 @@ function fileOf({ config: path }: WorkOptions): string {
 }
 
 /** Nothing must be written unencrypted because the keys are missing. */
-async function loadChecked(path: string | undefined): Promise<LoadedConfig<Settings>> {
+async function loadChecked(path: string | undefined): Promise<LoadedConfig> {
   const loaded = await loadFile(path);
   configuredKeys(loaded.config);
   return loaded;
 }
 
-/** Loads the configuration with its section `training`, whose schema is loaded only for a file that mentions it. */
-export async function loadFile(path: string | undefined): Promise<LoadedConfig<Settings>> {
+/** Loads the configuration; an add-on, whose schema takes its time to load, reads a file that mentions its section. */
+export async function loadFile(path: string | undefined): Promise<LoadedConfig> {
   const options = { env: process.env, cwd: process.cwd(), path };
-  if (!mentions(configPath(options), 'training')) {
-    const loaded = await loadConfig(options);
-    return { ...loaded, config: { ...loaded.config, training: undefined } };
-  }
-  const { loadTrainableConfig } = await import('../training/config/load.js');
-  return loadTrainableConfig(options);
+  const file = configPath(options);
+  const [section] = addOns.flatMap(({ section }) =>
+    section !== undefined && mentions(file, section.name) ? section : [],
+  );
+  if (section !== undefined) return section.load(options);
+  const loaded = await loadConfig(options);
+  // Nobody has checked it.
+  return { ...loaded, config: { ...loaded.config, training: undefined } };
 }
 
 function mentions(file: string, word: string): boolean {

@@ -5,6 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { reasonOf } from '../reason-of';
+import { EVALUATION } from '../evaluation/cli/add-on';
+import { TRAINING } from '../training/cli/add-on';
+import { addOns } from './add-ons';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-code';
 import { buildProgram } from './program';
 import { say } from './terminal';
@@ -14,6 +17,7 @@ const GRACE_MS = 200;
 
 async function main(): Promise<void> {
   process.stdout.on('error', leaveQuietly);
+  addOns.push(EVALUATION, TRAINING);
   const settle = (code: ExitCode): void => {
     process.exitCode = code;
   };

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
 import { durationMs } from '../config/duration';
+import type { Config } from '../config/schema';
 import { isOurImage } from '../config/image';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/key-ring';
@@ -13,7 +14,7 @@ import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { UsageError } from './exit-code';
 import { requireOwnRuns } from './own-runs';
-import { checkTrust, FOLDER, type Settings } from './load-settings';
+import { checkTrust, FOLDER } from './load-settings';
 import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerSettings, WorkerParts } from './start-worker';
 import { say } from './terminal';
@@ -34,7 +35,7 @@ export interface ServerDemands {
 export interface Session {
   readonly server: TemporalServer;
   /** The configuration as it holds on that server. */
-  readonly config: Settings;
+  readonly config: Config;
   readonly store: Store;
   readonly temporal: Client;
   readonly conductor: ConductorClient;
@@ -63,7 +64,7 @@ export interface SessionOptions
 
 /** Does something with a server and its clients, and closes everything, the server included. */
 export async function withSession<Result>(
-  loaded: Settings,
+  loaded: Config,
   options: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
@@ -117,7 +118,7 @@ async function bringWorker(
 
 /** The configured server, else the folder's own. @throws UsageError where none can do what the command needs */
 async function attachServer(
-  config: Settings,
+  config: Config,
   { stays, outliving, used, elsewhere }: ServerDemands,
 ): Promise<TemporalServer> {
   const options = { folder: FOLDER, namespace: config.temporal.namespace, say };
@@ -157,9 +158,9 @@ const HEARTBEAT = '5s';
  */
 export function fitToServer(
   { embedded }: Pick<TemporalServer, 'embedded'>,
-  config: Settings,
+  config: Config,
   named = process.env.CONDUCTOR_CONFIG,
-): Settings {
+): Config {
   if (!embedded) return config;
   const { taskQueue, heartbeat } = config.temporal;
   const isFoldersOwn = named === undefined || resolve(named) === resolve('conductor.yaml');

@@ -8,6 +8,7 @@ import {
   Worker,
   type WorkerStatus,
 } from '@temporalio/worker';
+import type { Config } from '../config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/key-ring';
 import { remedyOfTls, type TemporalServer } from '../local/configured-server';
@@ -15,7 +16,8 @@ import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
 import type { Say } from '../local/say';
 import type { Store } from '../store/store';
-import { FOLDER, type Settings } from './load-settings';
+import { type AddOn, addOns } from './add-ons';
+import { FOLDER } from './load-settings';
 import { harmless } from './terminal';
 
 export interface WorkerSettings {
@@ -27,7 +29,7 @@ export interface WorkerSettings {
 }
 
 export interface WorkerParts {
-  readonly config: Settings;
+  readonly config: Config;
   /** Serves checkpoints, even where the configuration speaks of none. */
   readonly servesCheckpoints?: boolean | undefined;
   readonly store: Store;
@@ -58,17 +60,14 @@ export async function startWorker(
   const connection = await NativeConnection.connect(server.connection).catch((error: unknown) => {
     throw new Error(explainTransport(reasonOf(error), server.address), { cause: error });
   });
-  // A worker that only solves loads no line of training.
-  const trains = servesCheckpoints || config.training !== undefined || config.conductor.provider === 'policy';
-  const plugin = trains
-    ? new (await import('../training/plugin.js')).TrainingPlugin({ config, store })
-    : new (await import('../evaluation/plugin.js')).EvaluationPlugin({ config, store });
-  const bundle = `${keys === undefined ? '' : 'encrypted-'}${trains ? 'training' : 'workflow'}-bundle.js`;
+  const { plugin, bundle } = await pluginFor({ config, store }, servesCheckpoints);
   const creation = Worker.create({
     connection,
     namespace: server.namespace,
     taskQueue: config.temporal.taskQueue,
-    workflowBundle: { codePath: join(__dirname, '..', bundle) },
+    workflowBundle: {
+      codePath: join(__dirname, '..', `${keys === undefined ? '' : 'encrypted-'}${bundle}-bundle.js`),
+    },
     dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
     enableNonLocalActivities: makesCalls,
@@ -100,6 +99,15 @@ export async function startWorker(
   };
   const { identity } = worker.options;
   return { connection, identity, status: () => worker.getStatus(), ended, stop };
+}
+
+/** The plugin of the highest floor that the configuration asks for. */
+async function pluginFor(...given: Parameters<NonNullable<AddOn['pluginFor']>>) {
+  for (const addOn of [...addOns].reverse()) {
+    const found = await addOn.pluginFor?.(...given);
+    if (found != null) return found;
+  }
+  throw new Error('no add-on has a plugin for a worker');
 }
 
 /** Temporal's native part looks for certificates in other places than Node, so it may fail where a client does not. */

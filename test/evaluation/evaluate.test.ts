@@ -4,7 +4,7 @@ import { type ConfigInput, renderPlan } from '../../src';
 import type { EvaluateInput } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
-import { checkCheckpoints } from '../../src/evaluation/cli/checkpoints';
+import { checkCheckpoints } from '../../src/training/cli/check-checkpoints';
 import { findEvaluation } from '../../src/evaluation/cli/find-evaluation';
 import { routeQuestions } from '../../src/evaluation/cli/learn';
 import { manifestKey, questionSetKey } from '../../src/evaluation/store-keys';

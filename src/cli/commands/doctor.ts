@@ -1,30 +1,24 @@
 import { resolve } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
 import { isOurImage } from '../../config/image';
-import { configuredServer, type TemporalServer } from '../../local/configured-server';
+import { configuredServer } from '../../local/configured-server';
 import { readServerRecord } from '../../local/lease';
 import { stillRuns } from '../../local/processes';
 import { reasonOf } from '../../reason-of';
 import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { PYTHON, runProgram } from '../../start-program';
-import { checkStore, openStore } from '../../store/open-store';
+import { checkStore } from '../../store/open-store';
+import type { Config } from '../../config/schema';
+import { addOns, type CheckedPlace } from '../add-ons';
 import { EXIT, type ExitCode } from '../exit-code';
 import { configuredCards } from '../../config/api-keys';
 import { checkModels } from '../doctor/check-models';
-import { broken, describeFinding, fine, type Finding, note } from '../doctor/finding';
-import {
-  checkTrust,
-  FOLDER,
-  foreignPlaces,
-  loadFile,
-  type Settings,
-  untrustedOf,
-  type WorkOptions,
-} from '../load-settings';
+import { broken, describeFinding, fine, type Finding, note, STORE_NOT_ASKED } from '../doctor/finding';
+import { checkTrust, FOLDER, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, foreignKeys } from '../trust';
 
@@ -32,7 +26,7 @@ type Found = readonly Finding[] | Promise<readonly Finding[]>;
 
 /** Surroundings that a configuration is checked with. */
 interface Place {
-  readonly config: Settings;
+  readonly config: Config;
   readonly cards: ReturnType<typeof configuredCards>;
   readonly server: CheckedServer;
   /** Keys that must not be sent where the configuration says, as `NAME=place`. */
@@ -50,7 +44,10 @@ const CONFIG_CHECKS: readonly ((place: Place) => Found)[] = [
   findStore,
   checkRates,
   checkLocalEngine,
-  checkNight,
+  async (place) => {
+    const given = { ...place, isStoreTrusted: !isStoreForeign(place) };
+    return (await Promise.all(addOns.map(async (addOn) => addOn.check?.(given) ?? []))).flat();
+  },
 ];
 
 /** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */
@@ -68,7 +65,7 @@ export async function doctor(options: WorkOptions): Promise<ExitCode> {
 }
 
 async function checkConfigured(
-  config: Settings,
+  config: Config,
   options: WorkOptions,
   server: CheckedServer,
 ): Promise<Finding[]> {
@@ -80,7 +77,7 @@ async function checkConfigured(
 
 async function checkConfig(
   path: string | undefined,
-): Promise<{ config: Settings | null; findings: Finding[] }> {
+): Promise<{ config: Config | null; findings: Finding[] }> {
   const what = 'Configuration';
   try {
     const loaded = await loadFile(path);
@@ -113,8 +110,6 @@ function describeUntrusted(pair: string): Finding {
 function isStoreForeign({ config, untrusted }: Place): boolean {
   return foreignPlaces(config).some((pair) => untrusted.includes(pair));
 }
-
-const NOT_ASKED = 'not looked at, since the store is not trusted with what opens it';
 
 /** Nothing where the configuration asks for no encryption. */
 function checkEncryption({ config }: Place): Finding[] {
@@ -192,9 +187,7 @@ async function checkServer(namespace: string): Promise<CheckedServer> {
   }
 }
 
-interface CheckedServer extends Partial<Pick<TemporalServer, 'connection' | 'namespace'>> {
-  readonly finding: Finding;
-}
+type CheckedServer = CheckedPlace['server'] & { readonly finding: Finding };
 
 async function checkEmbedded(what: string, namespace: string): Promise<CheckedServer> {
   const record = await readServerRecord(resolve(FOLDER));
@@ -212,31 +205,10 @@ async function checkEmbedded(what: string, namespace: string): Promise<CheckedSe
   return { finding, connection: { address }, namespace };
 }
 
-/** Checks what nights need beside a worker. */
-async function checkNight(place: Place): Promise<readonly Finding[]> {
-  const { config, server } = place;
-  const { training } = config;
-  if (training === undefined) return [];
-  if (isStoreForeign(place)) return [note('Training', NOT_ASKED)];
-  const { connection: address, namespace } = server;
-  const { checkNightParts } = await import('../../training/cli/night-parts.js');
-  let connection: Connection | null = null;
-  try {
-    connection = address === undefined ? null : await Connection.connect(address);
-    const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
-    const temporal = connection && new Client({ connection, namespace });
-    return await checkNightParts(training, { store, temporal, trainRun: training.run });
-  } catch (error) {
-    return [broken('Training', reasonOf(error))];
-  } finally {
-    await connection?.close();
-  }
-}
-
 async function findStore(place: Place): Promise<Finding[]> {
   const what = 'Store';
   const { store } = place.config;
-  if (isStoreForeign(place)) return [note(what, NOT_ASKED)];
+  if (isStoreForeign(place)) return [note(what, STORE_NOT_ASKED)];
   try {
     await checkStore(store);
     return [fine(what, `${withoutPassword(store)} answers`)];

@@ -10,6 +10,7 @@ import { openStore } from '../../store/open-store';
 import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import type { Config } from '../../config/schema';
+import { addOns } from '../add-ons';
 import { EXIT, type ExitCode } from '../exit-code';
 import { loadServable, type WorkOptions } from '../load-settings';
 import { paintFor, print } from '../terminal';
@@ -89,11 +90,11 @@ async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = 
 /** Calls the Conductor once; where it is a checkpoint, the one that would write the next run's plan. */
 async function pingConductor(config: Config): Promise<Ping> {
   const run = resolveRun(config);
-  if (run.conductor.provider !== 'policy') return pingModel(run.conductor, config);
-  const { createPolicyProvider } = await import('../../training/policy/conductor.js');
+  const [policyOf] = addOns.flatMap((addOn) => addOn.policyOf ?? []);
+  if (run.conductor.provider !== 'policy' || policyOf === undefined) return pingModel(run.conductor, config);
   const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
   try {
-    const policy = createPolicyProvider(store, config);
+    const policy = await policyOf(store, config);
     const { conductor } = await policy.bind(run);
     return await pingModel(conductor, config, policy.complete);
   } catch (error) {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/notices';
+import type { Config } from '../../config/schema';
 import { reasonOf } from '../../reason-of';
 import { startProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
@@ -12,10 +13,10 @@ import { serveHealth } from '../health';
 import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { requireOwnRuns } from '../own-runs';
-import { loadServable, loadSettings, type Settings, type WorkOptions } from '../load-settings';
+import { loadServable, loadSettings, type WorkOptions } from '../load-settings';
 import { supervise, type Supervised } from '../supervise';
 import { say } from '../terminal';
-import { watchConfig } from '../watch-config';
+import { watchConfig } from '../config-versions';
 
 /**
  * How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s and Docker after 10 s unless
@@ -82,7 +83,7 @@ async function keepAll(parts: readonly Part[], interruption: AbortSignal): Promi
 }
 
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
-function workerProcess(config: Settings, file: string | undefined): Supervised {
+function workerProcess(config: Config, file: string | undefined): Supervised {
   const args = ['up-worker', ...(file === undefined ? [] : ['--config', file])];
   const start = (sayReady: () => void): ChildProcess => {
     const main = join(__dirname, '..', 'main.js');
@@ -110,7 +111,7 @@ export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode>
   process.once('SIGTERM', leave);
   process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
-    const [config] = (await once(process, 'message')) as [Settings];
+    const [config] = (await once(process, 'message')) as [Config];
     return await withSession(config, { file, ...WORK }, async ({ worker }) => {
       process.send?.('ready');
       await unlessInterrupted(stop.signal, worker?.ended ?? Promise.resolve());

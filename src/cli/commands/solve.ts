@@ -8,7 +8,7 @@ import { CONDUCTOR_ID } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { sayOtherVersion } from '../compare-config';
+import { sayOtherVersion } from '../config-versions';
 import { findRun } from '../find-run';
 import { sayResumed, showRun, type ShowOptions, watchOf } from '../follow-run';
 import { listenForInterruption } from '../interruption';

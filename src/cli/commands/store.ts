@@ -1,8 +1,6 @@
 import { collectGarbage } from '../../client/collect-garbage';
-import type { Tally } from '../../store/sweep';
 import { counted } from '../../trace/describe';
-import { openFiles } from '../../training/artifacts/open';
-import { sweepWeights } from '../../training/activities/weights';
+import { addOns, type SweptKind } from '../add-ons';
 import { EXIT, type ExitCode } from '../exit-code';
 import { withSession } from '../session';
 import { loadSettings, type WorkOptions } from '../load-settings';
@@ -25,30 +23,23 @@ export async function collect(options: CollectOptions): Promise<ExitCode> {
       olderThanMs: olderThan,
       dryRun,
     });
-    const { training } = loaded;
-    const files = training === undefined ? null : openFiles(training.artifacts);
-    const weights = files && (await sweepWeights(files, { olderThanMs: olderThan, dryRun }));
-    const gone = {
-      text: texts.removed,
-      answer: answers.removed,
-      ...(weights && { 'weight file': weights.removed }),
-    };
-    const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(gone)}.`;
-    const old = {
-      text: texts.live,
-      answer: answers.live,
-      ...(weights && { 'weight file': weights.live }),
-    };
-    const kept = `Kept, as old: ${describe(old)}.`;
+    const others = await Promise.all(
+      addOns.map(async (addOn) => addOn.sweep?.(loaded, { olderThanMs: olderThan, dryRun })),
+    );
+    const swept = [{ what: 'text', ...texts }, { what: 'answer', ...answers }, ...others].filter(
+      (kind) => kind != null,
+    );
+    const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(swept, 'removed')}.`;
+    const kept = `Kept, as old: ${describe(swept, 'live')}.`;
     await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);
     return EXIT.answered;
   });
 }
 
-function describe(tallies: Readonly<Record<string, Tally>>): string {
-  const parts = Object.entries(tallies)
-    .filter(([, { count }]) => count > 0)
-    .map(([what, { count, bytes }]) => `${counted(count, what)} (${describeBytes(bytes)})`);
+function describe(swept: readonly SweptKind[], which: 'removed' | 'live'): string {
+  const parts = swept
+    .filter((kind) => kind[which].count > 0)
+    .map((kind) => `${counted(kind[which].count, kind.what)} (${describeBytes(kind[which].bytes)})`);
   return parts.length === 0 ? 'nothing' : parts.join(' and ');
 }
 

@@ -11,6 +11,8 @@ export const fine = (what: string, text: string): Finding => ({ what, state: 'fi
 export const note = (what: string, text: string): Finding => ({ what, state: 'note', text });
 export const broken = (what: string, text: string): Finding => ({ what, state: 'broken', text });
 
+export const STORE_NOT_ASKED = 'not looked at, since the store is not trusted with what opens it';
+
 const WHAT_COLUMNS = 16;
 const LEAST_ROOM = 20;
 

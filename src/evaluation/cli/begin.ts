@@ -1,4 +1,5 @@
 import { isNotFound } from '../../client/steer';
+import { addOns } from '../../cli/add-ons';
 import { UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
 import { say } from '../../cli/terminal';
@@ -19,7 +20,6 @@ import type { EvaluateInput } from '../contract';
 import { manifestKey, questionSetKey, resultsFolder } from '../store-keys';
 import { EVALUATE_WORKFLOW, EVALUATION_PRIORITY } from '../names';
 import type { Manifest } from '../records';
-import { checkCheckpoints } from './checkpoints';
 import { routeQuestions } from './learn';
 import type { PlannedEvaluation, PlanOptions } from './plan-evaluation';
 
@@ -35,7 +35,7 @@ export async function keepPlan(
   { manifest, questions: asked }: PlannedEvaluation,
   { learnFrom }: Pick<PlanOptions, 'learnFrom'>,
 ): Promise<Manifest> {
-  await checkCheckpoints(store, manifest.methods);
+  for (const addOn of addOns) await addOn.checkMethods?.(store, manifest.methods);
   const routed =
     learnFrom === undefined
       ? { questions: asked }

@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
+import type { CheckedPlace } from '../../cli/add-ons';
+import { type Finding, STORE_NOT_ASKED } from '../../cli/doctor/finding';
 import { isPolled } from '../../client/pollers';
 import { isOurImage } from '../../config/image';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
+import { configuredKeys } from '../../encryption/key-ring';
+import { openStore } from '../../store/open-store';
 import { reasonOf } from '../../reason-of';
 import { runProgram } from '../../start-program';
 import type { Files, Store } from '../../store/store';
@@ -14,20 +18,12 @@ import { exampleSchema } from '../activities/first-checkpoint';
 import { readQuestions, readRows } from '../activities/questions';
 import { readRun } from '../activities/records';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
-import type { TrainingConfig } from '../config/schema';
+import type { TrainableConfig, TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
 import { FEWEST_VALUES } from '../../evaluation/statistics';
 import { openFiles } from '../artifacts/open';
 import { sizeOfWeights } from '../activities/weights';
-
-/** A part of what a night needs beside a worker, and whether it is there. */
-export interface NightPart {
-  readonly what: string;
-  /** `broken` keeps a night from its end; `note` is good to know. */
-  readonly state: 'fine' | 'note' | 'broken';
-  readonly text: string;
-}
 
 interface Place {
   readonly store: Store;
@@ -36,8 +32,28 @@ interface Place {
   readonly trainRun: string;
 }
 
+/** Checks what nights need beside a worker, for `doctor`. */
+export async function checkNight(
+  training: TrainingConfig,
+  { config, server, isStoreTrusted }: CheckedPlace,
+): Promise<readonly Finding[]> {
+  const what = 'Training';
+  if (!isStoreTrusted) return [{ what, state: 'note', text: STORE_NOT_ASKED }];
+  let connection: Connection | null = null;
+  try {
+    connection = server.connection === undefined ? null : await Connection.connect(server.connection);
+    const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+    const temporal = connection && new Client({ connection, namespace: server.namespace });
+    return await checkNightParts(training, { store, temporal, trainRun: training.run });
+  } catch (error) {
+    return [{ what, state: 'broken', text: reasonOf(error) }];
+  } finally {
+    await connection?.close();
+  }
+}
+
 /** Looks for all that a night needs, some seconds at most. */
-export async function checkNightParts(training: TrainingConfig, place: Place): Promise<NightPart[]> {
+export async function checkNightParts(training: TrainingConfig, place: Place): Promise<Finding[]> {
   const questions = readQuestions(training.data);
   const graders = await gradersOf(questions);
   const checks: Record<string, Promise<Looked>> = {
@@ -57,17 +73,17 @@ export async function checkNightParts(training: TrainingConfig, place: Place): P
 export async function findMissing({
   config,
   ...place
-}: Place & { readonly config: { readonly training?: TrainingConfig | undefined } }): Promise<NightPart[]> {
+}: Place & { readonly config: Pick<TrainableConfig, 'training'> }): Promise<Finding[]> {
   if (config.training === undefined) return [];
   const parts = await checkNightParts(config.training, place);
   return parts.filter(({ state }) => state !== 'fine');
 }
 
-export function describeMissing({ what, state, text }: NightPart): string {
+export function describeMissing({ what, state, text }: Finding): string {
   return `${state === 'broken' ? 'Missing' : 'Note'}: ${what}: ${text}.`;
 }
 
-type Looked = Omit<NightPart, 'what'>;
+type Looked = Omit<Finding, 'what'>;
 
 const fine = (text: string): Looked => ({ state: 'fine', text });
 const note = (text: string): Looked => ({ state: 'note', text });

@@ -7,6 +7,7 @@ import { loadSettings, type WorkOptions } from '../../cli/load-settings';
 import { configuredKeys } from '../../encryption/key-ring';
 import { checkStore, openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
+import { trainable } from './add-on';
 import { TrainingClient } from '../client/training-client';
 import { type TrainableConfig, trainRunSchema } from '../config/schema';
 import { isTimeZone, nightWorkflowId } from '../night-ids';
@@ -24,7 +25,7 @@ interface TrainingPlace {
   readonly trainRun: string;
 }
 
-export interface TrainingSession extends TrainingPlace, Session {
+export interface TrainingSession extends TrainingPlace, Omit<Session, 'config'> {
   readonly training: TrainingClient;
 }
 
@@ -35,7 +36,7 @@ export async function findTraining(options: TrainOptions): Promise<TrainingPlace
 }
 
 export async function openConfigured(options: WorkOptions): Promise<Pick<TrainingPlace, 'config' | 'store'>> {
-  const config = await loadSettings(options);
+  const config = trainable(await loadSettings(options));
   return { config, store: openStore(config.store, process.cwd(), { keys: configuredKeys(config) }) };
 }
 
@@ -48,9 +49,10 @@ export async function withTraining<Result>(
   if (demands.outliving !== undefined) await checkStore(place.config.store);
   const setting: SessionOptions = { role: 'look', ...demands, file: options.config, trust: options.trust };
   return withSession(place.config, setting, (session) => {
-    const { temporal, config } = session;
+    const { temporal } = session;
+    const config = trainable(session.config);
     const training = new TrainingClient({ client: temporal, taskQueue: config.temporal.taskQueue });
-    return work({ ...place, ...session, training });
+    return work({ ...place, ...session, config, training });
   });
 }
 

@@ -15,6 +15,7 @@ import { holdFile } from '../../local/lease';
 import { startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
+import { trainable } from './add-on';
 import { askHealth } from './night-parts';
 import { findTrainer, type TrainerCommand, type TrainerProgram } from './trainer-program';
 import { LOOK_MS } from './session';
@@ -26,7 +27,7 @@ type FindProgram = (program: TrainerProgram) => TrainerCommand;
  * Once a folder: two trainers would share its checkpoints.
  */
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
-  const config = await loadSettings(options);
+  const config = trainable(await loadSettings(options));
   const training = trainingOf(config);
   checkFiles(training);
   const program = findTrainer();

@@ -1,10 +1,10 @@
 import { UsageError } from '../../cli/exit-code';
 import { counted } from '../../trace/describe';
 import type { Store } from '../../store/store';
-import { type CheckpointRef, readCheckpointId } from '../../training/checkpoint-ref';
-import { listTrainRuns } from '../../training/client/read-runs';
-import { checkpointsFolder, manifestKey } from '../../training/store-keys';
-import { readPolicy } from '../methods/conductor';
+import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { listTrainRuns } from '../client/read-runs';
+import { checkpointsFolder, manifestKey } from '../store-keys';
+import { readPolicy } from '../../evaluation/methods/conductor';
 
 /** The checkpoints that methods name, `<training run>/<name>`. */
 function checkpointsOf(methods: readonly string[]): string[] {

@@ -1,0 +1,46 @@
+import type { AddOn } from '../../cli/add-ons';
+import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
+import { TRAIN_WORKFLOW } from '../names';
+
+/** The settings as this add-on has read them. */
+export function trainable(config: Config): TrainableConfig {
+  return config as TrainableConfig;
+}
+
+/** Loads what it needs only when it is asked for: every command begins with this file. */
+export const TRAINING: AddOn = {
+  section: {
+    name: 'training',
+    load: async (options) => (await import('../config/load.js')).loadTrainableConfig(options),
+  },
+  placesOf: (config) => {
+    const { training } = trainable(config);
+    return training === undefined ? [] : [training.artifacts];
+  },
+  pluginFor: async ({ config, store }, servesCheckpoints) => {
+    const isAsked = config.training !== undefined || config.conductor.provider === 'policy';
+    if (!isAsked && !servesCheckpoints) return null;
+    const { TrainingPlugin } = await import('../plugin.js');
+    return { plugin: new TrainingPlugin({ config: trainable(config), store }), bundle: 'training' };
+  },
+  workflowOf: ({ training }) =>
+    training === undefined
+      ? null
+      : { type: TRAIN_WORKFLOW, stopOf: (id) => `train stop ${id.replace(/^train-/, '--run ')}` },
+  check: async (place) => {
+    const { training } = trainable(place.config);
+    return training === undefined ? [] : (await import('./night-parts.js')).checkNight(training, place);
+  },
+  sweep: async (config, how) => {
+    const { training } = trainable(config);
+    if (training === undefined) return null;
+    const { openFiles } = await import('../artifacts/open.js');
+    const { sweepWeights } = await import('../activities/weights.js');
+    return { what: 'weight file', ...(await sweepWeights(openFiles(training.artifacts), how)) };
+  },
+  policyOf: async (store, config) =>
+    (await import('../policy/conductor.js')).createPolicyProvider(store, config),
+  checkMethods: async (store, methods) =>
+    (await import('./check-checkpoints.js')).checkCheckpoints(store, methods),
+};
