@@ -5,7 +5,7 @@ import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText } from '../../src/store/texts';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
 import { ArtifactFolder } from '../../src/training/artifacts/folder';
-import { ageStore } from '../support/age-store';
+import { ageStore } from '../support/stores';
 import { runCommand, type Ended } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { foreignStore } from '../../src/cli/trust';
-import { type GreedyPostgres, startGreedyPostgres } from '../support/greedy-postgres';
+import { type GreedyPostgres, startGreedyPostgres } from '../support/postgres-server';
 import { type Ended, runCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
 

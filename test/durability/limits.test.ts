@@ -1,4 +1,4 @@
-import { endOf } from '../support/end-of';
+import { endOf } from '../support/until';
 import { ledgerOf } from '../support/ledger-of';
 import { openStage, step, type Stage } from '../support/stage';
 import { startWorkerProcess } from './worker-process';

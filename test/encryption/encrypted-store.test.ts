@@ -5,7 +5,7 @@ import { SqliteStore } from '../../src/store/sqlite-store';
 import { writeRow, type LedgerRow } from '../../src/store/ledger';
 import { keepText, readText } from '../../src/store/texts';
 import { freshFolder } from '../local/fresh-folder';
-import { ageStore } from '../support/age-store';
+import { ageStore } from '../support/stores';
 import { rowsOfRun } from '../support/ledger-of';
 import { keyRing } from './test-keys';
 

@@ -2,10 +2,8 @@ import { Client } from '@temporalio/client';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { ConductorClient, encryptionConverter } from '../../src';
 import type { TemporalEvent } from '../../src/client/history';
-import { endOf } from '../support/end-of';
-import { refusalOf } from '../support/refusal-of';
+import { endOf, refusalOf, until } from '../support/until';
 import { step } from '../support/stage';
-import { until } from '../support/until';
 import { type EncryptedStage, openEncryptedStage } from './encrypted-stage';
 import { keyRing } from './test-keys';
 

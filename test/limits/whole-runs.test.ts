@@ -1,6 +1,6 @@
 import { type Amount, boundOf } from '../../src/budget/amount';
 import type { HeldLimits, SolveResult } from '../../src';
-import { endOf } from '../support/end-of';
+import { endOf } from '../support/until';
 import { readLedger, spentBy } from '../support/ledger-of';
 import { openStage } from '../support/stage';
 import { PRICE, type RandomRun, randomRuns, randomSimulation, tagIn, WORKERS } from './random-runs';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MAX_TEXT_BYTES } from '../../src/protocol/text';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText, TextNotFoundError, TextTooLargeError } from '../../src/store/texts';
-import { ageStore } from '../support/age-store';
+import { ageStore } from '../support/stores';
 
 describe('texts', () => {
   let folder: string;

@@ -3,8 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configuredServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import { atTheEnd, undoAll } from './at-the-end';
 import { bundleWorkflows } from '../../examples/learn/support/bundle-workflows';
+
+type Undo = () => Promise<void>;
+
+/** jest loads set-up and tear-down apart from each other: only the global object is theirs together. */
+declare global {
+  var undoAfterTests: Undo[] | undefined;
+}
 
 /** One server and one workflow bundle for the whole jest run; `temporal.ts` hands them to the tests. */
 export default async function globalSetup(): Promise<void> {
@@ -29,4 +35,14 @@ async function startServer(folder: string): Promise<void> {
   const server = (await configuredServer({})) ?? (await embeddedServer(options));
   atTheEnd(() => server.stop());
   process.env.TEST_TEMPORAL_ADDRESS = server.address;
+}
+
+/** Remembers what the set-up did, to be undone after the last test. */
+function atTheEnd(undo: Undo): void {
+  globalThis.undoAfterTests = [undo, ...(globalThis.undoAfterTests ?? [])];
+}
+
+/** Undoes all of it, the latest first. */
+export async function undoAll(): Promise<void> {
+  for (const undo of globalThis.undoAfterTests ?? []) await undo();
 }

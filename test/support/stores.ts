@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src';
 import { keyRing } from '../encryption/test-keys';
-import { ageStore } from './age-store';
 import { HAS_POSTGRES, PostgresServer } from './postgres-server';
 import { startS3Server } from './s3-server';
 
@@ -107,4 +107,11 @@ function storesIn(
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}
+
+/** Lets everything that lies below a prefix of a SQLite store have been written so many milliseconds earlier. */
+export function ageStore(path: string, byMs: number, prefix = ''): void {
+  const database = new Database(path, { timeout: 30_000 });
+  database.exec(`UPDATE entries SET modified = modified - ${byMs} WHERE key GLOB '${prefix}*'`);
+  database.close();
 }

@@ -1,7 +1,6 @@
 import { ADD_HINT_SIGNAL, SOLVE_WORKFLOW } from '../../src/protocol/names';
-import { endOf } from '../support/end-of';
+import { endOf, refusalOf } from '../support/until';
 import { openStage, type Stage, step } from '../support/stage';
-import { refusalOf } from '../support/refusal-of';
 
 const question = 'Where does the Danube rise?';
 

@@ -1,8 +1,6 @@
 import type { ConfigInput, SolveInput, SolveResult, Step } from '../../src';
-import { endOf } from '../support/end-of';
-import { refusalOf } from '../support/refusal-of';
+import { endOf, refusalOf, until } from '../support/until';
 import { openStage, step, type Stage } from '../support/stage';
-import { until } from '../support/until';
 
 const question = 'Where does the Danube rise?';
 const PLAN = [step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])];

@@ -1,8 +1,6 @@
 import type { Plan, Step } from '../../src';
-import { endOf } from '../support/end-of';
-import { refusalOf } from '../support/refusal-of';
+import { endOf, refusalOf, until } from '../support/until';
 import { openStage, step, type Stage } from '../support/stage';
-import { until } from '../support/until';
 
 const question = 'Where does the Danube rise?';
 const GOOD = [step('b', 'Answer it.')];

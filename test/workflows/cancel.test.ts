@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { endOf } from '../support/end-of';
+import { endOf, until } from '../support/until';
 import { openStage, step, type Stage } from '../support/stage';
-import { until } from '../support/until';
 
 describe('cancelling a run', () => {
   let stage: Stage;

@@ -1,7 +1,7 @@
 import { type ConfigInput, renderPlan, type Step } from '../../src';
 import { CALL_WORKER } from '../../src/protocol/names';
 import type { Answer } from '../../src/testing';
-import { endOf } from '../support/end-of';
+import { endOf } from '../support/until';
 import { ledgerOf, spentBy } from '../support/ledger-of';
 import { openStage, type Stage, step } from '../support/stage';
 

@@ -10,9 +10,7 @@ import {
   SET_LIMITS_UPDATE,
   SOLVE_WORKFLOW,
 } from '../../src/protocol/names';
-import { endOf } from '../support/end-of';
-import { untilHeard } from '../support/heard-signals';
-import { refusalOf } from '../support/refusal-of';
+import { endOf, refusalOf, untilHeard } from '../support/until';
 import { openStage, type Stage, step } from '../support/stage';
 
 const question = 'Where does the Danube rise?';

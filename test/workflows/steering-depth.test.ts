@@ -1,9 +1,8 @@
 import { renderPlan, type SolveResult } from '../../src';
 import type { ResolvedRun } from '../../src/protocol/run';
 import type { SimulatedRequest } from '../../src/testing';
-import { endOf } from '../support/end-of';
+import { endOf, untilHeard } from '../support/until';
 import { GateCodec, type Direction } from '../support/gate-codec';
-import { untilHeard } from '../support/heard-signals';
 import { openStage, step, type Stage } from '../support/stage';
 import { loggedLines } from '../support/temporal';
 

@@ -1,6 +1,5 @@
 import type { SolveResult } from '../../src';
-import { endOf } from '../support/end-of';
-import { untilHeard } from '../support/heard-signals';
+import { endOf, untilHeard } from '../support/until';
 import { openStage, step, type Stage } from '../support/stage';
 import { loggedLines } from '../support/temporal';
 

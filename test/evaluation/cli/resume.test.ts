@@ -4,7 +4,7 @@ import type { EvaluateInput } from '../../../src/evaluation/contract';
 import { type EvaluationFolder, openEvaluationFolder } from './commands';
 import type { SimulatedRequest } from '../../../src/testing';
 import { WORKERS as POOL } from '../../../examples/evaluate/world';
-import { ageStore } from '../../support/age-store';
+import { ageStore } from '../../support/stores';
 
 const A_DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { grade } from '../../../src/grading';
 import { graderProblem } from '../../../src/grading/grade';
-import { serveSandboxFusion } from '../../support/sandbox-fusion';
+import { serveSandboxFusion } from './sandbox-fusion-server';
 import { fenced, HONEST, SUM } from './fenced';
 
 afterEach(() => delete process.env.CONDUCTOR_SANDBOX);

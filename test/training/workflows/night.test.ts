@@ -8,6 +8,7 @@ import { CANNOT_LEARN, PREFLIGHT, UPDATE } from '../../../src/training/names';
 import { nightWorkflowId } from '../../../src/training/night-ids';
 import { readServing } from '../../../src/training/policy/serving';
 import { startImpatientServer } from '../../support/impatient-server';
+import { testTaskQueue } from '../../support/temporal';
 import {
   openScriptedTraining,
   REPLIES,
@@ -15,7 +16,6 @@ import {
   type ScriptedTrainingOptions,
 } from '../../support/scripted-training';
 import { standInTrainer } from '../../support/stand-in-trainer';
-import { testTaskQueue } from '../../support/temporal';
 import { until } from '../../support/until';
 
 jest.setTimeout(300_000);
