@@ -4,9 +4,9 @@ import { outcomeOf, problemOf } from './outcome';
 import { CONTEXT, REPLIES } from './replies';
 
 describe('parsePlan reads the replies that models write', () => {
-  test.each(REPLIES.map((reply) => [reply.name, reply] as const))(
+  test.each(REPLIES.map(([name, ...reply]) => [name, reply] as const))(
     '%s',
-    (_, { text, round = 0, expected }) => {
+    (_, [text, expected, round = 0]) => {
       const outcome = outcomeOf(() => parsePlan(text, { ...CONTEXT, round }));
       const seen = outcome instanceof PlanError ? { code: outcome.code, list: outcome.list } : outcome;
       expect(seen).toEqual(expected);

@@ -3,21 +3,21 @@ import type { ListName, Plan, PlanContext, PlanErrorCode } from '../../src';
 /** The pool that the replies below were written for. */
 export const CONTEXT: PlanContext = { workers: ['gpt', 'sonnet', 'gemini', 'small'], maxSteps: 5, round: 0 };
 
-/** A reply as models write them, with the plan that is in it or why there is none. */
-export interface Reply {
-  readonly name: string;
-  readonly text: string;
-  readonly round?: number;
-  readonly expected: Plan | { readonly code: PlanErrorCode; readonly list: ListName | null };
-}
+/** A reply as models write them, with the plan that is in it or why there is none, and the round, if it is not the first. */
+type Reply = readonly [
+  name: string,
+  text: string,
+  expected: Plan | { readonly code: PlanErrorCode; readonly list: ListName | null },
+  round?: number,
+];
 
-type Seen = readonly number[];
-
-function plan(...steps: readonly (readonly [worker: string, subtask: string, sees?: Seen])[]): Plan {
+function plan(
+  ...steps: readonly (readonly [worker: string, subtask: string, sees?: readonly number[]])[]
+): Plan {
   return { steps: steps.map(([worker, subtask, sees = []]) => ({ worker, subtask, sees })) };
 }
 
-function error(code: PlanErrorCode, list: ListName | null = null): Reply['expected'] {
+function error(code: PlanErrorCode, list: ListName | null = null): Reply[2] {
   return { code, list };
 }
 
@@ -29,458 +29,259 @@ access_list = [[], ["all"]]`;
 
 const one = (subtask: string): string => `model_id = [0]\nsubtasks = [${subtask}]\naccess_list = [[]]`;
 
+/** Replies, by their names, that all have the plan of two steps in them. */
+function asTwo(texts: Readonly<Record<string, string>>): Reply[] {
+  return Object.entries(texts).map(([name, text]) => [name, text, TWO]);
+}
+
 /** The dress around the lists. */
 const dress: Reply[] = [
-  { name: 'the three lists as asked', text: `First find it, then check it.\n${LISTS}`, expected: TWO },
-  { name: 'a Python fence', text: `Sure!\n\`\`\`python\n${LISTS}\n\`\`\`\nGood luck.`, expected: TWO },
-  { name: 'a fence that is never closed', text: `\`\`\`\n${LISTS}`, expected: TWO },
-  { name: 'inline code', text: LISTS.replace(/^.*$/gm, '`$&`'), expected: TWO },
-  { name: 'bullets before the labels', text: LISTS.replace(/^/gm, '- '), expected: TWO },
-  { name: 'numbers before the labels', text: LISTS.replace(/^/gm, '1. '), expected: TWO },
-  { name: 'bold labels and colons', text: LISTS.replace(/^(\w+) =/gm, '**$1:**'), expected: TWO },
-  { name: 'bold labels, colons outside', text: LISTS.replace(/^(\w+) =/gm, '* **$1**:'), expected: TWO },
-  { name: 'headings above the lists', text: LISTS.replace(/^(\w+) = /gm, '### $1\n'), expected: TWO },
-  { name: 'upper case labels', text: LISTS.replace(/^\w+/gm, (label) => label.toUpperCase()), expected: TWO },
-  {
-    name: 'labels in plain English',
-    text: 'Model IDs: [2, 0]\nSubtasks: ["Find it", "Check it"]\nAccess list: [[], "all"]',
-    expected: TWO,
-  },
-  {
-    name: 'short aliases',
-    text: 'model id = [2, 0]\nsubtask = ["Find it", "Check it"]\naccess = [[], ["all"]]',
-    expected: TWO,
-  },
-  { name: 'all on one line', text: LISTS.replaceAll('\n', '; '), expected: TWO },
-  { name: 'Windows line ends', text: LISTS.replaceAll('\n', '\r\n'), expected: TWO },
-  { name: 'another order of the lists', text: LISTS.split('\n').reverse().join('\n'), expected: TWO },
-  {
-    name: 'lists over several lines with trailing commas',
-    text: 'model_id = [\n  2,\n  0,\n]\nsubtasks = [\n  "Find it",\n  "Check it",\n]\naccess_list = [\n  [],\n  ["all",],\n]',
-    expected: TWO,
-  },
-  {
-    name: 'comments of Python',
-    text: 'model_id = [2, # searches well\n 0] # careful\nsubtasks = ["Find it", # first\n "Check it" # then\n]\naccess_list = [[], ["all"]]',
-    expected: TWO,
-  },
-  {
-    name: 'comments of JavaScript',
-    text: 'model_id = [2, // gemini\n 0 // gpt\n]\nsubtasks = ["Find it", // "first"\n "Check it"] // end\naccess_list = [[], ["all"]]',
-    expected: TWO,
-  },
-  {
-    name: 'a hash and slashes that are text',
-    text: one('"Write C# for https://example.com // soon"'),
-    expected: plan(['gpt', 'Write C# for https://example.com // soon']),
-  },
-  {
-    name: 'JSON with the three lists',
-    text: '{"model_id": [2, 0], "subtasks": ["Find it", "Check it"], "access_list": [[], ["all"]]}',
-    expected: TWO,
-  },
-  {
-    name: 'fenced JSON of the three lists',
-    text: '```json\n{\n  "model_id": [2, 0],\n  "subtasks": ["Find it", "Check it"],\n  "access_list": [[], [0]]\n}\n```',
-    expected: TWO,
-  },
-  {
-    name: 'JSON of our schema',
-    text: '{"reasoning":"Find, then check.","steps":[{"worker":2,"subtask":"Find it","sees":"none"},{"worker":0,"subtask":"Check it","sees":"all"}]}',
-    expected: TWO,
-  },
-  {
-    name: 'JSON of our schema in prose, with index lists',
-    text: 'Here it is:\n```json\n{"steps": [{"worker": "gemini", "subtask": "Find it", "sees": []}, {"worker": "0", "subtask": "Check it", "sees": [0]}]}\n```',
-    expected: TWO,
-  },
-  {
-    name: 'an object of JavaScript',
-    text: "{ steps: [{ worker: 2, subtask: 'Find it', sees: 'none' }, { worker: 'gpt', subtask: 'Check it', sees: 'all' }] }",
-    expected: TWO,
-  },
-  {
-    name: 'steps with the names of the lists',
-    text: 'steps = [{"model_id": 2, "subtask": "Find it", "access_list": []}, {"model_id": 0, "subtask": "Check it", "access_list": ["all"]}]',
-    expected: TWO,
-  },
-  {
-    name: 'bulleted lists',
-    text: 'model_id:\n- 2\n- 0\n\nsubtasks:\n- Find it\n- "Check it"\n\naccess_list:\n- []\n- ["all"]\n',
-    expected: TWO,
-  },
-  {
-    name: 'numbered lists',
-    text: '**Model IDs**\n1. gemini\n2. gpt\n\n**Subtasks**\n1. Find it\n2. Check it\n\n**Access list**\n1. none\n2. all',
-    expected: TWO,
-  },
-  {
-    name: 'bulleted subtasks with commas and brackets',
-    text: 'model_id = [0]\nsubtasks:\n* Compare a, b [and c], "briefly" at first\naccess_list = [[]]',
-    expected: plan(['gpt', 'Compare a, b [and c], "briefly" at first']),
-  },
-  {
-    name: 'labelled lists under a bulleted heading',
-    text: `The access list:\n${LISTS.replace(/^/gm, '- ')}`,
-    expected: TWO,
-  },
+  ...asTwo({
+    'the three lists as asked': `First find it, then check it.\n${LISTS}`,
+    'a Python fence': `Sure!\n\`\`\`python\n${LISTS}\n\`\`\`\nGood luck.`,
+    'a fence that is never closed': `\`\`\`\n${LISTS}`,
+    'inline code': LISTS.replace(/^.*$/gm, '`$&`'),
+    'bullets before the labels': LISTS.replace(/^/gm, '- '),
+    'numbers before the labels': LISTS.replace(/^/gm, '1. '),
+    'bold labels and colons': LISTS.replace(/^(\w+) =/gm, '**$1:**'),
+    'bold labels, colons outside': LISTS.replace(/^(\w+) =/gm, '* **$1**:'),
+    'headings above the lists': LISTS.replace(/^(\w+) = /gm, '### $1\n'),
+    'upper case labels': LISTS.replace(/^\w+/gm, (label) => label.toUpperCase()),
+    'labels in plain English':
+      'Model IDs: [2, 0]\nSubtasks: ["Find it", "Check it"]\nAccess list: [[], "all"]',
+    'short aliases': 'model id = [2, 0]\nsubtask = ["Find it", "Check it"]\naccess = [[], ["all"]]',
+    'all on one line': LISTS.replaceAll('\n', '; '),
+    'Windows line ends': LISTS.replaceAll('\n', '\r\n'),
+    'another order of the lists': LISTS.split('\n').reverse().join('\n'),
+    'lists over several lines with trailing commas':
+      'model_id = [\n  2,\n  0,\n]\nsubtasks = [\n  "Find it",\n  "Check it",\n]\naccess_list = [\n  [],\n  ["all",],\n]',
+    'comments of Python':
+      'model_id = [2, # searches well\n 0] # careful\nsubtasks = ["Find it", # first\n "Check it" # then\n]\naccess_list = [[], ["all"]]',
+    'comments of JavaScript':
+      'model_id = [2, // gemini\n 0 // gpt\n]\nsubtasks = ["Find it", // "first"\n "Check it"] // end\naccess_list = [[], ["all"]]',
+    'JSON with the three lists':
+      '{"model_id": [2, 0], "subtasks": ["Find it", "Check it"], "access_list": [[], ["all"]]}',
+    'fenced JSON of the three lists':
+      '```json\n{\n  "model_id": [2, 0],\n  "subtasks": ["Find it", "Check it"],\n  "access_list": [[], [0]]\n}\n```',
+    'JSON of our schema':
+      '{"reasoning":"Find, then check.","steps":[{"worker":2,"subtask":"Find it","sees":"none"},{"worker":0,"subtask":"Check it","sees":"all"}]}',
+    'JSON of our schema in prose, with index lists':
+      'Here it is:\n```json\n{"steps": [{"worker": "gemini", "subtask": "Find it", "sees": []}, {"worker": "0", "subtask": "Check it", "sees": [0]}]}\n```',
+    'an object of JavaScript':
+      "{ steps: [{ worker: 2, subtask: 'Find it', sees: 'none' }, { worker: 'gpt', subtask: 'Check it', sees: 'all' }] }",
+    'steps with the names of the lists':
+      'steps = [{"model_id": 2, "subtask": "Find it", "access_list": []}, {"model_id": 0, "subtask": "Check it", "access_list": ["all"]}]',
+    'bulleted lists':
+      'model_id:\n- 2\n- 0\n\nsubtasks:\n- Find it\n- "Check it"\n\naccess_list:\n- []\n- ["all"]\n',
+    'numbered lists':
+      '**Model IDs**\n1. gemini\n2. gpt\n\n**Subtasks**\n1. Find it\n2. Check it\n\n**Access list**\n1. none\n2. all',
+    'labelled lists under a bulleted heading': `The access list:\n${LISTS.replace(/^/gm, '- ')}`,
+  }),
+  [
+    'a hash and slashes that are text',
+    one('"Write C# for https://example.com // soon"'),
+    plan(['gpt', 'Write C# for https://example.com // soon']),
+  ],
+  [
+    'bulleted subtasks with commas and brackets',
+    'model_id = [0]\nsubtasks:\n* Compare a, b [and c], "briefly" at first\naccess_list = [[]]',
+    plan(['gpt', 'Compare a, b [and c], "briefly" at first']),
+  ],
 ];
 
 /** Replies with quotes. */
 const quoting: Reply[] = [
-  {
-    name: 'curly quotes',
-    text: 'model_id = [2, 0]\nsubtasks = [“Find it”, “Check it”]\naccess_list = [[], [“all”]]',
-    expected: TWO,
-  },
-  {
-    name: 'curly quotes inside straight ones',
-    text: one('"Explain “a”, “b” and ‘c’"'),
-    expected: plan(['gpt', 'Explain “a”, “b” and ‘c’']),
-  },
-  {
-    name: 'single quotes',
-    text: "model_id = [2, 0]\nsubtasks = ['Find it', 'Check it']\naccess_list = [[], ['all']]",
-    expected: TWO,
-  },
-  {
-    name: 'apostrophes within single quotes',
-    text: "model_id = [0, 1]\nsubtasks = ['Don't guess the user's age', 'List the dogs' names']\naccess_list = [[], []]",
-    expected: plan(['gpt', "Don't guess the user's age"], ['sonnet', "List the dogs' names"]),
-  },
-  {
-    name: 'escaped apostrophes within single quotes',
-    text: String.raw`model_id = [0]
+  ...asTwo({
+    'curly quotes': 'model_id = [2, 0]\nsubtasks = [“Find it”, “Check it”]\naccess_list = [[], [“all”]]',
+    'single quotes': "model_id = [2, 0]\nsubtasks = ['Find it', 'Check it']\naccess_list = [[], ['all']]",
+    'no quotes at all': 'model_id = [2, 0]\nsubtasks = [Find it, Check it]\naccess_list = [[], all]',
+    'a comma forgotten between lines':
+      'model_id = [2, 0]\nsubtasks = [\n"Find it"\n"Check it"\n]\naccess_list = [[] ["all"]]',
+  }),
+  [
+    'curly quotes inside straight ones',
+    one('"Explain “a”, “b” and ‘c’"'),
+    plan(['gpt', 'Explain “a”, “b” and ‘c’']),
+  ],
+  [
+    'apostrophes within single quotes',
+    "model_id = [0, 1]\nsubtasks = ['Don't guess the user's age', 'List the dogs' names']\naccess_list = [[], []]",
+    plan(['gpt', "Don't guess the user's age"], ['sonnet', "List the dogs' names"]),
+  ],
+  [
+    'escaped apostrophes within single quotes',
+    String.raw`model_id = [0]
 subtasks = ['Don\'t guess, it\'s wrong']
 access_list = [[]]`,
-    expected: plan(['gpt', "Don't guess, it's wrong"]),
-  },
-  {
-    name: 'curly apostrophes within single curly quotes',
-    text: one('‘Don’t guess’'),
-    expected: plan(['gpt', 'Don’t guess']),
-  },
-  {
-    name: 'double quotes that were not escaped',
-    text: one('"Explain the word "set", then stop"'),
-    expected: plan(['gpt', 'Explain the word "set", then stop']),
-  },
-  {
-    name: 'escapes',
-    text: one(String.raw`"Say \"hi\"\nthen\ttab \\ slash \/ \u00e9 \ud83d\ude00 \x41 \U0001F600"`),
-    expected: plan(['gpt', 'Say "hi"\nthen\ttab \\ slash / é 😀 A 😀']),
-  },
-  {
-    name: 'LaTeX that was not escaped',
-    text: one(String.raw`"Simplify \(\frac{1}{2}\) and \beta, \alpha"`),
-    expected: plan(['gpt', String.raw`Simplify \(\frac{1}{2}\) and \beta, \alpha`]),
-  },
-  {
-    name: 'numbers of characters that do not exist',
-    text: one(String.raw`"Keep \U00110000 and \u12 and \xg"`),
-    expected: plan(['gpt', String.raw`Keep \U00110000 and \u12 and \xg`]),
-  },
-  { name: 'a raw line break', text: one('"First\nsecond"'), expected: plan(['gpt', 'First\nsecond']) },
-  {
-    name: 'triple quotes',
-    text: one('"""Write "a", "b"\nand "c"."""'),
-    expected: plan(['gpt', 'Write "a", "b"\nand "c".']),
-  },
-  {
-    name: 'brackets and labels within quotes',
-    text: one('"Sort [3, 1, 2] and explain subtasks = [\\"x\\"]"'),
-    expected: plan(['gpt', 'Sort [3, 1, 2] and explain subtasks = ["x"]']),
-  },
-  {
-    name: 'a closing tag within quotes',
-    text: one('"Explain what </think> means"'),
-    expected: plan(['gpt', 'Explain what </think> means']),
-  },
-  {
-    name: 'no quotes at all',
-    text: 'model_id = [2, 0]\nsubtasks = [Find it, Check it]\naccess_list = [[], all]',
-    expected: TWO,
-  },
-  {
-    name: 'a comma forgotten between lines',
-    text: 'model_id = [2, 0]\nsubtasks = [\n"Find it"\n"Check it"\n]\naccess_list = [[] ["all"]]',
-    expected: TWO,
-  },
-  { name: 'an empty subtask', text: one('""'), expected: plan(['gpt', '']) },
+    plan(['gpt', "Don't guess, it's wrong"]),
+  ],
+  ['curly apostrophes within single curly quotes', one('‘Don’t guess’'), plan(['gpt', 'Don’t guess'])],
+  [
+    'double quotes that were not escaped',
+    one('"Explain the word "set", then stop"'),
+    plan(['gpt', 'Explain the word "set", then stop']),
+  ],
+  [
+    'escapes',
+    one(String.raw`"Say \"hi\"\nthen\ttab \\ slash \/ \u00e9 \ud83d\ude00 \x41 \U0001F600"`),
+    plan(['gpt', 'Say "hi"\nthen\ttab \\ slash / é 😀 A 😀']),
+  ],
+  [
+    'LaTeX that was not escaped',
+    one(String.raw`"Simplify \(\frac{1}{2}\) and \beta, \alpha"`),
+    plan(['gpt', String.raw`Simplify \(\frac{1}{2}\) and \beta, \alpha`]),
+  ],
+  [
+    'numbers of characters that do not exist',
+    one(String.raw`"Keep \U00110000 and \u12 and \xg"`),
+    plan(['gpt', String.raw`Keep \U00110000 and \u12 and \xg`]),
+  ],
+  ['a raw line break', one('"First\nsecond"'), plan(['gpt', 'First\nsecond'])],
+  ['triple quotes', one('"""Write "a", "b"\nand "c"."""'), plan(['gpt', 'Write "a", "b"\nand "c".'])],
+  [
+    'brackets and labels within quotes',
+    one('"Sort [3, 1, 2] and explain subtasks = [\\"x\\"]"'),
+    plan(['gpt', 'Sort [3, 1, 2] and explain subtasks = ["x"]']),
+  ],
+  [
+    'a closing tag within quotes',
+    one('"Explain what </think> means"'),
+    plan(['gpt', 'Explain what </think> means']),
+  ],
+  ['an empty subtask', one('""'), plan(['gpt', ''])],
 ];
 
 /** Which of several plans counts. */
 const choosing: Reply[] = [
-  { name: 'a reasoning block', text: `<think>\nMaybe model_id = [0, 0]?\n</think>\n${LISTS}`, expected: TWO },
-  {
-    name: 'a whole draft in a reasoning block',
-    text: `<think>\n${one('"Draft"')}\n</think>\n${LISTS}`,
-    expected: TWO,
-  },
-  {
-    name: 'reasoning whose opening tag the chat template wrote',
-    text: `${one('"Draft"')}\nNo, two steps.</think>\n${LISTS}`,
-    expected: TWO,
-  },
-  {
-    name: 'a draft behind which only a closing tag comes',
-    text: `${LISTS}\n</think>\nDone.`,
-    expected: error('missing_list', 'model_id'),
-  },
-  {
-    name: 'an example quoted before the plan',
-    text: `The format is:\n${one('"Example"')}\n\nMine:\n${LISTS}`,
-    expected: TWO,
-  },
-  { name: 'a broken draft before the plan', text: `Start: model_id = [0, 1\n${LISTS}`, expected: TWO },
-  {
-    name: 'a list mentioned before the plan',
-    text: `With access_list = [] nobody sees a thing, so:\n${LISTS}`,
-    expected: TWO,
-  },
-  {
-    name: 'a list mentioned after the plan',
-    text: `${LISTS}\nHere model_id = [2, 0] begins with the best searcher.`,
-    expected: TWO,
-  },
-  {
-    name: 'explanations in bullets after the plan',
-    text: `${LISTS}\n\nSubtasks:\n- the first finds\n- the second checks\n\nAccess:\n- none\n- all`,
-    expected: TWO,
-  },
-  {
-    name: 'the labels as words of the prose',
-    text: `I choose model ids and subtasks, then access.\n${LISTS}`,
-    expected: TWO,
-  },
-  {
-    name: 'an example, then a plan cut off inside a list',
-    text: `${one('"Example"')}\n\nMine:\nmodel_id = [2, 0]\nsubtasks = ["Find`,
-    expected: error('unclosed_list', 'subtasks'),
-  },
-  {
-    name: 'an example, then a plan cut off between lists',
-    text: `${one('"Example"')}\n\nMine:\nmodel_id = [2, 0]\nsubtasks = ["Find it", "Check it"]\n`,
-    expected: error('missing_list', 'access_list'),
-  },
-  {
-    name: 'reasoning that never ends',
-    text: `<think>\n${LISTS}\nBut wait, perhaps`,
-    expected: error('unclosed_thinking'),
-  },
+  ...asTwo({
+    'a reasoning block': `<think>\nMaybe model_id = [0, 0]?\n</think>\n${LISTS}`,
+    'a whole draft in a reasoning block': `<think>\n${one('"Draft"')}\n</think>\n${LISTS}`,
+    'reasoning whose opening tag the chat template wrote': `${one('"Draft"')}\nNo, two steps.</think>\n${LISTS}`,
+    'an example quoted before the plan': `The format is:\n${one('"Example"')}\n\nMine:\n${LISTS}`,
+    'a broken draft before the plan': `Start: model_id = [0, 1\n${LISTS}`,
+    'a list mentioned before the plan': `With access_list = [] nobody sees a thing, so:\n${LISTS}`,
+    'a list mentioned after the plan': `${LISTS}\nHere model_id = [2, 0] begins with the best searcher.`,
+    'explanations in bullets after the plan': `${LISTS}\n\nSubtasks:\n- the first finds\n- the second checks\n\nAccess:\n- none\n- all`,
+    'the labels as words of the prose': `I choose model ids and subtasks, then access.\n${LISTS}`,
+  }),
+  [
+    'a draft behind which only a closing tag comes',
+    `${LISTS}\n</think>\nDone.`,
+    error('missing_list', 'model_id'),
+  ],
+  [
+    'an example, then a plan cut off inside a list',
+    `${one('"Example"')}\n\nMine:\nmodel_id = [2, 0]\nsubtasks = ["Find`,
+    error('unclosed_list', 'subtasks'),
+  ],
+  [
+    'an example, then a plan cut off between lists',
+    `${one('"Example"')}\n\nMine:\nmodel_id = [2, 0]\nsubtasks = ["Find it", "Check it"]\n`,
+    error('missing_list', 'access_list'),
+  ],
+  ['reasoning that never ends', `<think>\n${LISTS}\nBut wait, perhaps`, error('unclosed_thinking')],
 ];
 
 /** Replies with unusual entries. */
 const entries: Reply[] = [
-  { name: 'ids as digit strings', text: LISTS.replace('[2, 0]', '["2", "0"]'), expected: TWO },
-  { name: 'workers by name', text: LISTS.replace('[2, 0]', '["gemini", "gpt"]'), expected: TWO },
-  { name: 'workers by name without quotes', text: LISTS.replace('[2, 0]', '[gemini, gpt]'), expected: TWO },
-  { name: '"all" without its brackets', text: LISTS.replace('["all"]', '"all"'), expected: TWO },
-  { name: '"all" among numbers', text: LISTS.replace('["all"]', '[0, "ALL"]'), expected: TWO },
-  { name: '"all" for every step', text: LISTS.replace('[[], ["all"]]', '"all"'), expected: TWO },
-  { name: '"all" on the first step sees nothing', text: LISTS.replace('[[],', '[["all"],'), expected: TWO },
-  { name: 'none as an access entry', text: LISTS.replace('[[],', '[None,'), expected: TWO },
-  {
-    name: 'numbers of steps, repeated and unsorted',
-    text: 'model_id = [0, 1, 2]\nsubtasks = ["a", "b", "c"]\naccess_list = [[], [], [1, 0, "1"]]',
-    expected: plan(['gpt', 'a'], ['sonnet', 'b'], ['gemini', 'c', [0, 1]]),
-  },
-  {
-    name: 'five steps',
-    text: 'model_id = [3, 3, 3, 3, 3]\nsubtasks = ["a", "b", "c", "d", "e"]\naccess_list = [[], [], [], [], ["all"]]',
-    expected: plan(
-      ['small', 'a'],
-      ['small', 'b'],
-      ['small', 'c'],
-      ['small', 'd'],
-      ['small', 'e', [0, 1, 2, 3]],
-    ),
-  },
-  {
-    name: 'three empty lists in a later round',
-    text: 'Fine as it is.\nmodel_id = []\nsubtasks = []\naccess_list = []',
-    round: 1,
-    expected: plan(),
-  },
-  {
-    name: 'no steps by schema in a later round',
-    text: '{"reasoning":"","steps":[]}',
-    round: 1,
-    expected: plan(),
-  },
-  {
-    name: 'three empty lists in the first round',
-    text: 'model_id = []\nsubtasks = []\naccess_list = []',
-    expected: error('nothing_to_accept'),
-  },
-  {
-    name: 'no steps by schema in the first round',
-    text: '{"steps": []}',
-    expected: error('nothing_to_accept'),
-  },
+  ...asTwo({
+    'ids as digit strings': LISTS.replace('[2, 0]', '["2", "0"]'),
+    'workers by name': LISTS.replace('[2, 0]', '["gemini", "gpt"]'),
+    'workers by name without quotes': LISTS.replace('[2, 0]', '[gemini, gpt]'),
+    '"all" without its brackets': LISTS.replace('["all"]', '"all"'),
+    '"all" among numbers': LISTS.replace('["all"]', '[0, "ALL"]'),
+    '"all" for every step': LISTS.replace('[[], ["all"]]', '"all"'),
+    '"all" on the first step sees nothing': LISTS.replace('[[],', '[["all"],'),
+    'none as an access entry': LISTS.replace('[[],', '[None,'),
+  }),
+  [
+    'numbers of steps, repeated and unsorted',
+    'model_id = [0, 1, 2]\nsubtasks = ["a", "b", "c"]\naccess_list = [[], [], [1, 0, "1"]]',
+    plan(['gpt', 'a'], ['sonnet', 'b'], ['gemini', 'c', [0, 1]]),
+  ],
+  [
+    'five steps',
+    'model_id = [3, 3, 3, 3, 3]\nsubtasks = ["a", "b", "c", "d", "e"]\naccess_list = [[], [], [], [], ["all"]]',
+    plan(['small', 'a'], ['small', 'b'], ['small', 'c'], ['small', 'd'], ['small', 'e', [0, 1, 2, 3]]),
+  ],
+  [
+    'three empty lists in a later round',
+    'Fine as it is.\nmodel_id = []\nsubtasks = []\naccess_list = []',
+    plan(),
+    1,
+  ],
+  ['no steps by schema in a later round', '{"reasoning":"","steps":[]}', plan(), 1],
+  [
+    'three empty lists in the first round',
+    'model_id = []\nsubtasks = []\naccess_list = []',
+    error('nothing_to_accept'),
+  ],
+  ['no steps by schema in the first round', '{"steps": []}', error('nothing_to_accept')],
 ];
 
 /** Replies that are no plan. */
 const refused: Reply[] = [
-  { name: 'nothing', text: '', expected: error('missing_list', 'model_id') },
-  {
-    name: 'an answer instead of a plan',
-    text: 'The capital of France is Paris.',
-    expected: error('missing_list', 'model_id'),
-  },
-  {
-    name: 'a refusal',
-    text: 'I cannot help with subtasks like this.',
-    expected: error('missing_list', 'model_id'),
-  },
-  { name: 'cut off in the first list', text: 'model_id = [2,', expected: error('unclosed_list', 'model_id') },
-  {
-    name: 'cut off after the first list',
-    text: 'model_id = [2, 0]\n',
-    expected: error('missing_list', 'subtasks'),
-  },
-  {
-    name: 'cut off in a subtask',
-    text: 'model_id = [2, 0]\nsubtasks = ["Find it", "Che',
-    expected: error('unclosed_list', 'subtasks'),
-  },
-  {
-    name: 'cut off in the access list',
-    text: LISTS.slice(0, -3),
-    expected: error('unclosed_list', 'access_list'),
-  },
-  {
-    name: 'JSON cut off in a step',
-    text: '{"steps":[{"worker":2,"subtask":"Find it","sees":"none"},{"worker":0,"subt',
-    expected: error('unclosed_list'),
-  },
-  {
-    name: 'a bracket that another list overruns',
-    text: LISTS.replace('0]', '0'),
-    expected: error('unclosed_list', 'model_id'),
-  },
-  {
-    name: 'a list left out',
-    text: LISTS.split('\n').slice(0, 2).join('\n'),
-    expected: error('missing_list', 'access_list'),
-  },
-  { name: 'fewer subtasks', text: LISTS.replace(', "Check it"', ''), expected: error('unequal_lengths') },
-  {
-    name: 'one access entry for two steps',
-    text: LISTS.replace('[[], ["all"]]', '[["all"]]'),
-    expected: error('unequal_lengths'),
-  },
-  {
-    name: 'a step without a subtask',
-    text: '{"steps":[{"worker":0,"sees":"none"}]}',
-    expected: error('missing_list', 'subtasks'),
-  },
-  { name: 'a step that is no object inside', text: '{"steps":[{"worker"}]}', expected: error('bad_shape') },
-  {
-    name: 'six steps',
-    text: 'model_id = [0, 0, 0, 0, 0, 0]\nsubtasks = ["a", "b", "c", "d", "e", "f"]\naccess_list = [[], [], [], [], [], []]',
-    expected: error('too_many_steps'),
-  },
-  {
-    name: 'ten thousand steps',
-    text: `model_id = [${'0,'.repeat(10_000)}]\nsubtasks = [${'"a",'.repeat(10_000)}]\naccess_list = [${'[],'.repeat(10_000)}]`,
-    expected: error('too_many_steps'),
-  },
-  {
-    name: 'an ordinal beyond the pool',
-    text: LISTS.replace('[2, 0]', '[2, 4]'),
-    expected: error('unknown_worker', 'model_id'),
-  },
-  {
-    name: 'a negative ordinal',
-    text: LISTS.replace('[2, 0]', '[2, -1]'),
-    expected: error('unknown_worker', 'model_id'),
-  },
-  {
-    name: 'a fraction',
-    text: LISTS.replace('[2, 0]', '[2, 0.5]'),
-    expected: error('unknown_worker', 'model_id'),
-  },
-  {
-    name: 'a nested id',
-    text: LISTS.replace('[2, 0]', '[2, [0]]'),
-    expected: error('unknown_worker', 'model_id'),
-  },
-  {
-    name: 'a worker nobody has',
-    text: LISTS.replace('[2, 0]', '["gpt-9", 0]'),
-    expected: error('unknown_worker', 'model_id'),
-  },
-  {
-    name: 'a path as a worker',
-    text: LISTS.replace('[2, 0]', '["../../etc/passwd", 0]'),
-    expected: error('unknown_worker', 'model_id'),
-  },
-  {
-    name: 'a URL as a worker',
-    text: LISTS.replace('[2, 0]', '["https://example.com/v1", 0]'),
-    expected: error('unknown_worker', 'model_id'),
-  },
-  {
-    name: 'a name every object inherits',
-    text: LISTS.replace('[2, 0]', '["__proto__", 0]'),
-    expected: error('unknown_worker', 'model_id'),
-  },
-  {
-    name: 'a list as a subtask',
-    text: LISTS.replace('"Find it"', '["Find it"]'),
-    expected: error('bad_subtask', 'subtasks'),
-  },
-  {
-    name: 'a subtask of 8 KiB',
-    text: one(`"${'é'.repeat(4096)}"`),
-    expected: plan(['gpt', 'é'.repeat(4096)]),
-  },
-  {
-    name: 'a subtask of more than 8 KiB',
-    text: one(`"${'é'.repeat(4096)}!"`),
-    expected: error('subtask_too_long', 'subtasks'),
-  },
-  {
-    name: 'a bare number as access entry',
-    text: LISTS.replace('["all"]', '0'),
-    expected: error('bad_access', 'access_list'),
-  },
-  {
-    name: 'a word in an access entry',
-    text: LISTS.replace('"all"', '"previous"'),
-    expected: error('bad_access', 'access_list'),
-  },
-  {
-    name: 'an access entry nested twice',
-    text: LISTS.replace('["all"]', '[[0]]'),
-    expected: error('bad_access', 'access_list'),
-  },
-  {
-    name: 'an object as access entry',
-    text: LISTS.replace('["all"]', '{"all": true}'),
-    expected: error('bad_access', 'access_list'),
-  },
-  {
-    name: 'a step that sees itself',
-    text: LISTS.replace('["all"]', '[1]'),
-    expected: error('forward_reference', 'access_list'),
-  },
-  {
-    name: 'a step that sees a later one',
-    text: LISTS.replace('[[],', '[[1],'),
-    expected: error('forward_reference', 'access_list'),
-  },
-  {
-    name: 'a step that sees one that is not there',
-    text: LISTS.replace('["all"]', '[7]'),
-    expected: error('forward_reference', 'access_list'),
-  },
-  {
-    name: 'brackets without end',
-    text: `model_id = ${'['.repeat(1000)}`,
-    expected: error('nested_too_deep', 'model_id'),
-  },
+  ['nothing', '', error('missing_list', 'model_id')],
+  ['an answer instead of a plan', 'The capital of France is Paris.', error('missing_list', 'model_id')],
+  ['a refusal', 'I cannot help with subtasks like this.', error('missing_list', 'model_id')],
+  ['cut off in the first list', 'model_id = [2,', error('unclosed_list', 'model_id')],
+  ['cut off after the first list', 'model_id = [2, 0]\n', error('missing_list', 'subtasks')],
+  [
+    'cut off in a subtask',
+    'model_id = [2, 0]\nsubtasks = ["Find it", "Che',
+    error('unclosed_list', 'subtasks'),
+  ],
+  ['cut off in the access list', LISTS.slice(0, -3), error('unclosed_list', 'access_list')],
+  [
+    'JSON cut off in a step',
+    '{"steps":[{"worker":2,"subtask":"Find it","sees":"none"},{"worker":0,"subt',
+    error('unclosed_list'),
+  ],
+  ['a bracket that another list overruns', LISTS.replace('0]', '0'), error('unclosed_list', 'model_id')],
+  ['a list left out', LISTS.split('\n').slice(0, 2).join('\n'), error('missing_list', 'access_list')],
+  ['fewer subtasks', LISTS.replace(', "Check it"', ''), error('unequal_lengths')],
+  ['one access entry for two steps', LISTS.replace('[[], ["all"]]', '[["all"]]'), error('unequal_lengths')],
+  ['a step without a subtask', '{"steps":[{"worker":0,"sees":"none"}]}', error('missing_list', 'subtasks')],
+  ['a step that is no object inside', '{"steps":[{"worker"}]}', error('bad_shape')],
+  [
+    'six steps',
+    'model_id = [0, 0, 0, 0, 0, 0]\nsubtasks = ["a", "b", "c", "d", "e", "f"]\naccess_list = [[], [], [], [], [], []]',
+    error('too_many_steps'),
+  ],
+  [
+    'ten thousand steps',
+    `model_id = [${'0,'.repeat(10_000)}]\nsubtasks = [${'"a",'.repeat(10_000)}]\naccess_list = [${'[],'.repeat(10_000)}]`,
+    error('too_many_steps'),
+  ],
+  ...Object.entries({
+    'an ordinal beyond the pool': '[2, 4]',
+    'a negative ordinal': '[2, -1]',
+    'a fraction': '[2, 0.5]',
+    'a nested id': '[2, [0]]',
+    'a worker nobody has': '["gpt-9", 0]',
+    'a path as a worker': '["../../etc/passwd", 0]',
+    'a URL as a worker': '["https://example.com/v1", 0]',
+    'a name every object inherits': '["__proto__", 0]',
+  }).map(([name, ids]): Reply => [name, LISTS.replace('[2, 0]', ids), error('unknown_worker', 'model_id')]),
+  ['a list as a subtask', LISTS.replace('"Find it"', '["Find it"]'), error('bad_subtask', 'subtasks')],
+  ['a subtask of 8 KiB', one(`"${'é'.repeat(4096)}"`), plan(['gpt', 'é'.repeat(4096)])],
+  ['a subtask of more than 8 KiB', one(`"${'é'.repeat(4096)}!"`), error('subtask_too_long', 'subtasks')],
+  ['a bare number as access entry', LISTS.replace('["all"]', '0'), error('bad_access', 'access_list')],
+  ['a word in an access entry', LISTS.replace('"all"', '"previous"'), error('bad_access', 'access_list')],
+  ['an access entry nested twice', LISTS.replace('["all"]', '[[0]]'), error('bad_access', 'access_list')],
+  [
+    'an object as access entry',
+    LISTS.replace('["all"]', '{"all": true}'),
+    error('bad_access', 'access_list'),
+  ],
+  ['a step that sees itself', LISTS.replace('["all"]', '[1]'), error('forward_reference', 'access_list')],
+  ['a step that sees a later one', LISTS.replace('[[],', '[[1],'), error('forward_reference', 'access_list')],
+  [
+    'a step that sees one that is not there',
+    LISTS.replace('["all"]', '[7]'),
+    error('forward_reference', 'access_list'),
+  ],
+  ['brackets without end', `model_id = ${'['.repeat(1000)}`, error('nested_too_deep', 'model_id')],
 ];
 
 export const REPLIES: readonly Reply[] = [...dress, ...quoting, ...choosing, ...entries, ...refused];
