@@ -5,7 +5,7 @@ import { isKey, type StorePlace } from '../config/store-url';
 import { explain, factsOf, type Rule } from '../explain';
 import { reasonOf } from '../reason-of';
 import { Turns } from '../turns';
-import { checkKey, type Store, type StoredEntry } from './store';
+import { checkKey, keysOf, type Store, type StoredEntry } from './store';
 
 type Opened = Awaited<ReturnType<typeof openS3Client>>;
 
@@ -93,9 +93,7 @@ export class S3Store implements Store {
   }
 
   async list(prefix: string): Promise<string[]> {
-    const keys = [];
-    for await (const { key } of this.entries(prefix)) keys.push(key);
-    return keys.sort();
+    return (await keysOf(this.entries(prefix))).sort();
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { clip } from './redact';
 
 /** An answer other than 2xx, whichever SDK reports it. */
@@ -14,29 +13,6 @@ export interface HttpError {
   readonly headers: Pick<Headers, 'get'> | null;
 }
 
-const text = z.string().optional().catch(undefined);
-const named = z
-  .union([z.string(), z.number().transform(String)])
-  .optional()
-  .catch(undefined);
-const problemSchema = z.object({
-  message: text,
-  code: named,
-  type: named,
-  status: named,
-  details: z.array(z.unknown()).catch([]).default([]),
-});
-/** The vendors' bodies hold the problem under `error`; OpenAI's SDK hands over what is inside. */
-const bodySchema = z.union([
-  z.object({ error: problemSchema }).transform(({ error }) => error),
-  problemSchema,
-]);
-/** google.rpc.ErrorInfo and QuotaFailure. */
-const detailSchema = z.object({
-  reason: z.string().optional(),
-  violations: z.array(z.object({ quotaId: z.string().optional() })).default([]),
-});
-
 const MOST_DETAILS = 20;
 const LONGEST_CODE = 100;
 
@@ -46,23 +22,37 @@ const LONGEST_CODE = 100;
  * By shape, not by class: an SDK is loaded on first use only, and two copies of one do not share a class.
  */
 export function readHttpError(error: unknown): HttpError | null {
-  if (!isErrorLike(error) || !('status' in error) || typeof error.status !== 'number') return null;
-  const body = bodySchema.safeParse('error' in error ? error.error : readJson(error.message));
-  const { message, details: all = [], code, type, status } = body.data ?? {};
-  const details = all.slice(0, MOST_DETAILS);
+  if (!isErrorLike(error)) return null;
+  const { status, headers, error: parsed } = fieldsOf(error);
+  if (typeof status !== 'number') return null;
+  const body = fieldsOf('error' in error ? parsed : readJson(error.message));
+  // The vendors' bodies hold the problem under `error`; OpenAI's SDK hands over what is inside.
+  const problem = typeof body.error === 'object' && body.error !== null ? fieldsOf(body.error) : body;
+  const details = firstOf(problem.details);
+  // google.rpc.ErrorInfo and QuotaFailure.
   const quotas = details.flatMap((detail) => {
-    const { reason, violations = [] } = detailSchema.safeParse(detail).data ?? {};
-    return [reason, ...violations.slice(0, MOST_DETAILS).map(({ quotaId }) => quotaId)];
+    const { reason, violations } = fieldsOf(detail);
+    return [reason, ...firstOf(violations).map((violation) => fieldsOf(violation).quotaId)];
   });
   return {
-    status: error.status,
-    reason: plainReason(message ?? error.message.replace(/^\d{3} /, '')),
-    codes: [code, type, status, ...quotas].flatMap(
-      (name) => name?.slice(0, LONGEST_CODE).toLowerCase() ?? [],
+    status,
+    reason: plainReason(
+      typeof problem.message === 'string' ? problem.message : error.message.replace(/^\d{3} /, ''),
     ),
+    codes: [problem.code, problem.type, problem.status, ...quotas]
+      .filter((name) => typeof name === 'string' || typeof name === 'number')
+      .map((name) => String(name).slice(0, LONGEST_CODE).toLowerCase()),
     details,
-    headers: 'headers' in error && isHeaders(error.headers) ? error.headers : null,
+    headers: isHeaders(headers) ? headers : null,
   };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return Object(value) as Readonly<Record<string, unknown>>;
+}
+
+function firstOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, MOST_DETAILS) : [];
 }
 
 /** Proxies answer with a page of HTML, which Google's SDK puts into a body of its own making. */
@@ -83,7 +73,7 @@ function readJson(message: string): unknown {
 }
 
 function isHeaders(value: unknown): value is Pick<Headers, 'get'> {
-  return typeof value === 'object' && value !== null && 'get' in value && typeof value.get === 'function';
+  return typeof fieldsOf(value).get === 'function';
 }
 
 /** A fault below HTTP. */
@@ -158,17 +148,12 @@ interface ErrorLike {
 
 /** By shape: `instanceof` fails between realms, and fetch's errors come from another than a test's. */
 export function isErrorLike(value: unknown): value is ErrorLike {
-  const { name, message } = Object(value) as Readonly<Record<string, unknown>>;
+  const { name, message } = fieldsOf(value);
   return typeof name === 'string' && typeof message === 'string';
 }
 
 /** No provider is waited for longer: the run's own wall clock is worth more than a far date. */
 const LONGEST_MS = 10 * 60 * 1000;
-
-const retryInfoSchema = z.object({
-  '@type': z.string().endsWith('google.rpc.RetryInfo'),
-  retryDelay: z.string().endsWith('s'),
-});
 
 /**
  * When the provider wants to be asked again, in milliseconds from now, at most 10 minutes; null where it does not say
@@ -180,13 +165,17 @@ const retryInfoSchema = z.object({
  */
 export function readRetryAfter({ headers, details }: HttpError, now: number): number | null {
   const header = (name: string): string => headers?.get(name)?.trim() ?? '';
-  const [info = ''] = details.flatMap((detail) => retryInfoSchema.safeParse(detail).data?.retryDelay ?? []);
+  const info = details.map(fieldsOf).find((each) => textOf(each['@type']).endsWith('google.rpc.RetryInfo'));
   const delay =
     readNumber(header('retry-after-ms'), 1) ??
     readNumber(header('retry-after'), 1000) ??
     readTime(header('retry-after'), readTime(header('date')) ?? now) ??
-    readNumber(info.slice(0, -1), 1000);
+    readNumber(textOf(info?.retryDelay).replace(/s$/, ''), 1000);
   return delay === null || delay <= 0 ? null : Math.min(Math.ceil(delay), LONGEST_MS);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function readNumber(digits: string, unitMs: number): number | null {
