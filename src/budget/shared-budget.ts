@@ -56,7 +56,7 @@ export class SharedBudget {
   }
 
   /** The most that a part spent. */
-  get dearest(): number {
+  get highestSpent(): number {
     return this.highest;
   }
 

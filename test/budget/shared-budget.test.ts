@@ -111,7 +111,7 @@ test('parts that are under way together are given equal shares, and the next one
   expect(money.share(4)).toBeNull();
   shares[0]?.settle(50);
   expect(money.share(4)?.nanoUsd).toBe(150);
-  expect([money.spent, money.dearest, money.over]).toEqual([50, 50, 1]);
+  expect([money.spent, money.highestSpent, money.over]).toEqual([50, 50, 1]);
 });
 
 test('a part that needs more than is left waits for others, and then takes all that there is', () => {

@@ -87,7 +87,7 @@ export async function gradeAttempts<Result extends Ungraded>(
 ): Promise<readonly (Result & Attempt)[]> {
   const gradable = played.filter(({ plan, invalidBecause }) => plan !== null && invalidBecause === null);
   const answers = gradable.map(({ answer }) => answer);
-  const grades = answers.length === 0 ? [] : await gradeAll(attempts, answers);
+  const grades = answers.length === 0 ? [] : await verifyAll(attempts, await gradeAnswers(attempts, answers));
   return played.map((each) => ({ ...each, ...verdictOn(each, grades[gradable.indexOf(each)]) }));
 }
 
@@ -102,10 +102,6 @@ function verdictOn({ plan, invalidBecause }: Ungraded, grade: Grade | undefined)
   if (verdict === 'ungraded') return { verdict, invalidBecause: reason };
   // Only a plan can be unparseable: an answer that settles on nothing is wrong.
   return { verdict: verdict === 'correct' ? verdict : 'wrong', extracted, reason, graderVersion };
-}
-
-async function gradeAll(attempts: Attempts, answers: readonly (Text | null)[]): Promise<readonly Grade[]> {
-  return verifyAll(attempts, await gradeAnswers(attempts, answers));
 }
 
 /** Verifies each distinct answer once. */

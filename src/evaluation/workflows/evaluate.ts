@@ -90,7 +90,7 @@ class Evaluation {
   private async takeShare(isAlone: boolean): Promise<BudgetShare | null> {
     const { budget, input } = this;
     for (;;) {
-      const usual = Math.max(1, 2 * budget.dearest + (input.runNanoUsd ?? 0));
+      const usual = Math.max(1, 2 * budget.highestSpent + (input.runNanoUsd ?? 0));
       const share = budget.share(input.window, isAlone ? Infinity : usual);
       if (share !== null || budget.underWay === 0) return share;
       const { over } = budget;

@@ -42,7 +42,7 @@ class Attempts {
   readonly answers: (Text | null)[] = [];
   private readonly measure: (spent: Spent) => number;
   private left: number;
-  private dearest = 0;
+  private highestCost = 0;
 
   constructor(price: Spent) {
     this.measure = unitOf(price);
@@ -56,15 +56,15 @@ class Attempts {
     for (const call of run.trace.calls) {
       const cost = this.measure(spentOn([call]));
       this.left -= cost;
-      this.dearest = Math.max(this.dearest, cost);
+      this.highestCost = Math.max(this.highestCost, cost);
     }
   }
 
   /** How many more may be made together. @param isChosen choosing among them takes calls, too */
   fitting(isChosen: boolean): number {
-    if (this.dearest === 0) return 0;
+    if (this.highestCost === 0) return 0;
     const choices = isChosen ? choicesAmong(this.answers.length + MOST_TOGETHER) : 0;
-    const fitting = Math.floor(this.left / this.dearest - choices);
+    const fitting = Math.floor(this.left / this.highestCost - choices);
     return Math.min(fitting, MOST_TOGETHER, MOST_ATTEMPTS - this.answers.length);
   }
 }

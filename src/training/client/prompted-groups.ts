@@ -71,7 +71,7 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   };
   const askInTurn = async (): Promise<void> => {
     while (rest.length > 0 && progress.reason === null && !request.signal.aborted) {
-      const share = budget.share(AT_ONCE, Math.max(1, budget.dearest));
+      const share = budget.share(AT_ONCE, Math.max(1, budget.highestSpent));
       // Those under way take the rest with what they give back.
       if (share === null && budget.underWay === 0) progress.runShort();
       const next = share && rest.shift();

@@ -69,7 +69,7 @@ test('what beats the prompted Conductor serves, and the next night begins with t
   expect((await readNight(stage.store, stage.trainRun, NEXT))?.begun).toMatchObject({ name: '000002' });
 });
 
-test('a group without spread gives way to another, in the order of draws; topics are counted', async () => {
+test('a group without spread gives way to another, in the order of draws, and teaches nothing', async () => {
   await open({ question: { topic: 'sums' }, training: { questions: 2, maxDraws: 4, seed: 7 } });
   const dull = [0, 2].map((draw) => samplingSeed({ seed: 7, purpose: 'training', cycle: 1, draw, round: 0 }));
   stage.policy.writeEach(({ seed }, place) =>
