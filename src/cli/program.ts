@@ -240,7 +240,7 @@ export function buildProgram(version: string, settle: Settle): Command {
 
   const store = program.command('store').description('look after the store');
   add('migrate', "make a PostgreSQL store's tables, or bring them to this version", store).action(
-    run(async () => (await import('./commands/store-migrate.js')).migrate),
+    run(async () => (await import('./commands/store.js')).migrate),
   );
 
   add(

@@ -25,10 +25,8 @@ import { errandOf, foreignKeys } from '../trust';
 type Found = readonly Finding[] | Promise<readonly Finding[]>;
 
 /** Surroundings that a configuration is checked with. */
-interface Place {
-  readonly config: Config;
+interface Place extends CheckedPlace {
   readonly cards: ReturnType<typeof configuredCards>;
-  readonly server: CheckedServer;
   /** Keys that must not be sent where the configuration says, as `NAME=place`. */
   readonly untrusted: readonly string[];
 }
@@ -44,10 +42,7 @@ const CONFIG_CHECKS: readonly ((place: Place) => Found)[] = [
   findStore,
   checkRates,
   checkLocalEngine,
-  async (place) => {
-    const given = { ...place, isStoreTrusted: !isStoreForeign(place) };
-    return (await Promise.all(addOns.map(async (addOn) => addOn.check?.(given) ?? []))).flat();
-  },
+  async (place) => (await Promise.all(addOns.map(async (addOn) => addOn.check?.(place) ?? []))).flat(),
 ];
 
 /** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */
@@ -71,7 +66,8 @@ async function checkConfigured(
 ): Promise<Finding[]> {
   if (options.trust === true) await checkTrust(config, options);
   const untrusted = await untrustedOf(config, options);
-  const place = { config, cards: configuredCards(config), server, untrusted };
+  const isStoreTrusted = !foreignPlaces(config).some((pair) => untrusted.includes(pair));
+  const place = { config, cards: configuredCards(config), server, untrusted, isStoreTrusted };
   return (await Promise.all(CONFIG_CHECKS.map(async (check) => check(place)))).flat();
 }
 
@@ -104,11 +100,6 @@ function checkKeys({ cards }: Place): Finding[] {
 
 function describeUntrusted(pair: string): Finding {
   return note('Trust', `${errandOf(pair, 'would be sent to')}: run once with --trust to allow it`);
-}
-
-/** Whether the store must not be asked with what opens it. */
-function isStoreForeign({ config, untrusted }: Place): boolean {
-  return foreignPlaces(config).some((pair) => untrusted.includes(pair));
 }
 
 /** Nothing where the configuration asks for no encryption. */
@@ -205,10 +196,9 @@ async function checkEmbedded(what: string, namespace: string): Promise<CheckedSe
   return { finding, connection: { address }, namespace };
 }
 
-async function findStore(place: Place): Promise<Finding[]> {
+async function findStore({ config: { store }, isStoreTrusted }: Place): Promise<Finding[]> {
   const what = 'Store';
-  const { store } = place.config;
-  if (isStoreForeign(place)) return [note(what, STORE_NOT_ASKED)];
+  if (!isStoreTrusted) return [note(what, STORE_NOT_ASKED)];
   try {
     await checkStore(store);
     return [fine(what, `${withoutPassword(store)} answers`)];
