@@ -5,6 +5,7 @@ import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import { audit } from './audit';
 import type { Evidence } from './evidence';
+import { aRow, OPEN as UNDER_WAY } from '../support/ledger-of';
 
 // A clean run of one solve with one call. Each test spoils one thing, and the audit must find just that.
 
@@ -15,25 +16,11 @@ const MEGABYTE = 1024 * 1024;
 const at = (ms: number): string => new Date(BEGAN + ms).toISOString();
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };
 
-const ROW: LedgerRow = {
-  callId: 'c'.repeat(64),
-  rootId: ID,
-  workflowId: ID,
-  runId: 'run',
-  purpose: 'plan',
-  round: 0,
-  step: null,
-  attempt: 1,
-  worker: 'conductor',
-  model: 'conductor',
-  error: null,
-  usage,
-  nanoUsd: 70_000,
-  priceVersion: 'card',
-  startedAt: at(0),
-  endedAt: at(1000),
-};
-const OPEN: LedgerRow = { ...ROW, usage: null, nanoUsd: null, endedAt: null };
+const ROW = aRow({
+  ...{ rootId: ID, workflowId: ID, runId: 'run', purpose: 'plan', step: null },
+  ...{ worker: 'conductor', model: 'conductor', usage, startedAt: at(0), endedAt: at(1000) },
+});
+const OPEN: LedgerRow = { ...ROW, ...UNDER_WAY };
 
 const REQUEST: RequestRecord = {
   sequence: 1,

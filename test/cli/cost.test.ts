@@ -3,6 +3,7 @@ import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import { openStore } from '../../src/store/open-store';
 import { type Ended, runCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
+import { aRow } from '../support/ledger-of';
 
 let folder: Folder;
 
@@ -18,31 +19,16 @@ const cost = (args: readonly string[] = [], env: Record<string, string> = {}): P
 
 let sequence = 0;
 
-function aRow(changes: Partial<LedgerRow> = {}): LedgerRow {
+function nextRow(changes: Partial<LedgerRow> = {}): LedgerRow {
   sequence += 1;
-  return {
-    callId: sequence.toString(16).padStart(64, 'c'),
-    rootId: 'solve-1',
-    workflowId: 'solve-1',
-    runId: 'run-1',
-    purpose: 'step',
-    round: 0,
-    step: 0,
-    attempt: 1,
-    worker: 'alpha',
-    model: 'm-1',
-    error: null,
-    usage: { inputTokens: 1000, outputTokens: 200, cachedInputTokens: 0, reasoningTokens: 0 },
-    nanoUsd: 4_000_000,
-    priceVersion: 'card',
-    startedAt: '2026-11-21T10:00:00.000Z',
-    endedAt: '2026-11-21T10:00:01.000Z',
-    ...changes,
-  };
+  const callId = sequence.toString(16).padStart(64, 'c');
+  const usage = { inputTokens: 1000, outputTokens: 200, cachedInputTokens: 0, reasoningTokens: 0 };
+  const times = { startedAt: '2026-11-21T10:00:00.000Z', endedAt: '2026-11-21T10:00:01.000Z' };
+  return aRow({ callId, worker: 'alpha', model: 'm-1', usage, nanoUsd: 4_000_000, ...times, ...changes });
 }
 
 async function keep(changes: Partial<LedgerRow>): Promise<void> {
-  await writeRow(openStore('sqlite:.conductor/store.db', folder.path), aRow(changes));
+  await writeRow(openStore('sqlite:.conductor/store.db', folder.path), nextRow(changes));
 }
 
 test('an empty ledger is said to be empty, without a server', async () => {
@@ -116,7 +102,7 @@ test('an encrypted store is summed like another', async () => {
   const text = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
   const keys = readEncryptionKeys('COST_KEYS', { COST_KEYS: text });
   await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { encryption: { keyEnv: 'COST_KEYS' } }));
-  await writeRow(openStore('sqlite:.conductor/store.db', folder.path, { keys }), aRow());
+  await writeRow(openStore('sqlite:.conductor/store.db', folder.path, { keys }), nextRow());
 
   const { stdout } = await cost(['--csv'], { COST_KEYS: text });
   expect(stdout).toContain('2026-11-21,1,0,0,1000,200,0.004000000');

@@ -6,25 +6,9 @@ import type { Call, SolveTrace } from '../../src';
 import { callOf, createRow, type LedgerRow } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { emptyTrace } from '../../src/trace/reduce';
+import { aRow } from '../support/ledger-of';
 
-const ROW: LedgerRow = {
-  callId: 'a'.repeat(64),
-  rootId: 'solve-1',
-  workflowId: 'solve-1',
-  runId: 'run-1',
-  purpose: 'step',
-  round: 0,
-  step: 1,
-  attempt: 1,
-  worker: 'sol',
-  model: 'gpt-6-sol',
-  error: null,
-  usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
-  nanoUsd: 70_000,
-  priceVersion: 'card',
-  startedAt: '2026-01-01T12:00:00.000Z',
-  endedAt: '2026-01-01T12:00:01.000Z',
-};
+const ROW = aRow({ step: 1, worker: 'sol', model: 'gpt-6-sol' });
 const PRESUMED: Call = { ...callOf(ROW), callId: 'presumed/0/1/sol', usage: null, nanoUsd: null };
 
 let folder: string;

@@ -13,11 +13,12 @@ import {
 } from '../../src';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import { keepAnswer, keepBegun, type LedgerRow, rowKeys, writeRow } from '../../src/store/ledger';
+import { keepAnswer, keepBegun, rowKeys, writeRow } from '../../src/store/ledger';
 import { keepText } from '../../src/store/texts';
 import { veil } from '../plugin/veil';
 import { openStage, type Stage, step } from '../support/stage';
 import { STORES, type Stores } from '../support/stores';
+import { aRow } from '../support/ledger-of';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -115,7 +116,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   test('an answer that was kept and not yet reported stays, with its text', async () => {
     const { runId } = await stage.client.start({ question: 'Who tells of it?' });
     const output = await keepText(stage.store, longText('kept, and then the worker was killed'));
-    const row = rowOf(runId);
+    const row = { ...aRow({ runId }), endedAt: '2026-01-01T12:00:01.000Z' };
     await writeRow(stage.store, { ...row, endedAt: null });
     await keepAnswer(stage.store, { output, dropped: [], row });
     await stores.age(48);
@@ -182,27 +183,6 @@ describe('nothing is removed', () => {
 async function keepBegunFor(store: Store, runId: string): Promise<void> {
   const [key = ''] = await rowKeys(store, runId);
   await keepBegun(store, { callId: key.split('/')[2] ?? '', attempt: 1, id: 'resp_1' });
-}
-
-function rowOf(runId: string): LedgerRow & { readonly endedAt: string } {
-  return {
-    callId: 'c0ffee',
-    purpose: 'step',
-    round: 0,
-    step: 0,
-    attempt: 1,
-    worker: 'a',
-    model: 'a',
-    error: null,
-    usage: null,
-    nanoUsd: null,
-    rootId: 'any',
-    workflowId: 'any',
-    runId,
-    priceVersion: null,
-    startedAt: '2026-01-01T00:00:00.000Z',
-    endedAt: '2026-01-01T00:00:01.000Z',
-  };
 }
 
 /** Wraps the store so that something happens right after a collection has found what is old. */

@@ -8,6 +8,7 @@ import { freshFolder } from '../local/fresh-folder';
 import { ageStore } from '../support/stores';
 import { rowsOfRun } from '../support/ledger-of';
 import { keyRing } from './test-keys';
+import { aRow, OPEN } from '../support/ledger-of';
 
 const TEXT = 'a text that is longer than what travels inline. '.repeat(200);
 const LATER = new Date(8.64e15);
@@ -31,25 +32,7 @@ async function beneath(): Promise<Map<string, Buffer | null>> {
 }
 
 function row(runId: string, changes: Partial<LedgerRow> = {}): LedgerRow {
-  return {
-    callId: 'c0'.repeat(32),
-    rootId: 'solve-1',
-    workflowId: 'solve-1',
-    runId,
-    purpose: 'step',
-    round: 0,
-    step: 0,
-    attempt: 1,
-    worker: 'a',
-    model: 'marked-model',
-    error: null,
-    usage: null,
-    nanoUsd: null,
-    priceVersion: null,
-    startedAt: '2026-01-01T00:00:00.000Z',
-    endedAt: null,
-    ...changes,
-  };
+  return aRow({ ...OPEN, runId, model: 'marked-model', ...changes });
 }
 
 test('whatever is written comes back, and is not readable beneath', async () => {

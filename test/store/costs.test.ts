@@ -12,6 +12,7 @@ import { openStore } from '../../src/store/open-store';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { keyRing } from '../encryption/test-keys';
 import { HAS_POSTGRES, PostgresServer } from '../support/postgres-server';
+import { aRow, OPEN } from '../support/ledger-of';
 
 /** A store that knows how many reads were under way at once. */
 class WatchedStore extends SqliteStore {
@@ -43,30 +44,12 @@ afterEach(async () => {
 
 let sequence = 0;
 
-function aRow(changes: Partial<LedgerRow> = {}): LedgerRow {
+function nextRow(changes: Partial<LedgerRow> = {}): LedgerRow {
   sequence += 1;
-  return {
-    callId: sequence.toString(16).padStart(64, '0'),
-    rootId: 'solve-1',
-    workflowId: 'solve-1',
-    runId: 'run-1',
-    purpose: 'step',
-    round: 0,
-    step: 0,
-    attempt: 1,
-    worker: 'ada',
-    model: 'm-1',
-    error: null,
-    usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
-    nanoUsd: 1000,
-    priceVersion: 'card',
-    startedAt: '2026-11-21T10:00:00.000Z',
-    endedAt: '2026-11-21T10:00:01.000Z',
-    ...changes,
-  };
+  const times = { startedAt: '2026-11-21T10:00:00.000Z', endedAt: '2026-11-21T10:00:01.000Z' };
+  const callId = sequence.toString(16).padStart(64, '0');
+  return aRow({ callId, worker: 'ada', model: 'm-1', nanoUsd: 1000, ...times, ...changes });
 }
-
-const OPEN = { usage: null, nanoUsd: null, endedAt: null };
 
 async function keep(...rows: LedgerRow[]): Promise<void> {
   for (const row of rows) await writeRow(store, row);
@@ -111,7 +94,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
   });
 
   test('sums by worker and by model, the dearest first', async () => {
-    await keep(aRow(), aRow({ worker: 'bob', nanoUsd: 5000 }), aRow({ nanoUsd: 500, model: 'm-2' }));
+    await keep(nextRow(), nextRow({ worker: 'bob', nanoUsd: 5000 }), nextRow({ nanoUsd: 500, model: 'm-2' }));
     expect(await report()).toMatchObject({
       lines: [
         { name: 'bob', calls: 1, inputTokens: 10, outputTokens: 5, nanoUsd: 5000 },
@@ -123,8 +106,8 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
   });
 
   test('a workflow is a whole tree', async () => {
-    await keep(aRow(), aRow({ workflowId: 'solve-1-child', runId: 'run-3' }));
-    await keep(aRow({ rootId: 'solve-2', workflowId: 'solve-2', runId: 'run-2' }));
+    await keep(nextRow(), nextRow({ workflowId: 'solve-1-child', runId: 'run-3' }));
+    await keep(nextRow({ rootId: 'solve-2', workflowId: 'solve-2', runId: 'run-2' }));
     expect((await report({ by: 'workflow' })).lines).toMatchObject([
       { name: 'solve-1', calls: 2 },
       { name: 'solve-2', calls: 1 },
@@ -132,7 +115,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
   });
 
   test('days are in order and each begins at its midnight; since and until belong to it', async () => {
-    const at = (startedAt: string) => aRow({ startedAt });
+    const at = (startedAt: string) => nextRow({ startedAt });
     await keep(
       at('2026-11-22T00:00:00.000Z'),
       at('2026-11-21T23:59:59.999Z'),
@@ -151,14 +134,14 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
   });
 
   test('what caches saved, and where they cost more, adds up', async () => {
-    await keep(aRow(), aRow({ savedNanoUsd: 900 }), aRow({ savedNanoUsd: -300 }));
+    await keep(nextRow(), nextRow({ savedNanoUsd: 900 }), nextRow({ savedNanoUsd: -300 }));
     expect((await report()).total).toMatchObject({ nanoUsd: 3000, savedNanoUsd: 600 });
     expect((await report({ by: 'day' })).total.savedNanoUsd).toBe(600);
   });
 
   test('more groups than are taken at a time each have their line', async () => {
     const rows = Array.from({ length: 1100 }, (_, index) =>
-      aRow({ rootId: `solve-${index}`, nanoUsd: index }),
+      nextRow({ rootId: `solve-${index}`, nanoUsd: index }),
     );
     await Promise.all(rows.map((row) => keep(row)));
     const { lines } = await report({ by: 'workflow' });
@@ -166,33 +149,33 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
   });
 
   test('open rows and unknown costs are counted, and known as such', async () => {
-    await keep(aRow(), aRow(OPEN), aRow({ nanoUsd: null }));
+    await keep(nextRow(), nextRow(OPEN), nextRow({ nanoUsd: null }));
     expect((await report()).total).toMatchObject({ calls: 3, open: 1, unknown: 2, nanoUsd: 1000 });
   });
 
   test('amounts that no floating point sum would hold add up exactly', async () => {
-    const rows = Array.from({ length: 30 }, (_, index) => aRow({ nanoUsd: 100_000_000_000_001 + index }));
+    const rows = Array.from({ length: 30 }, (_, index) => nextRow({ nanoUsd: 100_000_000_000_001 + index }));
     await keep(...rows);
     expect((await report()).total.nanoUsd).toBe(rows.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0));
   });
 
   test('a row that was open is summed as it was completed', async () => {
-    const open = aRow(OPEN);
-    await keep(aRow(), aRow(), open);
+    const open = nextRow(OPEN);
+    await keep(nextRow(), nextRow(), open);
     expect((await report()).total).toMatchObject({ calls: 3, open: 1, nanoUsd: 2000 });
-    await keep({ ...open, nanoUsd: 7, endedAt: '2026-11-21T11:00:00.000Z' }, aRow());
+    await keep({ ...open, nanoUsd: 7, endedAt: '2026-11-21T11:00:00.000Z' }, nextRow());
     expect((await report()).total).toMatchObject({ calls: 4, open: 0, unknown: 0, nanoUsd: 3007 });
   });
 
   test('what is no row is in no sum', async () => {
-    await keep(aRow());
-    await store.write('answers/00/1.json', Buffer.from(JSON.stringify(aRow())));
-    await store.write('ledger-of-old/1.json', Buffer.from(JSON.stringify(aRow())));
+    await keep(nextRow());
+    await store.write('answers/00/1.json', Buffer.from(JSON.stringify(nextRow())));
+    await store.write('ledger-of-old/1.json', Buffer.from(JSON.stringify(nextRow())));
     expect((await report()).total.calls).toBe(1);
   });
 
   test('days are those of this machine where the zone is its own, also when clocks change', async () => {
-    const at = (startedAt: string) => aRow({ startedAt });
+    const at = (startedAt: string) => nextRow({ startedAt });
     const rows = ['T00:00:00', 'T02:30:00', 'T23:59:59.999'].map((time) =>
       at(new Date(`2026-10-25${time}`).toISOString()),
     );
@@ -203,16 +186,16 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
 });
 
 test('rows that are no longer in the store are in no sum', async () => {
-  await keep(aRow(), aRow({ worker: 'bob' }));
+  await keep(nextRow(), nextRow({ worker: 'bob' }));
   await report();
   for (const key of await store.list('')) await store.removeOlder(key, new Date(8.64e15));
-  await keep(aRow({ worker: 'eve' }));
+  await keep(nextRow({ worker: 'eve' }));
   expect((await report()).lines.map(({ name }) => name)).toEqual(['eve']);
 });
 
 test('many rows are read a few at a time, and counted as they are', async () => {
   store = new EncryptedStore(store, keyRing('costs'));
-  await keep(...Array.from({ length: 300 }, (_, index) => aRow({ runId: `run-${index % 7}` })));
+  await keep(...Array.from({ length: 300 }, (_, index) => nextRow({ runId: `run-${index % 7}` })));
   const watched = new WatchedStore(join(folder, 'store.db'));
   watched.readMs = 20;
   const counts: number[] = [];
@@ -228,7 +211,7 @@ test('a row that was opened and completed under two encryption keys is counted o
   const [old, new_] = [1, 2].map((byte) => `k${byte}:${Buffer.alloc(32, byte).toString('base64')}`);
   const under = (keys: string): Store =>
     new EncryptedStore(store, readEncryptionKeys('KEYS', { KEYS: keys }));
-  const row = aRow();
+  const row = nextRow();
   await writeRow(under(`${old},${new_}`), { ...row, ...OPEN });
   await writeRow(under(`${new_},${old}`), row);
   expect(await store.list('ledger/')).toHaveLength(2);

@@ -2,6 +2,32 @@ import type { Amount } from '../../src/budget/amount';
 import { type LedgerRow, readRow } from '../../src/store/ledger';
 import type { Store } from '../../src';
 
+/** A row of a step that was answered, but for the changes. */
+export function aRow(changes: Partial<LedgerRow> = {}): LedgerRow {
+  return {
+    callId: 'c0'.repeat(32),
+    rootId: 'solve-1',
+    workflowId: 'solve-1',
+    runId: 'run-1',
+    purpose: 'step',
+    round: 0,
+    step: 0,
+    attempt: 1,
+    worker: 'a',
+    model: 'm',
+    error: null,
+    usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
+    nanoUsd: 70_000,
+    priceVersion: 'card',
+    startedAt: '2026-01-01T12:00:00.000Z',
+    endedAt: '2026-01-01T12:00:01.000Z',
+    ...changes,
+  };
+}
+
+/** What a row says while its request is under way. */
+export const OPEN = { usage: null, nanoUsd: null, endedAt: null };
+
 /** Every row of a run and of all that runs below it. */
 export async function ledgerOf(store: Store, rootId: string): Promise<LedgerRow[]> {
   return (await readLedger(store)).filter((row) => row.rootId === rootId);

@@ -1,27 +1,11 @@
-import { createRow, keepAnswer, type LedgerRow, writeRow } from '../../../src/store/ledger';
+import { createRow, keepAnswer, writeRow } from '../../../src/store/ledger';
 import { openStore } from '../../../src/store/open-store';
 import { keepText } from '../../../src/store/texts';
 import { promote, rollback, writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
+import { aRow, OPEN } from '../../support/ledger-of';
 
-const ROW: LedgerRow = {
-  callId: 'c0'.repeat(32),
-  rootId: 'solve-1',
-  workflowId: 'solve-1',
-  runId: 'run-1',
-  purpose: 'step',
-  round: 0,
-  step: 0,
-  attempt: 1,
-  worker: 'ada',
-  model: 'm',
-  error: null,
-  usage: null,
-  nanoUsd: null,
-  priceVersion: null,
-  startedAt: '2026-11-21T10:00:00.000Z',
-  endedAt: null,
-};
+const ROW = aRow(OPEN);
 
 /** Does what others rely on once it is told, and says each time that it is done: `acknowledge.ts PATH`. */
 async function acknowledge(path: string): Promise<void> {
