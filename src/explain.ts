@@ -29,3 +29,13 @@ export function explain(error: unknown, rules: readonly Rule[], place: string): 
   const unknown = `${place} failed with ${facts.code}: ${facts.reason}; look at its server or disk, and try again later`;
   return new Error(sentence ?? unknown, { cause: error });
 }
+
+/**
+ * Sentence for optional peer dependencies that cannot be loaded: `a chart needs a package: run "npm install echarts@6"`.
+ *
+ * @param reason why loading failed, if that is worth saying
+ */
+export function needsPackages(what: string, packages: readonly string[], reason?: string): string {
+  const sentence = `${what} needs a package: run "npm install ${packages.join(' ')}"`;
+  return reason === undefined ? sentence : `${sentence} (${reason})`;
+}

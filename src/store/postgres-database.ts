@@ -1,6 +1,6 @@
 import type * as Sdk from 'pg';
 import type { StorePlace } from '../config/store-url';
-import { explain, type Rule } from '../explain';
+import { explain, needsPackages, type Rule } from '../explain';
 import { reasonOf } from '../reason-of';
 import { checkSchema, migrateSchema, RIGHTS, SCHEMA_VERSION } from './postgres-schema';
 import type { Migration } from './store';
@@ -218,11 +218,7 @@ const RULES: readonly Rule[] = [
     (store, { reason }) =>
       `${store} was made by an earlier version of temporal-conductor (${reason}): stop what uses it, and ${MIGRATE}`,
   ],
-  [
-    /^NO_PACKAGE/,
-    (_, { reason }) =>
-      `a store in PostgreSQL needs the package pg, which cannot be loaded; install it with "npm install pg@8" (${reason})`,
-  ],
+  [/^NO_PACKAGE/, (_, { reason }) => needsPackages('a store in PostgreSQL', ['pg@8'], reason)],
   [
     /^CLEAR/,
     (store) =>

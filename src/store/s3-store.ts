@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
-import { explain, factsOf, type Rule } from '../explain';
+import { explain, factsOf, needsPackages, type Rule } from '../explain';
 import { reasonOf } from '../reason-of';
 import { Turns } from '../turns';
 import { checkKey, keysOf, type Store, type StoredEntry } from './store';
@@ -203,11 +203,8 @@ async function importSdk(): Promise<typeof Sdk> {
   try {
     return await import('@aws-sdk/client-s3');
   } catch (error) {
-    const reason = reasonOf(error);
-    throw new Error(
-      `a store in S3 needs the package @aws-sdk/client-s3, which cannot be loaded; install it with "npm install @aws-sdk/client-s3@3" (${reason})`,
-      { cause: error },
-    );
+    const sentence = needsPackages('a store in S3', ['@aws-sdk/client-s3@3'], reasonOf(error));
+    throw new Error(sentence, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Info } from 'csv-parse';
 import type { Compressors } from 'hyparquet' with { 'resolution-mode': 'import' };
 import { ConfigError } from '../../config/errors';
+import { needsPackages } from '../../explain';
 import { isRecord } from '../../plan/validate';
 import { codeOf, reasonOf } from '../../reason-of';
 
@@ -168,11 +169,6 @@ function bounded(compressors: Compressors): Compressors {
 function missing(file: string, kind: string, packages: readonly string[]): (cause: unknown) => never {
   return (cause) => {
     if (!String(codeOf(cause)).endsWith('MODULE_NOT_FOUND')) throw cause;
-    throw new ConfigError(
-      `${file} is ${kind}, which needs a package: run "npm install ${packages.join(' ')}"`,
-      {
-        cause,
-      },
-    );
+    throw new ConfigError(needsPackages(`${file} is ${kind}, which`, packages), { cause });
   };
 }

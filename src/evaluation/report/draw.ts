@@ -1,3 +1,4 @@
+import { needsPackages } from '../../explain';
 import { reasonOf } from '../../reason-of';
 import { type Chart, PAGE_WIDTH } from './page';
 
@@ -10,13 +11,7 @@ export interface Picture {
 /** @throws Error that says how to install ECharts, an optional peer dependency, if it cannot be loaded */
 export async function drawCharts(charts: readonly Chart[]): Promise<Picture[]> {
   const echarts = await import('echarts').catch((cause: unknown) => {
-    const advice = 'install it with "npm install echarts@6"';
-    throw new Error(
-      `charts need the package echarts, which cannot be loaded: ${advice} (${reasonOf(cause)})`,
-      {
-        cause,
-      },
-    );
+    throw new Error(needsPackages('a chart', ['echarts@6'], reasonOf(cause)), { cause });
   });
   return charts.map(({ file, height, option }) => {
     const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: PAGE_WIDTH, height });
