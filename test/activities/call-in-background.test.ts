@@ -7,9 +7,10 @@ import type { ModelCall } from '../../src/activities/model-call';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { outcomeOf } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
-import { findBegun, type LedgerRow } from '../../src/store/ledger';
+import { findBegun } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
+import { aRow, OPEN } from '../support/ledger-of';
 import { aCard, aRequest, KEY } from './models/ask';
 
 let providers: SimulatedProviders;
@@ -43,21 +44,9 @@ function run({ timeoutMs = 600_000, agoMs = 0, id, activity = anActivity() }: Se
   const allowance = { requests: 5, billable: 5 };
   const place = { purpose: 'step', rootId: 'solve-1', allowance, round: 0, step: 0, worker: 'ada' } as const;
   const call: ModelCall = { ...place, card, messages, maxOutputTokens, timeoutMs };
-  const row: LedgerRow = {
-    ...place,
-    callId: 'ca11',
-    rootId: 'w',
-    workflowId: 'w',
-    runId: 'r',
-    attempt: 1,
-    model: card.model,
-    error: null,
-    usage: null,
-    nanoUsd: null,
-    priceVersion: null,
-    startedAt: new Date(Date.now() - agoMs).toISOString(),
-    endedAt: null,
-  };
+  const ids = { callId: 'ca11', rootId: 'w', workflowId: 'w', runId: 'r' };
+  const startedAt = new Date(Date.now() - agoMs).toISOString();
+  const row = aRow({ ...OPEN, ...ids, worker: 'ada', model: card.model, priceVersion: null, startedAt });
   const dependencies = { background: backgroundOpenAI, store };
   const ask = (): Promise<Sent> => callInBackground(dependencies, call, KEY, { row, id: id ?? null });
   return activity.run<[], Sent, typeof ask>(ask);

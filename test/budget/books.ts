@@ -4,6 +4,7 @@ import type { SpendingLimits } from '../../src/protocol/messages';
 import type { WorstCase } from '../../src/budget/worst-case';
 import type { Allowance } from '../../src/protocol/activity-contract';
 import type { Call } from '../../src';
+import { sampleCall } from '../trace/sample-trace';
 
 /** One request of a call, and its provider's report. */
 export interface Request {
@@ -135,16 +136,8 @@ export function callOf({ told, tokens, nanoUsd }: Request): Call {
     cachedInputTokens: 0,
     reasoningTokens: 0,
   };
-  return {
-    callId: '',
-    purpose: 'step',
-    round: 0,
-    step: 0,
-    attempt: 1,
-    worker: 'w',
-    model: 'm',
-    error: null,
+  return sampleCall({
     usage: told === 'all' || told === 'tokens' ? usage : null,
     nanoUsd: told === 'free' ? 0 : told === 'all' || told === 'cost' ? nanoUsd : null,
-  };
+  });
 }

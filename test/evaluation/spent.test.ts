@@ -1,19 +1,11 @@
 import { spentOn, unitOf } from '../../src/evaluation/spent';
 import type { Call } from '../../src';
+import { sampleCall } from '../trace/sample-trace';
 
-const call = (usage: number | null, nanoUsd: number | null): Call => ({
-  callId: '0',
-  purpose: 'step',
-  round: 0,
-  step: 0,
-  attempt: 1,
-  worker: 'gpt',
-  model: 'gpt',
-  error: null,
-  usage:
-    usage === null ? null : { inputTokens: 0, outputTokens: usage, cachedInputTokens: 0, reasoningTokens: 0 },
-  nanoUsd,
-});
+const call = (tokens: number | null, nanoUsd: number | null): Call => {
+  const usage = { inputTokens: 0, outputTokens: tokens ?? 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  return sampleCall({ usage: tokens === null ? null : usage, nanoUsd });
+};
 
 test('a call that was lost changes no cost, and a price that is unknown makes the sum unknown', () => {
   const answered = call(100, 1_000);
