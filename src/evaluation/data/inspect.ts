@@ -84,14 +84,12 @@ export async function inspectDataSet(
     else noteProblems(row);
   }
   const { name = null, mapping = {} } = format ?? {};
+  const copies = index.copies();
   return {
     ...{ file, kind, format: name, mapping, questions, dates, badRows },
     ...{ graders: graders.tally(), topics: topics.tally(), levels: levels.tally(), leftOut: leftOut.tally() },
-    ...{
-      problems: problems.some(),
-      repeatedIds: repeatedIds.some(),
-      copies: new Collection(index.copies()).some(),
-    },
+    ...{ problems: problems.some(), repeatedIds: repeatedIds.some() },
+    copies: { count: copies.length, first: copies.slice(0, MAX_SHOWN) },
     overlap: other && { ...other.summary, ...overlap.some() },
   };
 }
@@ -139,10 +137,6 @@ const MAX_SHOWN = 20;
 class Collection<Each> {
   private count = 0;
   private readonly first: Each[] = [];
-
-  constructor(all: Iterable<Each> = []) {
-    for (const each of all) this.add(each);
-  }
 
   add(each: Each): void {
     this.count += 1;
