@@ -41,7 +41,7 @@ test('kill -9 of the embedded server: the next command starts it on the same fil
     await stage.providers.waitForRequest(({ model, outcome }) => model === 'a' && outcome === 'answered');
 
     const after = await attach(folder);
-    expect(after).toMatchObject({ address: before.address, started: true });
+    expect(after.address).toBe(before.address);
     await stage.temporal.client.workflow.getHandle(id).result();
     expect(await stage.client.trace(id)).toMatchObject({ status: 'completed', degraded: false });
     expect(await keptAnswers(stage.store)).toEqual(['a', 'b', 'conductor']);
