@@ -4,9 +4,25 @@ import type { LimitsInput } from '../protocol/activity-contract';
 import type { ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
-import type { MethodRecord } from './records';
+import type { MethodRecord } from './results';
 
-// Inputs and outputs of an evaluation's workflows and activities.
+// Names, inputs and outputs of an evaluation's workflows and activities. The names are written into histories: never
+// change one.
+
+/** Workflow type of one evaluation: every method on every question of a set. */
+export const EVALUATE_WORKFLOW = 'conductorEvaluate';
+/** Workflow type of one question of it, under all methods. */
+export const QUESTION_WORKFLOW = 'conductorEvaluateQuestion';
+
+export const PROGRESS_QUERY = 'progress';
+
+export const OPEN_QUESTION = 'conductor.evaluate.openQuestion';
+export const GRADE_ANSWERS = 'conductor.evaluate.gradeAnswers';
+export const COMPARE_ANSWERS = 'conductor.evaluate.compareAnswers';
+export const KEEP_RESULT = 'conductor.evaluate.keepResult';
+
+/** Evaluations give way to people who wait: Temporal's last priority. */
+export const EVALUATION_PRIORITY = 5;
 
 /** A question of a set that lies in the store. */
 export interface QuestionRef {
@@ -83,12 +99,8 @@ export interface CustomGradeRequest {
   readonly right: string;
 }
 
-export interface AskedQuestion {
-  readonly id: string;
-  /** Absent where the question names none. */
-  readonly topic?: string | undefined;
-  readonly text: Text;
-}
+/** One grade for each answer, or who gives them. */
+export type Graded = readonly RuleGrade[] | CustomGrader;
 
 /** Settings of every method on every question of an evaluation. */
 interface EvaluationSettings {
@@ -110,6 +122,8 @@ interface EvaluationSettings {
   readonly seed: number;
   /** The most that one run may cost, by the configuration; null: no limit. */
   readonly runNanoUsd: number | null;
+  /** Budget of this run of the workflow, over all its continuations and methods; null: no limit. */
+  readonly nanoUsd: number | null;
 }
 
 /** Input of `conductorEvaluate`. */
@@ -119,8 +133,6 @@ export interface EvaluateInput extends EvaluationSettings {
   readonly questions: number;
   /** How many questions may be under way together. */
   readonly window: number;
-  /** Budget of this run of the evaluation, over all its continuations; null: no limit. */
-  readonly nanoUsd: number | null;
   /** Set by the workflow itself where it goes on in a new run. */
   readonly carried?: EvaluationProgress;
 }
@@ -143,8 +155,6 @@ export interface EvaluationProgress {
 /** Input of `conductorEvaluateQuestion`. */
 export interface QuestionInput extends EvaluationSettings {
   readonly question: QuestionRef;
-  /** 10⁻⁹ USD, for all methods together; null: no limit. */
-  readonly nanoUsd: number | null;
 }
 
 export interface QuestionOutcome {
@@ -154,15 +164,16 @@ export interface QuestionOutcome {
   readonly spentNanoUsd: number;
 }
 
-export interface OpenedQuestion extends AskedQuestion {
-  /** Results of an earlier run of the evaluation. */
-  readonly known: readonly MethodRecord[];
-  readonly solved?: LoggedSolve;
-  /** Whether there is a right answer to judge by; absent: yes. */
-  readonly isOpen?: true;
-  /** Id of the worker that the learned router chose; absent where none did. */
-  readonly routed?: string | undefined;
+export interface AskedQuestion {
+  readonly id: string;
+  /** Absent where the question names none. */
+  readonly topic?: string | undefined;
+  readonly text: Text;
 }
 
-/** One grade for each answer, or who gives them. */
-export type Graded = readonly RuleGrade[] | CustomGrader;
+export interface OpenedQuestion extends AskedQuestion, Pick<EvaluatedQuestion, 'solved' | 'routed'> {
+  /** Results of an earlier run of the evaluation. */
+  readonly known: readonly MethodRecord[];
+  /** Whether there is a right answer to judge by; absent: yes. */
+  readonly isOpen?: true;
+}

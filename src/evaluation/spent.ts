@@ -2,8 +2,8 @@ import type { Call } from '../protocol/call';
 import type { SolveTrace } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { LoggedSolve } from './contract';
-import type { Spent } from './records';
-import { sumOfAll } from './statistics';
+import type { Spent } from './results';
+import { sumOfAll, tally } from './statistics';
 
 export const NOTHING_SPENT: Spent = { calls: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 
@@ -12,20 +12,18 @@ export const NOTHING_SPENT: Spent = { calls: 0, inputTokens: 0, outputTokens: 0,
  * about a method, and must not change how many attempts another one is given.
  */
 export function spentOn(calls: readonly Call[]): Spent {
-  return calls
+  const spent = calls
     .filter((call) => !isLost(call))
-    .map(spentOnCall)
-    .reduce(addSpent, NOTHING_SPENT);
+    .map(({ usage, nanoUsd }): Spent => {
+      const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
+      return { calls: 1, inputTokens, outputTokens, nanoUsd };
+    });
+  return spent.reduce(addSpent, NOTHING_SPENT);
 }
 
 /** Whether a call may have been billed, and no one knows how much, since its answer never came. */
 function isLost({ usage, nanoUsd }: Call): boolean {
   return usage === null && nanoUsd === null;
-}
-
-function spentOnCall({ usage, nanoUsd }: Call): Spent {
-  const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
-  return { calls: 1, inputTokens, outputTokens, nanoUsd };
 }
 
 export function addSpent(one: Spent, other: Spent): Spent {
@@ -46,25 +44,18 @@ export function unitOf({ nanoUsd }: Spent): (spent: Spent) => number {
 /** What the solves of a method on a question tell of it, beside its answer and how long they took. */
 export function factsOf(traces: readonly SolveTrace[]): Omit<LoggedSolve, 'answer' | 'runs' | 'latencyMs'> {
   const calls = traces.flatMap((trace) => trace.calls);
+  const rounds = traces.flatMap((trace) => trace.rounds.filter(({ steps }) => steps.length > 0));
+  const answered = rounds
+    .flatMap(({ steps }) => steps)
+    .filter(({ startedAt, error }) => startedAt !== null && error === null);
   return {
     spent: spentOn(calls),
     lost: calls.filter(isLost).length,
     planning: spentOn(calls.filter(({ purpose }) => purpose !== 'step')),
-    workers: countWorkers(traces),
+    workers: tally(answered.map(({ worker }) => worker)),
     plan: (traces[0] && ownRound(traces[0], 0)?.plan) ?? null,
-    rounds: traces.flatMap(({ rounds }) => rounds.filter(({ steps }) => steps.length > 0)).length,
+    rounds: rounds.length,
     degraded: traces.some(({ degraded }) => degraded),
     stoppedBy: traces.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
   };
-}
-
-function countWorkers(traces: readonly SolveTrace[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { rounds } of traces) {
-    for (const step of rounds.flatMap((round) => round.steps)) {
-      if (step.startedAt === null || step.error !== null) continue;
-      counts[step.worker] = (counts[step.worker] ?? 0) + 1;
-    }
-  }
-  return counts;
 }

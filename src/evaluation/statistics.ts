@@ -1,7 +1,5 @@
-import { randomFrom } from './chance';
-
-// The statistics of evaluations (bootstrap, Wilson, McNemar) and of the nightly gate (Student's t), without a library:
-// one would bring two hundred packages for these few functions.
+// The statistics of evaluations (Wilson, McNemar, Student's t) and of the nightly gate, without a library: one would bring
+// two hundred packages for these few functions.
 
 /** Bounds that hold a value with 95 % confidence. */
 export type Interval = readonly [low: number, high: number];
@@ -36,19 +34,16 @@ export function groupBy<Key, Value>(
 ): Map<Key, readonly Value[]> {
   const groups = new Map<Key, Value[]>();
   for (const value of values) {
-    const key = keyOf(value);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [value]);
-    else group.push(value);
+    const group = groups.get(keyOf(value)) ?? [];
+    group.push(value);
+    groups.set(keyOf(value), group);
   }
   return groups;
 }
 
 /** How often each word occurs. */
 export function tally(words: readonly string[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return Object.fromEntries(counts);
+  return sumCounts(words.map((word) => ({ [word]: 1 })));
 }
 
 /** Adds up the counts of each name. */
@@ -142,36 +137,26 @@ function tTail(t: number, degrees: number): number {
   return (1 - within) / 2;
 }
 
-const RESAMPLES = 1_000;
-
-/**
- * The percentile bootstrap interval of a mean (Efron 1979), with a fixed seed. Equal values, whose resamples never differ,
- * get Wilson's interval, which allows for the next one to differ.
- */
-export function intervalOf(values: readonly number[]): Interval | null {
-  const mean = meanOf(values);
-  if (mean === null) return null;
-  if (values.every((value) => value === values[0])) return wilson(mean, values.length);
-  const random = randomFrom('bootstrap', values.length);
-  const means = Array.from({ length: RESAMPLES }, () => {
-    let sum = 0;
-    for (let left = values.length; left > 0; left -= 1)
-      sum += values[Math.floor(random() * values.length)] ?? 0;
-    return sum / values.length;
-  }).sort((one, other) => one - other);
-  const at = (share: number): number => means[Math.floor(share * (RESAMPLES - 1))] ?? mean;
-  return [at(RISK / 2), at(1 - RISK / 2)];
-}
-
 /** The 97.5th percentile of the normal distribution. */
 const Z = 1.959964;
 
-/** Wilson's score interval of a share (Wilson 1927; Brown, Cai and DasGupta 2001). */
-function wilson(mean: number, count: number): Interval {
+/** Wilson's score interval of a share of right answers, scores of 0 or 1 (Wilson 1927); null without any. */
+export function shareInterval(scores: readonly number[]): Interval | null {
+  const mean = meanOf(scores);
+  if (mean === null) return null;
+  const count = scores.length;
   const denominator = 1 + Z ** 2 / count;
   const centre = (mean + Z ** 2 / (2 * count)) / denominator;
   const half = (Z * Math.sqrt((mean * (1 - mean)) / count + Z ** 2 / (4 * count ** 2))) / denominator;
   return [Math.max(0, centre - half), Math.min(1, centre + half)];
+}
+
+/** Interval of a mean by Student's t distribution; null with fewer than two values. */
+export function meanInterval(values: readonly number[], spread = spreadOf(values)): Interval | null {
+  const mean = meanOf(values);
+  if (mean === null || values.length < 2) return null;
+  const half = (tQuantile(RISK / 2, values.length - 1) * spread) / Math.sqrt(values.length);
+  return [mean - half, mean + half];
 }
 
 /** One method compared with another on the questions that both were judged on. */
@@ -194,29 +179,20 @@ export function comparePairs(
 ): Comparison | null {
   const differences = pairs.map(([own, other]) => own - other);
   const gain = meanOf(differences);
-  const interval = intervalOfDifferences(differences);
-  if (gain === null || interval === null) return null;
+  if (gain === null) return null;
+  // With no discordant pairs, assume a rate of 3/n (rule of three).
+  const spread = Math.max(spreadOf(differences) || 0, Math.sqrt(3 / differences.length));
+  const [low, high] = meanInterval(differences, spread) ?? [-1, 1];
   const better = differences.filter((difference) => difference > 0).length;
   const worse = differences.filter((difference) => difference < 0).length;
-  // With no discordant pairs, assume a rate of 3/n (rule of three).
-  const spread = Math.max(spreadOf(differences), Math.sqrt(3 / differences.length));
   return {
     against,
     pairs: pairs.length,
     gain,
-    interval,
+    interval: [Math.max(-1, low), Math.min(1, high)],
     p: signTest(better, worse),
     smallestGain: smallestGain(pairs.length, spread, RISK / 2),
   };
-}
-
-function intervalOfDifferences(differences: readonly number[]): Interval | null {
-  const [first] = differences;
-  if (first === undefined) return null;
-  if (differences.some((difference) => difference !== first)) return intervalOf(differences);
-  const [low, high] = wilson(Math.abs(first), differences.length);
-  if (first === 0) return [-high, high];
-  return first > 0 ? [low, high] : [-high, -low];
 }
 
 /** The two-sided sign test; on verdicts it is McNemar's exact test (McNemar 1947). */

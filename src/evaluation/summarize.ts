@@ -1,7 +1,7 @@
-import { type Failure, failureOf } from './analysis/failure';
-import { makesSamples, REFERENCE } from './methods/read-method';
+import { type Failure, failureOf } from './failure-kinds';
+import { REFERENCE } from './methods/read-method';
 import { MOST_ATTEMPTS } from './methods/samples';
-import type { Manifest, MethodRecord, Preference, Spent } from './records';
+import type { Manifest, MethodRecord, Preference, Spent } from './results';
 import { unitOf } from './spent';
 import { topologyOf } from '../plan/topology';
 import {
@@ -9,9 +9,10 @@ import {
   comparePairs,
   groupBy,
   type Interval,
-  intervalOf,
+  meanInterval,
   meanOf,
   percentile,
+  shareInterval,
   sharesOf,
   signTest,
   sumCounts,
@@ -92,7 +93,7 @@ export function summarize(manifest: Evaluated, records: readonly MethodRecord[])
     comparison: method === reference ? null : compare(of(method), reference, of(reference)),
     costGain: method === reference ? null : compareCosts(of(method), of(reference)),
     preferences: countPreferences(of(method)),
-    capped: makesSamples(method) ? countCapped(of(method), of(REFERENCE)) : 0,
+    capped: /^(?:best-of|vote):/.test(method) ? countCapped(of(method), of(REFERENCE)) : 0,
   }));
   // Leaves out the log, which was paid before.
   const paid = log === undefined ? records : records.filter(({ method }) => method !== REFERENCE);
@@ -120,19 +121,18 @@ function summarizeMethod(
   records: readonly MethodRecord[],
 ): Omit<MethodSummary, 'comparison' | 'costGain' | 'preferences' | 'failures' | 'capped'> {
   const scores = records.flatMap((record) => scoreOf(record) ?? []);
-  const count = (verdict: MethodRecord['verdict']): number =>
-    records.filter((record) => record.verdict === verdict).length;
+  const { correct = 0, unparseable = 0, ungraded = 0 } = tally(records.map(({ verdict }) => verdict));
   const latencies = records.map(({ latencyMs }) => latencyMs);
   const mean = (valueOf: (record: MethodRecord) => number): number => meanOf(records.map(valueOf)) ?? 0;
   const usd = totalUsd(records.map(({ spent }) => spent));
   return {
     method,
     questions: records.length,
-    correct: count('correct'),
+    correct,
     score: meanOf(scores),
-    interval: intervalOf(scores),
-    unparseable: count('unparseable'),
-    ungraded: count('ungraded'),
+    interval: shareInterval(scores),
+    unparseable,
+    ungraded,
     usd: usd === null || records.length === 0 ? null : usd / records.length,
     tokens: mean(({ spent }) => spent.inputTokens + spent.outputTokens),
     calls: mean(({ spent }) => spent.calls),
@@ -210,17 +210,14 @@ function compareCosts(
   const gains = pairsOf(own, others, ({ spent }) => spent.nanoUsd).map(([one, two]) => (one - two) / 1e9);
   const usd = meanOf(gains);
   if (usd === null || gains.length < own.length) return null;
-  const isEqual = gains.every((gain) => gain === usd);
-  return { usd, interval: isEqual ? [usd, usd] : (intervalOf(gains) ?? [usd, usd]) };
+  return { usd, interval: meanInterval(gains) ?? [usd, usd] };
 }
 
 function countPreferences(records: readonly MethodRecord[]): Preferences | null {
   const outcomes = records.flatMap(({ preference }) => preference?.outcome ?? []);
   if (outcomes.length === 0) return null;
-  const count = (outcome: Preference['outcome']): number =>
-    outcomes.filter((each) => each === outcome).length;
-  const [won, lost] = [count('won'), count('lost')];
-  return { won, lost, tied: count('tied'), unjudged: count('unjudged'), p: signTest(won, lost) };
+  const { won = 0, lost = 0, tied = 0, unjudged = 0 } = tally(outcomes);
+  return { won, lost, tied, unjudged, p: signTest(won, lost) };
 }
 
 /** The worker with the highest score alone; of equals the first. */

@@ -6,7 +6,7 @@ import { stepSchema } from '../plan/schema';
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
 export const MAX_QUESTION_BYTES = 1024 * 1024;
 
-const textSchema: z.ZodType<Text> = z.union([
+export const textSchema: z.ZodType<Text> = z.union([
   z.string(),
   z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
 ]);

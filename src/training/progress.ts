@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { verdictSchema } from '../evaluation/records';
+import { verdictSchema } from '../evaluation/results';
 import { updateMetricsSchema } from './trainer-contract';
 
 export type GroupPart = 'sampling' | 'rollouts' | 'grading';

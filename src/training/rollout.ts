@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptSchema } from '../evaluation/records';
+import { attemptSchema } from '../evaluation/results';
 
 const rolloutSchema = attemptSchema.extend({
   /** Its place in the group, and in the group's samples, from 0. */

@@ -1,4 +1,4 @@
-import { type Failure, failureOf } from '../evaluation/analysis/failure';
+import { type Failure, failureOf } from '../evaluation/failure-kinds';
 import type { Verdict } from '../grading/grade';
 import { topologyOf } from '../plan/topology';
 import type { CloseCycleRequest } from './contract';

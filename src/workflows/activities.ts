@@ -7,8 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { ConductorActivities } from '../protocol/activity-contract';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
-import { providerQueue } from '../protocol/names';
-import type { CHECK_RUN, RESOLVE_RUN } from '../protocol/names';
+import { type CHECK_RUN, providerQueue, type RESOLVE_RUN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 
 /** How long and how patiently a model call is waited for. */
@@ -65,15 +64,15 @@ export function configurationActivities(
   });
 }
 
-/** The activities that only touch the store: a minute is long for them, and a full disk may be emptied. */
-export function storeActivities(
+/** Activities that only read and write the store. Two minutes are long for them; half an hour is enough to free a disk. */
+export function storeActivities<Activities = ConductorActivities>(
   summary: string,
   taskQueue?: string,
-): ActivityInterfaceFor<ConductorActivities> {
-  return proxyActivities<ConductorActivities>({
+): ActivityInterfaceFor<Activities> {
+  return proxyActivities<Activities>({
     taskQueue,
-    startToCloseTimeout: '1m',
-    scheduleToCloseTimeout: '10m',
+    startToCloseTimeout: '2m',
+    scheduleToCloseTimeout: '30m',
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     summary,
   });

@@ -1,7 +1,7 @@
 import { questionsOf } from '../../examples/evaluate/world';
 import { EvaluationPlugin } from '../../src/evaluation';
 import { type ConfigInput, renderPlan } from '../../src';
-import type { EvaluateInput } from '../../src/evaluation/contract';
+import { EVALUATE_WORKFLOW, type EvaluateInput } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
 import { checkCheckpoints } from '../../src/training/cli/check-checkpoints';
@@ -16,7 +16,6 @@ import { startScriptedPolicy } from '../support/scripted-policy';
 import { step } from '../support/stage';
 import { METHODS } from '../../src/evaluation/methods/read-method';
 import type { MethodSummary, Summary } from '../../src/evaluation/summarize';
-import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
 import { CALL_NANO_USD, type EvaluationStage, openEvaluation } from './open-evaluation';
 
 const QUESTIONS = questionsOf(2).map((question) => ({ ...question, routed: 'coder' }));
@@ -38,10 +37,8 @@ const ALL = [
 ];
 
 test('every method is tried on a question, judged, and kept with its cost and its trace', async () => {
-  const input = await stage.inputOf('eval-all', ALL, { questions: 1 });
-  const progress = await stage.whileWorking(() => stage.run(input));
+  const { input, progress, records } = await stage.play('eval-all', ALL, { questions: 1 });
   expect(progress).toMatchObject({ begun: 1, done: 1, stoppedBy: null });
-  const records = await stage.results('eval-all');
   expect(records).toHaveLength(input.methods.length);
   expect(records.filter(({ verdict }) => verdict === 'ungraded')).toEqual([]);
   // Each call is paid for once: what a changed plan cost to write, it inherits.
@@ -70,9 +67,8 @@ test('every method is tried on a question, judged, and kept with its cost and it
 test('more attempts than one plan shows are compared group by group', async () => {
   const dear = await openEvaluation(QUESTIONS, { conductorPrice: { input: 0, output: 300 } });
   try {
-    const input = await dear.inputOf('eval-many', ['best-of:scholar'], { questions: 1 });
-    await dear.whileWorking(() => dear.run(input));
-    const [best, conductor] = await dear.results('eval-many');
+    const { records } = await dear.play('eval-many', ['best-of:scholar'], { questions: 1 });
+    const [best, conductor] = records;
     expect(best).toMatchObject({ method: 'best-of:scholar', answer: expect.anything() as string });
     expect(best?.spent.calls).toBeGreaterThan(MAX_STEPS);
     expect(best?.spent.nanoUsd).toBeLessThanOrEqual(conductor?.spent.nanoUsd ?? 0);
@@ -82,8 +78,7 @@ test('more attempts than one plan shows are compared group by group', async () =
 }, 120_000);
 
 test('what was learned of an earlier evaluation decides who answers, and its cost is told', async () => {
-  const earlier = await stage.inputOf('eval-earlier', ['workers'], { questions: 1 });
-  await stage.whileWorking(() => stage.run(earlier));
+  const { input: earlier, records: tried } = await stage.play('eval-earlier', ['workers'], { questions: 1 });
   const manifest = { ...earlier, schema: 1, file: 'earlier.jsonl', startedAt: '' };
   await stage.store.write(manifestKey(earlier.id), Buffer.from(JSON.stringify(manifest)));
   const asked = { workers: earlier.workers, questions: questionsOf(2) };
@@ -98,13 +93,12 @@ test('what was learned of an earlier evaluation decides who answers, and its cos
     repeated: 0,
     nanoUsd: 3 * CALL_NANO_USD,
   });
-  const right = (await stage.results(earlier.id)).filter(({ verdict }) => verdict === 'correct');
+  const right = tried.filter(({ verdict }) => verdict === 'correct');
   expect(right.map(({ method }) => method)).toContain(`worker:${questions[0]?.routed ?? ''}`);
 
   const { key: set } = await keepLines(stage.store, questions, questionSetKey);
-  const later = await stage.inputOf('eval-later', ['workers', 'learned-router'], { questions: 1, set });
-  await stage.whileWorking(() => stage.run(later));
-  const records = await stage.results(later.id);
+  const changes = { questions: 1, set };
+  const { records } = await stage.play('eval-later', ['workers', 'learned-router'], changes);
   const routed = records.find(({ method }) => method === 'learned-router');
   expect(routed?.workers).toEqual({ [questions[0]?.routed ?? '']: 1 });
   const alone = records.find(({ method }) => method === `worker:${questions[0]?.routed ?? ''}`);
@@ -127,12 +121,9 @@ test('a checkpoint of any training run is a method, and one that is not there is
     await writeManifest(stage.store, manifest);
     policy.script(renderPlan({ steps: [step('clerk', 'Answer it.')] }, ['scholar', 'coder', 'clerk']));
     await checkCheckpoints(stage.store, ['conductor', 'conductor:nightly/000001']);
-    const input = await stage.inputOf('eval-checkpoint', ['conductor', 'conductor:nightly/1'], {
-      questions: 1,
-    });
     const plugins = [new TrainingPlugin({ config: stage.config, store: stage.store })];
-    await stage.whileWorking(() => stage.run(input), { plugins });
-    const records = await stage.results(input.id);
+    const methods = ['conductor', 'conductor:nightly/1'];
+    const { input, records } = await stage.play('eval-checkpoint', methods, { questions: 1 }, { plugins });
     const [prompted, trained] = input.methods.map((name) => records.find(({ method }) => method === name));
     expect(prompted?.plan?.steps).toHaveLength(3);
     expect(trained).toMatchObject({ method: 'conductor:nightly/000001', workers: { clerk: 1 } });
@@ -210,9 +201,7 @@ test('a right answer that the last step lost is told, and so are votes for it', 
   stage.providers.script('scholar', [say('0')]);
   stage.providers.script('clerk', [say(answer), ...Array<string>(20).fill(say('0'))]);
   const methods = ['conductor', 'vote:clerk', 'worker:clerk'];
-  const input = await stage.inputOf('eval-lost', methods, { questions: 1 });
-  await stage.whileWorking(() => stage.run(input));
-  const records = await stage.results(input.id);
+  const { input, records } = await stage.play('eval-lost', methods, { questions: 1 });
   const outputsOf = (name: string): unknown => records.find(({ method }) => method === name)?.outputs;
   // The Conductor has the coder answer, the scholar check, and the coder decide.
   expect(outputsOf('conductor')).toEqual([['correct', 'wrong', 'wrong']]);
@@ -226,18 +215,17 @@ test('answers that the grader holds equal are votes for one', async () => {
   const [question] = questionsOf(1);
   const set = await keepQuestions([{ ...question, grader: 'freeform', answer: 'the Danube' }]);
   stage.providers.script('clerk', ['the Rhine', 'Danube', 'The Danube.', 'the  danube', 'Rhine, I think']);
-  const input = await stage.inputOf('eval-votes', ['conductor', 'vote:clerk'], set);
-  await stage.whileWorking(() => stage.run(input));
-  const voted = (await stage.results(input.id)).find(({ method }) => method === 'vote:clerk');
+  const { records } = await stage.play('eval-votes', ['conductor', 'vote:clerk'], set);
+  const voted = records.find(({ method }) => method === 'vote:clerk');
   expect(voted).toMatchObject({ verdict: 'correct' });
 });
 
 test('a provider that fails says nothing about a method', async () => {
   stage.providers.answer('clerk', { fault: 'bad-request' });
-  const input = await stage.inputOf('eval-fault', ['worker:clerk', 'worker:coder'], { questions: 1 });
-  const progress = await stage.whileWorking(() => stage.run(input));
+  const methods = ['worker:clerk', 'worker:coder'];
+  const { progress, records } = await stage.play('eval-fault', methods, { questions: 1 });
   expect(progress.scores).toMatchObject([{ graded: 0 }, { graded: 1 }]);
-  const [failed] = await stage.results('eval-fault');
+  const [failed] = records;
   expect(failed).toMatchObject({ method: 'worker:clerk', verdict: 'ungraded', answer: null });
   expect(failed?.reason).toContain('clerk');
   expect(failed?.runs).toEqual(['eval-fault-1-worker-clerk']);
@@ -268,13 +256,13 @@ test('a verifier has the last word where the question says so, its calls booked 
     const { words, partOf } = readPrompt(text);
     return `${partOf('answer to judge')} it is.\n${words[0] ?? ''}`;
   });
-  const input = await stage.inputOf('eval-verified', ['worker:clerk', 'worker:coder'], set);
-  const progress = await stage.whileWorking(() => stage.run({ ...input, verifier: stage.verifier }));
+  const methods = ['worker:clerk', 'worker:coder'];
+  const changes = { ...set, verifier: stage.verifier };
+  const { input, progress, records } = await stage.play('eval-verified', methods, changes);
   expect(progress.scores).toEqual([
     { correct: 2, graded: 2 },
     { correct: 2, graded: 2 },
   ]);
-  const records = await stage.results('eval-verified');
   const [clerk, coder] = records;
   expect(clerk).toMatchObject({ graderVersion: 'freeform/2 verifier/judge', judging: { calls: 1 } });
   expect(coder).toMatchObject({ method: 'worker:coder', graderVersion: 'freeform/2' });
@@ -282,18 +270,12 @@ test('a verifier has the last word where the question says so, its calls booked 
   expect(await stage.rows('eval-verified-1')).toMatchObject([{ worker: 'verifier' }]);
   const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
   expect(progress.spentNanoUsd).toBe(paid);
-  const { usd, methods } = await stage.summary(input);
-  expect(usd).toBeCloseTo(paid / 1e9, 9);
-  expect(methods[0]?.calls).toBe(1);
-});
-
-test('without a verifier the rule has the last word', async () => {
-  const question = { id: 'a', grader: 'freeform', answer: 'the Danube', verify: true };
-  const set = await keepQuestions([{ ...question, question: 'Which river flows through Vienna?' }]);
-  stage.providers.answer('clerk', 'the Donau');
-  const input = await stage.inputOf('eval-ruled', ['worker:clerk'], set);
-  await stage.whileWorking(() => stage.run(input));
-  expect(await stage.results('eval-ruled')).toMatchObject([{ verdict: 'wrong' }]);
+  const summary = await stage.summary(input);
+  expect(summary.usd).toBeCloseTo(paid / 1e9, 9);
+  expect(summary.methods[0]?.calls).toBe(1);
+  // Without a verifier the rule has the last word.
+  const ruled = await stage.play('eval-ruled', ['worker:clerk'], { ...set, questions: 1 });
+  expect(ruled.records).toMatchObject([{ verdict: 'wrong' }]);
 });
 
 test('what the log knows is not asked again, and a judge that prefers a place prefers nothing', async () => {
@@ -317,12 +299,10 @@ test('what the log knows is not asked again, and a judge that prefers a place pr
     return `I compare.\n${said[other] ?? 'nothing'}`;
   });
   const changes = { ...set, verifier: stage.verifier, compares: true };
-  const input = await stage.inputOf('eval-log', ['conductor', 'worker:clerk'], changes);
-  await stage.whileWorking(() => stage.run(input));
+  const { input, records } = await stage.play('eval-log', ['conductor', 'worker:clerk'], changes);
   const models = stage.providers.log.map(({ model }) => model);
   expect(models.filter((model) => model === 'conductor')).toEqual([]);
   expect(models.filter((model) => model === 'judge')).toHaveLength(10);
-  const records = await stage.results('eval-log');
   expect(records.filter(({ method }) => method === 'conductor')).toMatchObject(
     Array(5).fill({ verdict: 'ungraded', runs: ['solve-1'], spent }),
   );
@@ -339,13 +319,13 @@ test('what the log knows is not asked again, and a judge that prefers a place pr
 });
 
 test('an evaluation goes on with the configuration that it began with', async () => {
-  const input = await stage.inputOf('eval-kept', ['conductor', 'worker:clerk'], { questions: 1 });
   const worker = new EvaluationPlugin({
     config: { ...(stage.config as ConfigInput), limits: { steps: 1 }, recursion: 'never' },
     store: stage.store,
   });
-  await stage.whileWorking(() => stage.run(input), { plugins: [worker] });
-  const [conductor] = await stage.results('eval-kept');
+  const methods = ['conductor', 'worker:clerk'];
+  const { records } = await stage.play('eval-kept', methods, { questions: 1 }, { plugins: [worker] });
+  const [conductor] = records;
   expect(conductor?.plan?.steps).toHaveLength(3);
 });
 

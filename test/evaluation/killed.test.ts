@@ -1,8 +1,7 @@
 import { questionsOf } from '../../examples/evaluate/world';
 import { randomFrom } from '../../src/evaluation/chance';
-import type { EvaluationProgress } from '../../src/evaluation/contract';
-import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
-import type { MethodRecord } from '../../src/evaluation/records';
+import { EVALUATE_WORKFLOW, type EvaluationProgress } from '../../src/evaluation/contract';
+import type { MethodRecord } from '../../src/evaluation/results';
 import { embeddedServer } from '../../src/local/embedded-server';
 import { holdersOf, processMark } from '../../src/local/processes';
 import { databasePath } from '../../src/local/server-process';

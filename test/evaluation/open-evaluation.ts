@@ -1,11 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { modelsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
 import { readResults } from '../../src/evaluation/activities/read-results';
-import type { EvaluateInput, EvaluationProgress } from '../../src/evaluation/contract';
+import {
+  EVALUATE_WORKFLOW,
+  type EvaluateInput,
+  type EvaluationProgress,
+} from '../../src/evaluation/contract';
 import { questionSetKey, resultsFolder } from '../../src/evaluation/store-keys';
 import { readMethods } from '../../src/evaluation/methods/read-method';
-import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
-import type { MethodRecord } from '../../src/evaluation/records';
+import type { MethodRecord } from '../../src/evaluation/results';
 import { summarize, type Summary } from '../../src/evaluation/summarize';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
@@ -24,9 +27,22 @@ const IDS = Object.keys(WORKERS);
 export interface EvaluationStage extends Stage {
   readonly verifier: ModelCard;
   run(input: EvaluateInput, client?: Client): Promise<EvaluationProgress>;
+  /** Runs an evaluation to its end. */
+  play(
+    id: string,
+    methods: readonly string[],
+    changes?: Partial<EvaluateInput>,
+    options?: Parameters<Stage['whileWorking']>[1],
+  ): Promise<Played>;
   inputOf(id: string, methods: readonly string[], changes?: Partial<EvaluateInput>): Promise<EvaluateInput>;
   results(id: string): Promise<readonly MethodRecord[]>;
   summary(input: EvaluateInput): Promise<Summary>;
+}
+
+interface Played {
+  readonly input: EvaluateInput;
+  readonly progress: EvaluationProgress;
+  readonly records: readonly MethodRecord[];
 }
 
 /** A stage whose pool is the simulated world, where every call costs the same unless the Conductor has another price. */
@@ -54,31 +70,38 @@ export async function openEvaluation(
   const results = (id: string): Promise<readonly MethodRecord[]> =>
     readResults(stage.store, resultsFolder(id));
   const config = parseConfig(stage.config);
-  const [run, verifier] = [resolveRun(config), resolveVerifier(config)];
+  const [resolved, verifier] = [resolveRun(config), resolveVerifier(config)];
   if (verifier === null) throw new Error('the stage has a verifier');
+  const run: EvaluationStage['run'] = async (input, { workflow } = stage.temporal.client) => {
+    const options = { workflowId: input.id, taskQueue: stage.taskQueue, args: [input] };
+    return (await workflow.execute(EVALUATE_WORKFLOW, options)) as EvaluationProgress;
+  };
+  const inputOf: EvaluationStage['inputOf'] = async (id, methods, changes = {}) => {
+    const { key } = await keepLines(stage.store, questions, questionSetKey);
+    return {
+      id,
+      methods: readMethods(methods, IDS),
+      workers: IDS,
+      seed: 1,
+      set: key,
+      questions: questions.length,
+      window: 4,
+      run: resolved,
+      runNanoUsd: null,
+      nanoUsd: null,
+      ...changes,
+    };
+  };
   return {
     ...stage,
     verifier,
     results,
-    run: async (input, { workflow } = stage.temporal.client) => {
-      const options = { workflowId: input.id, taskQueue: stage.taskQueue, args: [input] };
-      return (await workflow.execute(EVALUATE_WORKFLOW, options)) as EvaluationProgress;
-    },
-    inputOf: async (id, methods, changes = {}) => {
-      const { key } = await keepLines(stage.store, questions, questionSetKey);
-      return {
-        id,
-        methods: readMethods(methods, IDS),
-        workers: IDS,
-        seed: 1,
-        set: key,
-        questions: questions.length,
-        window: 4,
-        run,
-        runNanoUsd: null,
-        nanoUsd: null,
-        ...changes,
-      };
+    run,
+    inputOf,
+    play: async (id, methods, changes, options) => {
+      const input = await inputOf(id, methods, changes);
+      const progress = await stage.whileWorking(() => run(input), options);
+      return { input, progress, records: await results(id) };
     },
     summary: async (input) => {
       const [methods, workers] = [[...input.methods], [...input.workers]];

@@ -1,5 +1,5 @@
 import { readJson, type Store } from '../../store/store';
-import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../records';
+import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../results';
 import { manifestKey } from '../store-keys';
 
 /** Results below a folder, in the order of questions; records of another version are skipped. */

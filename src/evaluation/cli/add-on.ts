@@ -1,5 +1,5 @@
 import type { AddOn } from '../../cli/add-ons';
-import { EVALUATE_WORKFLOW } from '../names';
+import { EVALUATE_WORKFLOW } from '../contract';
 
 /** Loads what it needs only when it is asked for: every command begins with this file. */
 export const EVALUATION: AddOn = {

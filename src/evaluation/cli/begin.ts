@@ -16,10 +16,9 @@ import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import type { Config } from '../../config/schema';
 import { readResults } from '../activities/read-results';
-import type { EvaluateInput } from '../contract';
+import { EVALUATE_WORKFLOW, type EvaluateInput, EVALUATION_PRIORITY } from '../contract';
 import { manifestKey, questionSetKey, resultsFolder } from '../store-keys';
-import { EVALUATE_WORKFLOW, EVALUATION_PRIORITY } from '../names';
-import type { Manifest } from '../records';
+import type { Manifest } from '../results';
 import { routeQuestions } from './learn';
 import type { PlannedEvaluation, PlanOptions } from './plan-evaluation';
 

@@ -5,7 +5,7 @@ import type { ResolvedRun, RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
 import { readManifest, readResults } from '../activities/read-results';
 import { EVALUATIONS, isManifestKey, resultsFolder } from '../store-keys';
-import type { Manifest } from '../records';
+import type { Manifest } from '../results';
 import { bestWorker, summarize } from '../summarize';
 
 /** Every evaluation of a store, the latest first. */

@@ -5,9 +5,8 @@ import { follow } from '../../cli/view/follow';
 import { openView } from '../../cli/view/open-view';
 import { describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
-import type { EvaluationProgress } from '../contract';
-import { PROGRESS_QUERY } from '../names';
-import type { Manifest } from '../records';
+import { type EvaluationProgress, PROGRESS_QUERY } from '../contract';
+import type { Manifest } from '../results';
 
 /** Shows an evaluation on stderr until it has ended; null after Ctrl-C. @throws Error for one that failed */
 export async function followEvaluation(

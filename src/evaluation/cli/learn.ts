@@ -6,7 +6,7 @@ import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { resultsFolder } from '../store-keys';
 import { learnRouting, type GradedExample } from '../methods/learned-router';
-import type { Learned, Manifest } from '../records';
+import type { Learned, Manifest } from '../results';
 import { groupBy, sumOfAll } from '../statistics';
 import { findEvaluation } from './find-evaluation';
 

@@ -13,7 +13,7 @@ import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import type { PlainGrader } from '../data/format';
 import { readQuestionFile } from '../data/data-set';
-import type { LogFacts } from '../records';
+import type { LogFacts } from '../results';
 import { factsOf } from '../spent';
 import type { DrawOptions } from './questions';
 

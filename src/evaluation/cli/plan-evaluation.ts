@@ -9,7 +9,7 @@ import { counted, describeUsd } from '../../trace/describe';
 import type { Config } from '../../config/schema';
 import type { EvaluatedQuestion } from '../contract';
 import { readMethods, REFERENCE } from '../methods/read-method';
-import type { LogFacts, Manifest } from '../records';
+import type { LogFacts, Manifest } from '../results';
 import { findBestWorker } from './find-evaluation';
 import { type Estimate, estimateEvaluation } from './estimate';
 import { checkLearning } from './learn';

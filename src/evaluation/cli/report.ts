@@ -1,9 +1,9 @@
 import { TOPOLOGIES } from '../../plan/topology';
 import { counted, describeUsd } from '../../trace/describe';
-import { FAILURES } from '../analysis/failure';
-import type { Learned } from '../records';
+import { FAILURES } from '../failure-kinds';
+import type { Learned } from '../results';
 import { MOST_ATTEMPTS } from '../methods/samples';
-import type { Picture } from '../report/draw';
+import type { Picture } from '../report/page';
 import type { Report, Table } from '../report/report';
 import type { MethodSummary, Summary } from '../summarize';
 import { findingsOfLog } from './report-of-log';
@@ -57,7 +57,7 @@ function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learne
 }
 
 const describeColumns = (reference: string): string =>
-  'Score: right answers of those that could be judged, with the bootstrap interval over questions. Difference: from the ' +
+  'Score: right answers of those that could be judged, with Wilson’s interval. Difference: from the ' +
   `score of ${reference}, question by question, with p of McNemar’s exact test; what could be found is the smallest ` +
   'difference that so many questions show four times out of five. USD, tokens, calls: means per question, the ' +
   'Conductor’s own calls included. Latency: median and 95th percentile of a question, waits included.';

@@ -37,11 +37,35 @@ interface ConductorMethod {
 export interface MethodEntry {
   /** One line of the command's help. */
   readonly description: string;
-  /** Argument behind the colon: a worker that must be named, or in whose place the first one or any stands. */
-  readonly argument: 'none' | 'examples' | 'policy' | 'worker' | 'first worker' | 'any worker';
+  readonly argument: Argument;
   /** @param argument in its full form; '' where there is none */
   readonly make: (argument: string) => Method;
 }
 
-/** The subtask of a worker that is given the whole question. */
-export const ANSWER = 'Answer the question completely.';
+/** What may stand behind the colon of a method. */
+export interface Argument {
+  readonly expected: (workers: readonly string[]) => string;
+  /** @returns its full form; null for what is not understood */
+  readonly read: (text: string, workers: readonly string[]) => string | null;
+}
+
+export const NO_ARGUMENT: Argument = {
+  expected: () => 'nothing behind its name',
+  read: (text) => oneOf([''], text),
+};
+export const WORKER: Argument = {
+  expected: (workers) => `one of ${workers.join(', ')} behind the colon`,
+  read: (text, workers) => oneOf(workers, text),
+};
+export const WORKER_OR_FIRST: Argument = {
+  ...WORKER,
+  read: (text, workers) => oneOf(workers, text === '' ? (workers[0] ?? '') : text),
+};
+export const WORKER_OR_ANY: Argument = {
+  ...WORKER,
+  read: (text, workers) => oneOf(['', ...workers], text),
+};
+
+export function oneOf(known: readonly string[], text: string): string | null {
+  return known.includes(text) ? text : null;
+}

@@ -1,12 +1,8 @@
-import { generic, oneModel, permuted, silent } from './ablations';
-import { EXAMPLE_SET_NAMES } from '../../plan/plan';
-import { conductor, examples, policyName, readPolicy, router } from './conductor';
+import { conductor, examples, router } from './conductor';
 import { learnedRouter } from './learned-router';
 import type { Method, MethodEntry } from './method';
-import { mixture } from './mixture';
-import { randomPlan } from './random';
+import { generic, mixture, oneModel, permuted, randomPlan, reflection, silent, worker } from './plans';
 import { bestOf, vote } from './samples';
-import { reflection, worker } from './single';
 
 /** Every method by its name, in the order of the help. */
 export const METHODS: Readonly<Record<string, MethodEntry>> = {
@@ -38,51 +34,16 @@ export function readMethod(text: string, workers: readonly string[]): { name: st
   const [name = '', ...rest] = text.split(':');
   const entry = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
   if (entry === undefined) {
-    throw new RangeError(
-      `there is no method ${JSON.stringify(text)}: name some of ${Object.keys(METHODS).join(', ')}, or workers`,
-    );
+    const names = Object.keys(METHODS).join(', ');
+    throw new RangeError(`there is no method ${JSON.stringify(text)}: name some of ${names}, or workers`);
   }
-  const value = readArgument(entry.argument, rest.join(':'), workers);
+  const { argument, make } = entry;
+  const value = argument.read(rest.join(':'), workers);
   if (value === null) {
-    const expected = EXPECTED[entry.argument] ?? `one of ${workers.join(', ')} behind the colon`;
+    const expected = argument.expected(workers);
     throw new RangeError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
   }
-  return { name: value === '' ? name : `${name}:${value}`, method: entry.make(value) };
-}
-
-/** Whether a method, by its name, makes as many attempts as the Conductor's cost pays for. */
-export function makesSamples(name: string): boolean {
-  const [kind = ''] = name.split(':', 1);
-  return [bestOf, vote].includes(METHODS[kind] ?? worker);
-}
-
-const EXPECTED: Readonly<Partial<Record<MethodEntry['argument'], string>>> = {
-  none: 'nothing behind its name',
-  examples: 'none, in-domain or mixed behind the colon',
-  policy:
-    'a depth from 0 to 9 behind the colon, or a checkpoint such as nightly/000040, or both, nightly/000040:1',
-};
-
-/** The method's argument in its full form; '' for none, null for one that it does not take. */
-function readArgument(
-  kind: MethodEntry['argument'],
-  argument: string,
-  workers: readonly string[],
-): string | null {
-  if (kind === 'policy') {
-    const policy = readPolicy(argument);
-    return policy && policyName(policy);
-  }
-  const usual = { examples: 'none', 'first worker': workers[0] ?? '' } as const;
-  const value = argument === '' && (kind === 'examples' || kind === 'first worker') ? usual[kind] : argument;
-  const known = {
-    none: [''],
-    examples: EXAMPLE_SET_NAMES,
-    worker: workers,
-    'first worker': workers,
-    'any worker': ['', ...workers],
-  } satisfies Record<typeof kind, readonly string[]>;
-  return (known[kind] as readonly string[]).includes(value) ? value : null;
+  return { name: value === '' ? name : `${name}:${value}`, method: make(value) };
 }
 
 /**

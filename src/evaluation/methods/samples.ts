@@ -1,6 +1,6 @@
 import type { Plan, Step } from '../../plan/plan';
 import { MAX_STEPS } from '../../protocol/messages';
-import type { MethodEntry } from './method';
+import { type MethodEntry, WORKER_OR_FIRST } from './method';
 
 /**
  * In 95 % of pools of seven drawn from the price table, the most expensive model being the Conductor, a question costs
@@ -14,14 +14,14 @@ const MOST_COMPARED = MAX_STEPS - 1;
 /** One worker, asked as often as the Conductor's cost pays for; it then chooses among its answers itself. */
 export const bestOf: MethodEntry = {
   description: "one worker's answers, as many as the Conductor's cost pays for; it chooses the best itself",
-  argument: 'first worker',
+  argument: WORKER_OR_FIRST,
   make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }),
 };
 
 /** Samples as `best-of` does; the most frequent answer wins. */
 export const vote: MethodEntry = {
   description: "one worker's answers, as many as the Conductor's cost pays for; the most frequent one wins",
-  argument: 'first worker',
+  argument: WORKER_OR_FIRST,
   make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }),
 };
 

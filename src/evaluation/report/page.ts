@@ -1,7 +1,9 @@
 import type { EChartsOption } from 'echarts' with { 'resolution-mode': 'import' };
+import { needsPackages } from '../../explain';
+import { reasonOf } from '../../reason-of';
 import { oneLine } from '../../trace/lines';
 
-// ECharts options that all charts of evaluations and training runs share.
+// What all charts of evaluations and training runs share.
 
 /** A page of charts, and the name of its file without the ending. */
 export interface Chart {
@@ -76,4 +78,26 @@ export function legend(left: number, top: number): object {
     textStyle: { color: TEXT, fontSize: 11 },
     formatter: (name: string) => name.slice(name.indexOf(':') + 1),
   };
+}
+
+/** A drawn chart. */
+export interface Picture {
+  readonly file: string;
+  readonly svg: string;
+}
+
+/** @throws Error that says how to install ECharts, an optional peer dependency, if it cannot be loaded */
+export async function drawCharts(charts: readonly Chart[]): Promise<Picture[]> {
+  const echarts = await import('echarts').catch((cause: unknown) => {
+    throw new Error(needsPackages('a chart', ['echarts@6'], reasonOf(cause)), { cause });
+  });
+  return charts.map(({ file, height, option }) => {
+    const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: PAGE_WIDTH, height });
+    try {
+      chart.setOption(option);
+      return { file: `${file}.svg`, svg: chart.renderToSVGString() };
+    } finally {
+      chart.dispose();
+    }
+  });
 }

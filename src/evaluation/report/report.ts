@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { oneLine } from '../../trace/lines';
-import type { Picture } from './draw';
+import type { Picture } from './page';
 
 /** Rows of text, the head first. */
 export interface Table {

@@ -1,24 +1,21 @@
-import { ApplicationFailure } from '@temporalio/workflow';
-import type { Grade } from '../../grading/verdict';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
-import type { Background } from '../../protocol/activity-contract';
 import type { ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import type { ResolvedRun } from '../../protocol/run';
 import type { SolveTrace, StepTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
+import { emptyTrace } from '../../trace/reduce';
 import { limitIn } from '../../workflows/failures';
-import { inWindow } from '../../workflows/in-window';
 import type { Limits } from '../../workflows/limits';
 import { obtainPlan } from '../../workflows/make-plan';
-import type { RunContext } from '../../workflows/run-context';
+import { PayloadBudget } from '../../workflows/payload-budget';
+import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
-import type { AskedQuestion, QuestionRef, RuleGrade } from '../contract';
-import type { Attempt } from '../records';
+import { Approval, Steering } from '../../workflows/steering';
+import type { AskedQuestion, QuestionRef } from '../contract';
+import type { Attempt } from '../results';
 import { sumOfAll } from '../statistics';
-import { askVerifier, verifiedGrade, type VerifierReply } from './ask-verifier';
-import { gradeAnswers } from './grade-answers';
-import { runGiven, runWithin } from './run-within';
 
 /** A question, and what its attempts share. */
 export interface Attempts {
@@ -42,8 +39,7 @@ export async function playPlan(
   attempt: number,
   reviewed: Text | null = null,
 ): Promise<Ungraded> {
-  const background = reviewed === null ? [] : [{ subtask: null, output: reviewed }];
-  const context = contextOf(attempts, attempt, background);
+  const context = contextOf(attempts, attempt, reviewed);
   await runGiven(context, plan);
   return outcomeOf(context, plan);
 }
@@ -58,7 +54,7 @@ export async function playPrompted(
   attempt: number,
   isImitated: boolean,
 ): Promise<Ungraded> {
-  const context = contextOf(attempts, attempt, []);
+  const context = contextOf(attempts, attempt, null);
   const { recorder } = context;
   try {
     const { plan } = await obtainPlan(context);
@@ -80,68 +76,55 @@ export const NOT_PLAYED: Ungraded = {
   nanoUsd: 0,
 };
 
-/** Grades attempts. A provider's failure, or a limit of ours, is never counted against a plan. */
-export async function gradeAttempts<Result extends Ungraded>(
-  attempts: Attempts,
-  played: readonly Result[],
-): Promise<readonly (Result & Attempt)[]> {
-  const gradable = played.filter(({ plan, invalidBecause }) => plan !== null && invalidBecause === null);
-  const answers = gradable.map(({ answer }) => answer);
-  const grades = answers.length === 0 ? [] : await verifyAll(attempts, await gradeAnswers(attempts, answers));
-  return played.map((each) => ({ ...each, ...verdictOn(each, grades[gradable.indexOf(each)]) }));
-}
-
-type VerdictOn = Pick<Attempt, 'verdict'> &
-  Partial<Pick<Attempt, 'extracted' | 'reason' | 'graderVersion' | 'invalidBecause'>>;
-
-function verdictOn({ plan, invalidBecause }: Ungraded, grade: Grade | undefined): VerdictOn {
-  if (grade === undefined) {
-    return { verdict: plan === null && invalidBecause === null ? 'unparseable' : 'ungraded' };
-  }
-  const { verdict, extracted, reason, graderVersion } = grade;
-  if (verdict === 'ungraded') return { verdict, invalidBecause: reason };
-  // Only a plan can be unparseable: an answer that settles on nothing is wrong.
-  return { verdict: verdict === 'correct' ? verdict : 'wrong', extracted, reason, graderVersion };
-}
-
-/** Verifies each distinct answer once. */
-function verifyAll(
-  { verifier, window, run, limits, identityOf }: Attempts,
-  grades: readonly RuleGrade[],
-): Promise<readonly Grade[]> {
-  const asked = new Map<string, Promise<VerifierReply>>();
-  return inWindow(grades, window, async (grade, index) => {
-    const { verification } = grade;
-    if (verification === undefined || verifier === undefined) return grade;
-    const { prompt, correct } = verification;
-    const identity = `${identityOf(index)}/${verifier.id}`;
-    const reply =
-      asked.get(correct) ?? askVerifier({ verifier, prompt, run, limits, name: `${index}`, identity });
-    asked.set(correct, reply);
-    return verifiedGrade(grade, verifier, await reply);
-  });
-}
-
 /** An attempt as a run of its own; one that is shown an answer reviews it. */
 function contextOf(
   { question, run, limits, identityOf }: Attempts,
   attempt: number,
-  background: readonly Background[],
+  reviewed: Text | null,
 ): RunContext {
   return runWithin(`${attempt}`, {
     question: question.text,
     run: { ...run, recursion: 'never' },
     limits,
-    round: background.length === 0 ? 0 : 1,
-    background,
     identity: identityOf(attempt),
+    ...(reviewed !== null && { round: 1, background: [{ subtask: null, output: reviewed }] }),
   });
+}
+
+type Given = Pick<RunContext, 'question' | 'run' | 'limits'> &
+  Partial<Pick<RunContext, 'round' | 'background' | 'identity'>>;
+
+/** A run that is one of many in its workflow, carried out by the very code of a solve. */
+export function runWithin(name: string, given: Given): RunContext {
+  const { workflowId, runId } = workflowInfo();
+  const { question } = given;
+  const trace = emptyTrace({ id: `${workflowId}/${name}`, runId, question });
+  return {
+    round: 0,
+    background: [],
+    ...given,
+    input: { question },
+    steering: new Steering(),
+    approval: new Approval(),
+    payloads: new PayloadBudget(),
+    recorder: new Recorder(trace, () => undefined),
+    depth: 0,
+    rootId: workflowId,
+  };
+}
+
+/** Carries out a plan that the run was given. */
+export async function runGiven(context: RunContext, plan: Plan): Promise<void> {
+  const { recorder, round, depth } = context;
+  recorder.record({ kind: 'plan-asked', round, depth });
+  recorder.record({ kind: 'planned', round, plan, degraded: false });
+  await runPlan(context, plan);
 }
 
 function outcomeOf(context: RunContext, plan: Plan): Ungraded {
   const { trace } = context.recorder;
   const answer = lastOutputOf(context);
-  return { plan, problem: null, answer, invalidBecause: findFault(trace), ...costOf(trace) };
+  return { plan, problem: null, answer, invalidBecause: foreignFailureIn(trace), ...costOf(trace) };
 }
 
 /** Whether a failure says nothing about a plan: a limit of ours, or a Conductor that cannot be asked as configured. */
@@ -158,10 +141,10 @@ function withoutPlan(trace: SolveTrace): Ungraded {
 }
 
 /** Failures that a plan or a method may be judged by, since they are the models' own. */
-export const OWN_FAILURES: ReadonlySet<string> = new Set([FAILURES.truncated, FAILURES.refused]);
+const OWN_FAILURES: ReadonlySet<string> = new Set([FAILURES.truncated, FAILURES.refused]);
 
-/** Why an attempt says nothing about its plan: a provider failed, or a limit was reached. */
-function findFault({ rounds }: SolveTrace): string | null {
+/** A step's failure that says nothing about the plan: a provider failed, or a limit was reached. null: there is none. */
+export function foreignFailureIn({ rounds }: SolveTrace): string | null {
   const steps = rounds.flatMap((round): readonly StepTrace[] => round.steps);
   const failed = steps.find(({ error }) => error !== null && !OWN_FAILURES.has(error.type));
   return failed?.error?.message ?? null;

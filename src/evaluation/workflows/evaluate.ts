@@ -9,9 +9,16 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
-import type { EvaluateInput, EvaluationProgress, QuestionInput, QuestionOutcome } from '../contract';
-import { EVALUATION_PRIORITY, PROGRESS_QUERY, QUESTION_WORKFLOW } from '../names';
-import { checkEvaluation } from './input';
+import {
+  type EvaluateInput,
+  EVALUATION_PRIORITY,
+  type EvaluationProgress,
+  PROGRESS_QUERY,
+  QUESTION_WORKFLOW,
+  type QuestionInput,
+  type QuestionOutcome,
+} from '../contract';
+import { checkEvaluation } from './check-input';
 
 /** Query: how far the evaluation is. */
 export const evaluationProgressQuery = defineQuery<EvaluationProgress>(PROGRESS_QUERY);

@@ -1,23 +1,46 @@
-import type { Grade } from '../../grading/verdict';
 import type { ModelCard } from '../../protocol/cards';
 import type { Text } from '../../protocol/text';
-import type { Comparing, RuleGrade } from '../contract';
-import { COMPARE_ANSWERS } from '../names';
-import type { MethodRecord, Preference, Spent } from '../records';
+import { roundsOf } from '../../trace/run-tree';
+import { storeActivities } from '../../workflows/activities';
+import { limitIn } from '../../workflows/failures';
+import type { EvaluationActivities } from '../activities';
+import { COMPARE_ANSWERS, type Comparing, type RuleGrade } from '../contract';
+import type { MethodRecord, Preference, Spent } from '../results';
 import { NOTHING_SPENT, spentOn } from '../spent';
-import { storeActivities } from './activities';
-import { verifiedGrade, type VerifierReply } from './ask-verifier';
-import type { QuestionContext } from './question-context';
+import { foreignFailureIn } from './attempts';
+import { verifiedGrade, type VerifierReply } from './grading';
+import type { GradeWithSteps, MethodResult, QuestionContext, SolveRun } from './question-context';
+
+/** A grade, and what it cost beside the method itself. */
+interface Judgement extends Pick<MethodRecord, 'outputs'> {
+  readonly grade: Pick<MethodRecord, 'verdict' | 'extracted' | 'reason' | 'graderVersion'>;
+  readonly judging: Spent;
+}
 
 /**
- * The verdict on an answer: the rule's, or where that says no and the question asks for it, the verifier's. null where
- * the money did not last.
+ * Judges a method's answer; null where the money did not last. A method that reaches its limit without an answer, or
+ * whose models gave none, was not right: all have the same limits. A provider's failure says nothing about it.
  */
-export async function verify(
+export async function judge(
+  context: QuestionContext,
+  name: string,
+  result: MethodResult,
+): Promise<Judgement | null> {
+  const { answer, runs } = result;
+  const grade = result.grade ?? (answer === null ? null : await gradeWithSteps(context, answer, runs));
+  if (grade === null) return { grade: withoutGrade(result), judging: NOTHING_SPENT };
+  const { outputs, ...byRule } = grade;
+  const verified = await verify(context, name, byRule);
+  // An answer that the verifier accepts was not lost on the way.
+  return verified && { ...verified, ...(verified.grade.verdict === 'wrong' && outputs && { outputs }) };
+}
+
+/** The rule's verdict on an answer, or where that says no and the question asks for it, the verifier's. */
+async function verify(
   context: QuestionContext,
   name: string,
   { verification, ...byRule }: RuleGrade,
-): Promise<{ grade: Grade; judging: Spent } | null> {
+): Promise<Judgement | null> {
   const { verifier } = context.input;
   if (verification === undefined || verifier === undefined) return { grade: byRule, judging: NOTHING_SPENT };
   const asked = await context.ask(verifier, verification.prompt, `verifier of ${name}`);
@@ -25,15 +48,53 @@ export async function verify(
   return grade && { grade, judging: spentOn(asked.calls) };
 }
 
+/** The grade of an answer; where it is wrong, those of the outputs that led to it, too. */
+async function gradeWithSteps(
+  context: QuestionContext,
+  answer: Text,
+  runs: readonly SolveRun[],
+): Promise<GradeWithSteps | null> {
+  const rounds = outputsOf(runs);
+  const [grade = null, ...onTheWay] = await context.grade([answer], rounds.flat());
+  if (grade === null || onTheWay.length === 0) return grade;
+  let at = 0;
+  const outputs = rounds.map(({ length }) =>
+    onTheWay.slice(at, (at += length)).map(({ verdict }) => verdict),
+  );
+  return { ...grade, outputs };
+}
+
+/** Outputs of the steps, round by round; the attempts of several solves count as one round. */
+function outputsOf(runs: readonly SolveRun[]): readonly (readonly (Text | null)[])[] {
+  const rounds = runs.flatMap(({ trace }) => (trace === null ? [] : roundsOf(trace)));
+  const outputs = rounds.map(({ steps }) => steps.map(({ output }) => output));
+  return runs.length > 1 ? [outputs.flat()] : outputs;
+}
+
+function withoutGrade({ reason, runs }: MethodResult): Judgement['grade'] {
+  const failed = runs.find(({ problem }) => problem !== null);
+  return {
+    verdict: failed !== undefined && isOwnFailure(failed) ? 'wrong' : 'ungraded',
+    extracted: null,
+    reason: failed?.problem?.message ?? reason ?? 'it led to no answer',
+    graderVersion: null,
+  };
+}
+
+/** Whether it was a limit, or nothing but the models' own answers, that kept a solve from its own. */
+function isOwnFailure({ trace, problem }: SolveRun): boolean {
+  if (limitIn(problem?.type ?? '') !== null) return true;
+  const hasSteps = trace?.rounds.some(({ steps }) => steps.length > 0) ?? false;
+  return trace !== null && hasSteps && foreignFailureIn(trace) === null;
+}
+
 interface Compared {
   readonly preference: Preference | null;
   readonly judging: Spent;
 }
 
-const NOT_COMPARED: Compared = { preference: null, judging: NOTHING_SPENT };
-
-/** Which of two answers a judge prefers, where no right one is known. null where the money did not last. */
-export function compare(
+/** Which of two answers a judge prefers, where no right one is known; null where the money did not last. */
+export async function compare(
   context: QuestionContext,
   name: string,
   answer: Text | null,
@@ -41,8 +102,9 @@ export function compare(
 ): Promise<Compared | null> {
   const { input, question } = context;
   const { verifier, compares = false } = input;
-  const isAsked = compares && question.isOpen === true && reference !== null;
-  if (!isAsked || verifier === undefined) return Promise.resolve(NOT_COMPARED);
+  if (!compares || verifier === undefined || question.isOpen !== true || reference === null) {
+    return { preference: null, judging: NOTHING_SPENT };
+  }
   return askInBothOrders(context, verifier, { name, answer, reference });
 }
 
@@ -52,21 +114,27 @@ async function askInBothOrders(
   verifier: ModelCard,
   { name, answer, reference }: { name: string; answer: Text | null; reference: MethodRecord },
 ): Promise<Compared | null> {
-  const over = reference.method;
-  const unjudged = (reason: string, judging = NOTHING_SPENT): Compared => {
-    return { preference: { over, outcome: 'unjudged', reason }, judging };
-  };
+  const preferred = (outcome: Preference['outcome'], reason: string, judging = NOTHING_SPENT): Compared => ({
+    preference: { over: reference.method, outcome, reason },
+    judging,
+  });
   const [inOrder, reversed] = await putSideBySide(context, answer, reference.answer);
-  if (!inOrder || !reversed) return unjudged('an answer is missing, empty or too long to be compared');
+  if (!inOrder || !reversed) {
+    return preferred('unjudged', 'an answer is missing, empty or too long to be compared');
+  }
   const one = await context.ask(verifier, inOrder.prompt, `judge of ${name}`);
   const other = one && (await context.ask(verifier, reversed.prompt, `judge of ${name}, reversed`));
   if (one === null || other === null) return null;
   const judging = spentOn([...one.calls, ...other.calls]);
   const own = preferredIn(one, inOrder, ['won', 'lost']);
   const again = preferredIn(other, reversed, ['lost', 'won']);
-  if (own === null) return unjudged(one.problem, judging);
-  if (again === null) return unjudged(other.problem, judging);
-  return { preference: { over, ...agree(verifier, own, again) }, judging };
+  if (own === null || again === null) {
+    return preferred('unjudged', own === null ? one.problem : other.problem, judging);
+  }
+  const { model } = verifier;
+  return own === again
+    ? preferred(own, `${model} says so in both orders`, judging)
+    : preferred('tied', `${model} says ${own} in one order and ${again} in the other`, judging);
 }
 
 function putSideBySide(
@@ -75,7 +143,8 @@ function putSideBySide(
   other: Text | null,
 ): Promise<readonly (Comparing | null)[]> {
   if (one === null || other === null) return Promise.resolve([]);
-  return storeActivities('put answers side by side')[COMPARE_ANSWERS]({ question, answers: [one, other] });
+  const activities = storeActivities<EvaluationActivities>('put answers side by side');
+  return activities[COMPARE_ANSWERS]({ question, answers: [one, other] });
 }
 
 type Outcome = 'won' | 'lost' | 'tied';
@@ -88,9 +157,4 @@ function preferredIn(
   if (said === words.first) return first;
   if (said === words.second) return second;
   return said === words.equal ? 'tied' : null;
-}
-
-function agree({ model }: ModelCard, one: Outcome, other: Outcome): Pick<Preference, 'outcome' | 'reason'> {
-  if (one === other) return { outcome: one, reason: `${model} says so in both orders` };
-  return { outcome: 'tied', reason: `${model} says ${one} in one order and ${other} in the other` };
 }

@@ -4,7 +4,6 @@ import {
   ParentClosePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { SharedBudget } from '../../budget/shared-budget';
 import type { Plan } from '../../plan/plan';
 import type { ConductorChange, LimitsInput } from '../../protocol/activity-contract';
 import type { Problem } from '../../protocol/call';
@@ -17,10 +16,9 @@ import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
 import type { OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
+import type { MethodRecord } from '../results';
 import { slugOf } from '../store-keys';
-import type { MethodRecord } from '../records';
-import { askVerifier, type VerifierReply } from './ask-verifier';
-import { gradeAnswers } from './grade-answers';
+import { askVerifier, gradeAnswers, type VerifierReply } from './grading';
 
 /** One solve of a method, over. */
 export interface SolveRun {
@@ -50,33 +48,28 @@ export function nothingOf(reason: string): MethodResult {
   return { runs: [], answer: null, reason };
 }
 
-interface SolveOptions {
-  /** Default: one that the Conductor writes. */
-  readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
-  readonly limits?: LimitsInput;
+interface SolveOptions extends Pick<SolveInput, 'given'> {
+  readonly limits: LimitsInput;
   readonly conductor?: ConductorChange | undefined;
   /** Number of the solve, from 1, where a method takes more than one. */
-  readonly part?: number;
+  readonly part?: number | undefined;
 }
 
-/** One question, on which methods are tried: its solves, its money and its grader. */
+/** Answers that a grader of the user's judges together. */
+const AT_ONCE = 8;
+
+/** One question, on which methods are tried one after the other: its solves, its money and its grader. */
 export class QuestionContext {
-  private readonly budget: SharedBudget;
+  /** By this run of the workflow; what is unknown counted at its maximum. */
+  spentNanoUsd = 0;
 
   constructor(
     readonly input: QuestionInput,
     readonly question: OpenedQuestion,
-  ) {
-    this.budget = new SharedBudget(input.nanoUsd);
-  }
-
-  /** Counts unknown costs at their maximum. */
-  get spentNanoUsd(): number {
-    return this.budget.spent;
-  }
+  ) {}
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
+  solve(method: string, { limits, part, ...options }: SolveOptions): Promise<SolveRun | null> {
     const { id: evaluation, question, run, seed } = this.input;
     const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
@@ -86,30 +79,13 @@ export class QuestionContext {
         run,
         seed,
         limits: { ...this.input.limits, ...limits, ...(most !== null && { costUsd: most / 1e9 }) },
-        ...(given && { given }),
-        ...(conductor && { conductor }),
+        ...options,
       };
       const startedAt = Date.now();
       const ended = await runSolve(id, input, `${method}, question ${question.index + 1}`);
       const { spentAtMost, stoppedBy = null } = ended.trace ?? {};
       const spent = ended.trace === null ? null : (spentAtMost?.nanoUsd ?? 0);
       return { result: { id, ...ended, latencyMs: Date.now() - startedAt }, spent, stoppedBy };
-    });
-  }
-
-  /** Has the verifier answer a prompt; null where the money of the question did not last for it. */
-  ask(verifier: ModelCard, prompt: Text, name: string): Promise<VerifierReply | null> {
-    const { run } = this.input;
-    return this.pay(async (most) => {
-      // The wall clock of one call, and not of the question.
-      const elapsed = Date.now() - workflowInfo().runStartTime.getTime();
-      const limits = new Limits({
-        ...run.limits,
-        wallClockMs: elapsed + run.limits.wallClockMs,
-        ...(most !== null && { nanoUsd: most }),
-      });
-      const result = await askVerifier({ verifier, prompt, run, limits, name });
-      return { result, spent: limits.spentAtMost.nanoUsd, stoppedBy: limits.stoppedBy };
     });
   }
 
@@ -124,13 +100,29 @@ export class QuestionContext {
     return this.solve(method, { given: { plan, outputs }, limits, part });
   }
 
+  /** Has the verifier answer a prompt; null where the money of the question did not last for it. */
+  ask(verifier: ModelCard, prompt: Text, name: string): Promise<VerifierReply | null> {
+    const { run } = this.input;
+    return this.pay(async (most) => {
+      // The wall clock of one call, and not of the question.
+      const elapsed = Date.now() - workflowInfo().runStartTime.getTime();
+      const limits = new Limits({
+        ...run.limits,
+        wallClockMs: elapsed + run.limits.wallClockMs,
+        ...(most !== null && { nanoUsd: most }),
+      });
+      const result = await askVerifier({ run, limits }, verifier, prompt, { name });
+      return { result, spent: limits.spentAtMost.nanoUsd, stoppedBy: limits.stoppedBy };
+    });
+  }
+
   /** See `gradeAnswers`. */
   grade(
     answers: readonly (Text | null)[],
     onTheWay: readonly (Text | null)[] = [],
   ): Promise<readonly RuleGrade[]> {
-    const grading = { ref: this.input.question, question: this.question, window: AT_ONCE };
-    return gradeAnswers(grading, answers, onTheWay);
+    const { question, input } = this;
+    return gradeAnswers({ ref: input.question, question, window: AT_ONCE }, answers, onTheWay);
   }
 
   /**
@@ -141,13 +133,12 @@ export class QuestionContext {
   private async pay<Result>(
     work: (mostNanoUsd: number | null) => Promise<Paid<Result>>,
   ): Promise<Result | null> {
-    const { runNanoUsd } = this.input;
-    const share = this.budget.share(1);
-    if (share === null) return null;
-    const isPlenty = runNanoUsd !== null && share.nanoUsd !== null && share.nanoUsd >= runNanoUsd;
-    const most = isPlenty ? null : share.nanoUsd;
+    const { nanoUsd, runNanoUsd } = this.input;
+    const left = nanoUsd === null ? Infinity : nanoUsd - this.spentNanoUsd;
+    if (left <= 0) return null;
+    const most = left < (runNanoUsd ?? Infinity) ? left : null;
     const { result, spent, stoppedBy } = await work(most);
-    share.settle(spent ?? most ?? runNanoUsd);
+    this.spentNanoUsd += spent ?? most ?? runNanoUsd ?? 0;
     return most !== null && stoppedBy === 'cost' ? null : result;
   }
 }
@@ -158,9 +149,6 @@ interface Paid<Result> {
   readonly spent: number | null;
   readonly stoppedBy: string | null;
 }
-
-/** Answers that a grader of the user's judges together. */
-const AT_ONCE = 8;
 
 async function runSolve(
   workflowId: string,

@@ -1,14 +1,21 @@
+import { storeActivities } from '../../workflows/activities';
+import type { EvaluationActivities } from '../activities';
 import { randomFrom } from '../chance';
-import type { QuestionInput, QuestionOutcome } from '../contract';
-import type { Method, Team } from '../methods/method';
+import {
+  KEEP_RESULT,
+  type LoggedSolve,
+  OPEN_QUESTION,
+  type QuestionInput,
+  type QuestionOutcome,
+} from '../contract';
+import type { Method } from '../methods/method';
+import { alone } from '../methods/plans';
 import { readMethod, REFERENCE } from '../methods/read-method';
-import { alone } from '../methods/single';
-import { KEEP_RESULT, OPEN_QUESTION } from '../names';
-import type { MethodRecord } from '../records';
-import { storeActivities } from './activities';
-import { checkQuestion } from './input';
+import type { MethodRecord } from '../results';
+import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
+import { checkQuestion } from './check-input';
+import { compare, judge } from './judge';
 import { playSamples } from './play-samples';
-import { recordOf, solvedBy } from './record';
 import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './question-context';
 
 /**
@@ -20,7 +27,7 @@ import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './
 export async function conductorEvaluateQuestion(input: QuestionInput): Promise<QuestionOutcome> {
   checkQuestion(input);
   const { id, question: ref, methods } = input;
-  const question = await storeActivities('open the question')[OPEN_QUESTION]({ evaluation: id, ref });
+  const question = await store('open the question')[OPEN_QUESTION]({ evaluation: id, ref });
   const found = new Map(question.known.map((record) => [record.method, record]));
   const context = new QuestionContext(input, question);
   const first = (name: string): number => (name === REFERENCE ? 0 : 1);
@@ -28,51 +35,67 @@ export async function conductorEvaluateQuestion(input: QuestionInput): Promise<Q
     if (found.has(name)) continue;
     const record = await tryMethod(context, name, found.get(REFERENCE) ?? null);
     if (record === null) break;
-    await storeActivities(`keep ${name}`)[KEEP_RESULT](record);
+    await store(`keep ${name}`)[KEEP_RESULT](record);
     found.set(name, record);
   }
   const verdicts = methods.map((name) => found.get(name)?.verdict ?? null);
   return { verdicts, spentNanoUsd: context.spentNanoUsd };
 }
 
-/** Null if the budget ran out: the record then says nothing about the method. */
+const store = storeActivities<EvaluationActivities>;
+
+/**
+ * Tries a method, judges its answer and makes its record.
+ *
+ * @param reference the Conductor's result on the question; null for its own turn
+ * @returns null if the budget ran out: it would say nothing about the method
+ */
 async function tryMethod(
   context: QuestionContext,
   name: string,
   reference: MethodRecord | null,
 ): Promise<MethodRecord | null> {
   const { input, question } = context;
-  const { solved } = question;
-  if (name === REFERENCE && solved) {
-    return recordOf(context, { name, solved, result: { runs: [], answer: solved.answer }, reference: null });
-  }
   const { method } = readMethod(name, input.workers);
-  const random = randomFrom(input.seed, question.id, name);
-  const team = { workers: input.workers, random };
-  const result = await playMethod(context, { name, method, team, reference });
-  return (
-    result && recordOf(context, { name, solved: solvedBy(method, result, reference), result, reference })
-  );
+  const logged = name === REFERENCE ? question.solved : undefined;
+  const result = logged
+    ? { runs: [], answer: logged.answer }
+    : await playMethod(context, name, method, reference);
+  if (result === null) return null;
+  const judged = await judge(context, name, result);
+  const compared = judged && (await compare(context, name, result.answer, reference));
+  if (judged === null || compared === null) return null;
+  const { grade, outputs } = judged;
+  const { preference } = compared;
+  const judging = addSpent(judged.judging, compared.judging);
+  return {
+    evaluation: input.id,
+    method: name,
+    question: question.id,
+    index: input.question.index,
+    topic: question.topic ?? null,
+    ...grade,
+    ...(logged ?? solvedBy(method, result, reference)),
+    ...(outputs && { outputs }),
+    ...(judging.calls > 0 && { judging }),
+    ...(preference !== null && { preference }),
+  };
 }
 
-interface MethodInput {
-  readonly name: string;
-  readonly method: Method;
-  readonly team: Team;
-  /** Conductor's result on the question; null for its own turn. */
-  readonly reference: MethodRecord | null;
-}
-
-/** Tries a method on the question; null where the money did not last for it. */
+/** Null where the money did not last. */
 function playMethod(
   context: QuestionContext,
-  { name, method, team, reference }: MethodInput,
+  name: string,
+  method: Method,
+  reference: MethodRecord | null,
 ): Promise<MethodResult | null> {
+  const { input, question } = context;
+  const team = { workers: input.workers, random: randomFrom(input.seed, question.id, name) };
   switch (method.kind) {
     case 'conductor': {
       const { depth, steps, change } = method;
       const limits = { depth, ...(steps !== undefined && { steps }) };
-      return playOnce(context.solve(name, { limits, conductor: change }));
+      return playOnce(context.solve(name, { limits, ...(change && { conductor: change }) }));
     }
     case 'plan':
       return playOnce(context.runPlan(name, method.write(team)));
@@ -82,21 +105,37 @@ function playMethod(
         return Promise.resolve(nothingOf('the Conductor wrote no plan that could be changed'));
       return playOnce(context.runPlan(name, method.rewrite(plan, team)));
     }
-    case 'routed':
-      return playRouted(context, name);
+    case 'routed': {
+      const { routed } = question;
+      if (routed === undefined)
+        return Promise.resolve(nothingOf('the evaluation learned from no earlier one who is to answer'));
+      return playOnce(context.runPlan(name, alone(routed)));
+    }
     case 'samples':
       return playSamples(context, name, method, reference);
   }
 }
 
-function playRouted(context: QuestionContext, name: string): Promise<MethodResult | null> {
-  const { routed } = context.question;
-  return routed === undefined
-    ? Promise.resolve(nothingOf('the evaluation learned from no earlier one who is to answer'))
-    : playOnce(context.runPlan(name, alone(routed)));
-}
-
 async function playOnce(solving: Promise<SolveRun | null>): Promise<MethodResult | null> {
   const run = await solving;
   return run && { runs: [run], answer: run.trace?.answer ?? null };
+}
+
+/** Sums up the solves that a method took. */
+function solvedBy(
+  method: Method,
+  { runs, answer }: MethodResult,
+  reference: MethodRecord | null,
+): LoggedSolve {
+  const facts = factsOf(runs.flatMap(({ trace }) => trace ?? []));
+  // A changed plan had to be written all the same.
+  const inherited = method.kind === 'rewrite' && reference !== null ? reference.planning : NOTHING_SPENT;
+  return {
+    ...facts,
+    answer,
+    runs: runs.map(({ id }) => id),
+    spent: addSpent(inherited, facts.spent),
+    planning: addSpent(inherited, facts.planning),
+    latencyMs: runs.reduce((total, { latencyMs }) => total + latencyMs, 0),
+  };
 }

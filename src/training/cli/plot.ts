@@ -1,10 +1,9 @@
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print } from '../../cli/terminal';
-import { FAILURES } from '../../evaluation/analysis/failure';
+import { FAILURES } from '../../evaluation/failure-kinds';
 import { type Curve, type CurvesPage, curvesChart, type Panel } from '../../evaluation/report/curves-chart';
-import { drawCharts } from '../../evaluation/report/draw';
+import { drawCharts, GREY, HUES } from '../../evaluation/report/page';
 import { dollars, duration, percent, plain } from '../../evaluation/report/formats';
-import { GREY, HUES } from '../../evaluation/report/page';
 import { type Table, writeReport } from '../../evaluation/report/report';
 import { sumCounts } from '../../evaluation/statistics';
 import type { Verdict } from '../../grading/grade';

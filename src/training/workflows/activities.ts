@@ -4,7 +4,7 @@ import {
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow';
-import { storeActivities as evaluationActivities } from '../../evaluation/workflows/activities';
+import { storeActivities as activitiesOfStore } from '../../workflows/activities';
 import { orFail } from '../../workflows/failures';
 import type { TrainingActivities } from '../activities';
 import type { NamedPlaces } from '../contract';
@@ -27,7 +27,7 @@ export async function checkNamed(places: NamedPlaces): Promise<void> {
   await orFail(() => check(places));
 }
 
-export const storeActivities = evaluationActivities<TrainingActivities>;
+export const storeActivities = activitiesOfStore<TrainingActivities>;
 
 /**
  * The activity that samples plans. One request may take the policy's `timeout`; a server that restarts is waited for, up

@@ -1,20 +1,20 @@
 import type { Plan } from '../../plan/plan';
 import type { Text } from '../../protocol/text';
+import { storeActivities as activitiesOfStore } from '../../workflows/activities';
 import { inWindow } from '../../workflows/in-window';
 import { Limits } from '../../workflows/limits';
 import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
-import type { AskedQuestion } from '../../evaluation/contract';
-import { OPEN_QUESTION } from '../../evaluation/names';
-import { storeActivities as openQuestions } from '../../evaluation/workflows/activities';
+import { type AskedQuestion, OPEN_QUESTION } from '../../evaluation/contract';
+import type { EvaluationActivities } from '../../evaluation/activities';
 import {
   type Attempts,
-  gradeAttempts,
   NOT_PLAYED,
   playPlan,
   playPrompted,
   type Ungraded,
 } from '../../evaluation/workflows/attempts';
+import { gradeAttempts } from '../../evaluation/workflows/grading';
 import type { GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
 import { GROUP_WORKFLOW, KEEP_GROUP, SAMPLE_PLANS } from '../names';
@@ -81,7 +81,8 @@ interface Root {
 /** Has the prompted Conductor plan and solve, once for each place. */
 async function playByPrompt(group: Group): Promise<RoundResult> {
   const { input } = group;
-  const question = await openQuestions('read the question')[OPEN_QUESTION]({ ref: input.question });
+  const reading = activitiesOfStore<EvaluationActivities>('read the question');
+  const question = await reading[OPEN_QUESTION]({ ref: input.question });
   const attempts = attemptsAt(group, question);
   const places = Array.from({ length: input.plans }, (_, index) => index);
   const isImitated = input.purpose === 'examples';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { modelsOf, PRICES, questionsOf, WORKERS, type WorldQuestion } from '../../../examples/evaluate/world';
 import type { ConfigInput } from '../../../src';
-import type { MethodRecord } from '../../../src/evaluation/records';
+import type { MethodRecord } from '../../../src/evaluation/results';
 import { type ModelBehaviour, type SimulatedProviders, startSimulatedProviders } from '../../../src/testing';
 import { type CommandSetting, type Ended, type RunningCommand, startCommand } from '../../cli/command';
 import { type Folder, makeFolder } from '../../cli/folder';

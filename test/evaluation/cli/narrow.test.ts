@@ -1,6 +1,6 @@
 import { showSummary } from '../../../src/evaluation/cli/evaluate';
 import { describeProgress } from '../../../src/evaluation/cli/follow';
-import type { MethodRecord } from '../../../src/evaluation/records';
+import type { MethodRecord } from '../../../src/evaluation/results';
 import { summarize, type Summary } from '../../../src/evaluation/summarize';
 import { widthOf, wrapFacts } from '../../../src/trace/lines';
 

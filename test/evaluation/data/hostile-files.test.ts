@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { ConfigError } from '../../../src/config/errors';
 import { inspectDataSet } from '../../../src/evaluation/data/inspect';
-import { lastLineOf } from '../../../src/evaluation/workflows/ask-verifier';
+import { lastLineOf } from '../../../src/evaluation/workflows/grading';
 import { isSameOutput, isSameValue } from '../../../src/grading/code/compare-output';
 import { freshFolder } from '../../local/fresh-folder';
 import { hostileText } from '../../support/hostile-text';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { curvesChart } from '../../../src/evaluation/report/curves-chart';
-import { drawCharts } from '../../../src/evaluation/report/draw';
+import { drawCharts } from '../../../src/evaluation/report/page';
 import { renderHtml, renderMarkdown, type Report, writeReport } from '../../../src/evaluation/report/report';
 import { scoreCostChart, sharesChart } from '../../../src/evaluation/report/score-charts';
 

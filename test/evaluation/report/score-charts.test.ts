@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
-import { drawCharts } from '../../../src/evaluation/report/draw';
-import { PAGE_WIDTH } from '../../../src/evaluation/report/page';
+import { drawCharts, PAGE_WIDTH } from '../../../src/evaluation/report/page';
 import { type ScoredPoint, scoreCostChart } from '../../../src/evaluation/report/score-charts';
 
 /** Size of a letter in a font of 11 pixels. */

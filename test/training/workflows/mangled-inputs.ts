@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
 import { questionSetKey } from '../../../src/evaluation/store-keys';
-import { EVALUATE_WORKFLOW, QUESTION_WORKFLOW } from '../../../src/evaluation/names';
-import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/input';
+import {
+  EVALUATE_WORKFLOW,
+  type EvaluateInput,
+  QUESTION_WORKFLOW,
+  type QuestionInput,
+} from '../../../src/evaluation/contract';
+import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/check-input';
 import { isRecord } from '../../../src/plan/validate';
 import { keepLines } from '../../../src/store/texts';
 import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
@@ -17,7 +22,6 @@ import {
   WARM_START_WORKFLOW,
 } from '../../../src/training/names';
 import * as checks from '../../../src/training/workflows/input';
-import type { EvaluateInput, QuestionInput } from '../../../src/evaluation/contract';
 import { FAILURES } from '../../../src';
 import { inWindow } from '../../../src/workflows/in-window';
 import { type Mangled, mangle } from '../../support/mangled';

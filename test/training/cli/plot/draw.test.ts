@@ -1,5 +1,5 @@
 import { type CurvesPage, curvesChart } from '../../../../src/evaluation/report/curves-chart';
-import { drawCharts } from '../../../../src/evaluation/report/draw';
+import { drawCharts } from '../../../../src/evaluation/report/page';
 import { effortCurves, learningCurves } from '../../../../src/training/cli/plot';
 import { madeUpCycles } from './made-up-cycles';
 

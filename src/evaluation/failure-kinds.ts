@@ -1,5 +1,5 @@
-import type { Verdict } from '../../grading/verdict';
-import type { Plan } from '../../plan/plan';
+import type { Verdict } from '../grading/verdict';
+import type { Plan } from '../plan/plan';
 
 /** A round of a run that was judged, its reviews being rounds, too. */
 export interface JudgedRound {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
-import { questionsOf, WORKERS, type WorldQuestion } from '../../../examples/evaluate/world';
-import { randomFrom } from '../../../src/evaluation/chance';
-import { learnRouting, type GradedExample } from '../../../src/evaluation/methods/learned-router';
-import { meanOf } from '../../../src/evaluation/statistics';
+import { questionsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
+import { randomFrom } from '../../src/evaluation/chance';
+import { learnRouting, type GradedExample } from '../../src/evaluation/methods/learned-router';
+import { meanOf } from '../../src/evaluation/statistics';
 
 const IDS = Object.keys(WORKERS);
 const skillOf = (worker: string, { topic }: WorldQuestion): number =>

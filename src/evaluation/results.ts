@@ -5,13 +5,11 @@ import { planSchema } from '../plan/schema';
 import type { ModelCard } from '../protocol/cards';
 import { isModel, isRun } from '../protocol/given-run';
 import type { ResolvedRun } from '../protocol/run';
-import type { Text } from '../protocol/text';
+import { textSchema } from '../protocol/solve';
+
+// Records of plans that were carried out and judged, and of whole evaluations.
 
 const plan: z.ZodType<Plan | null> = planSchema.nullable();
-const text: z.ZodType<Text> = z.union([
-  z.string(),
-  z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
-]);
 export const verdictSchema = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
 
 /** Sum of calls. `nanoUsd` is null if a price is unknown. */
@@ -29,7 +27,7 @@ export const attemptSchema = z.object({
   plan,
   /** Fault of the reply; null beside a plan. */
   problem: z.string().nullable(),
-  answer: text.nullable(),
+  answer: textSchema.nullable(),
   verdict: verdictSchema,
   /** Answer as the grader read it, its reason and its version; absent if it was not judged. */
   extracted: z.string().nullable().exactOptional(),
@@ -67,7 +65,7 @@ export const methodRecordSchema = z.object({
   extracted: z.string().nullable(),
   reason: z.string(),
   graderVersion: z.string().nullable(),
-  answer: text.nullable(),
+  answer: textSchema.nullable(),
   /** Workflow ids of the solves that it took: `temporal-conductor trace <id>` shows each. */
   runs: z.array(z.string()),
   spent: spentSchema,
@@ -107,6 +105,7 @@ const logSchema = z.object({
   known: z.int().nonnegative(),
 });
 export type LogFacts = z.infer<typeof logSchema>;
+
 /** Source of a learned router: answers of workers alone, in an earlier evaluation. */
 const learnedSchema = z.object({
   /** Its id. */

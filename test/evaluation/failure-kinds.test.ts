@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { type Failure, failureOf, FAILURES, type JudgedRun } from '../../../src/evaluation/analysis/failure';
-import type { Verdict } from '../../../src/grading';
+import { type Failure, failureOf, FAILURES, type JudgedRun } from '../../src/evaluation/failure-kinds';
+import type { Verdict } from '../../src/grading';
 
 const planOf = (...workers: readonly string[]) => ({
   steps: workers.map((worker) => ({ worker, subtask: '', sees: [] })),
@@ -83,18 +83,6 @@ test('nothing right on the way: neither spoilt nor lost; no review: none in vain
       if (!isRight) expect(['spoilt', 'lost']).not.toContain(failure);
       if (judged.rounds.length === 1) expect(failure).not.toBe('vain review');
       if (!Object.values(judged.pool).includes('correct')) expect(failure).not.toBe('wrong worker');
-    }),
-  );
-});
-
-test('what a worker who was asked makes of it alone changes nothing', () => {
-  fc.assert(
-    fc.property(anyRun, known, (judged, alone) => {
-      const asked = judged.rounds.flatMap(({ plan }) => plan?.steps.map((step) => step.worker) ?? []);
-      const pool = Object.fromEntries(
-        Object.entries(judged.pool).map(([name, verdict]) => [name, asked.includes(name) ? alone : verdict]),
-      );
-      expect(failureOf({ ...judged, pool })).toBe(failureOf(judged));
     }),
   );
 });

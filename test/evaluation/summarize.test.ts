@@ -1,8 +1,8 @@
-import { chartsOf } from '../../../src/evaluation/cli/pictures';
-import { reportOf } from '../../../src/evaluation/cli/report';
-import { renderMarkdown } from '../../../src/evaluation/report/report';
-import type { MethodRecord } from '../../../src/evaluation/records';
-import { summarize, type Summary } from '../../../src/evaluation/summarize';
+import { chartsOf } from '../../src/evaluation/cli/pictures';
+import { reportOf } from '../../src/evaluation/cli/report';
+import { renderMarkdown } from '../../src/evaluation/report/report';
+import type { MethodRecord } from '../../src/evaluation/results';
+import { summarize, type Summary } from '../../src/evaluation/summarize';
 
 const render = (summary: Summary): string => renderMarkdown(reportOf(summary, []));
 

@@ -15,10 +15,12 @@ import {
   whole,
 } from '../../protocol/rules';
 import { reasonOf } from '../../reason-of';
-import type { EvaluateInput, QuestionInput } from '../contract';
+import { EVALUATE_WORKFLOW, type EvaluateInput, QUESTION_WORKFLOW, type QuestionInput } from '../contract';
 import { readQuestionSetKey } from '../store-keys';
 import { readMethods } from '../methods/read-method';
-import { EVALUATE_WORKFLOW, MOST, QUESTION_WORKFLOW } from '../names';
+
+/** The most that one evaluation may have; beyond, an input is taken for a mistake. */
+const MOST = { questions: 1_000_000, methods: 64, workers: 256, name: 200, window: 64 } as const;
 
 const set: Rule = {
   isMet: (value) => isString(value) && readQuestionSetKey(value) !== null,
@@ -63,27 +65,19 @@ const QUESTION: Rules<QuestionInput> = {
 
 /** @throws ApplicationFailure `Solve.BadInput`, not retryable, for what no evaluation can be made of */
 export function checkEvaluation(input: EvaluateInput): void {
-  check(EVALUATE_WORKFLOW, input, EVALUATION);
+  check(input, findFault(EVALUATE_WORKFLOW, input, EVALUATION));
 }
 
+/** @throws ApplicationFailure `Solve.BadInput`, not retryable, for what no question of an evaluation can be */
 export function checkQuestion(input: QuestionInput): void {
-  check(QUESTION_WORKFLOW, input, QUESTION);
+  check(input, findFault(QUESTION_WORKFLOW, input, QUESTION));
 }
 
-function check<Input extends QuestionInput | EvaluateInput>(
-  workflow: string,
-  input: Input,
-  rules: Rules<Input>,
-): void {
-  const fault = findFault(workflow, input, rules) ?? findUnknownMethod(input);
+function check({ methods, workers }: EvaluateInput | QuestionInput, fault: string | null): void {
   if (fault !== null) throw ApplicationFailure.nonRetryable(fault, FAILURES.badInput);
-}
-
-function findUnknownMethod({ methods, workers }: QuestionInput | EvaluateInput): string | null {
   try {
     readMethods(methods, workers);
-    return null;
   } catch (error) {
-    return reasonOf(error);
+    throw ApplicationFailure.nonRetryable(reasonOf(error), FAILURES.badInput);
   }
 }

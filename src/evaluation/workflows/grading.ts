@@ -1,0 +1,183 @@
+import { ActivityCancellationType, isCancellation, proxyActivities, rootCause } from '@temporalio/workflow';
+import type { Grade } from '../../grading/verdict';
+import type { Call } from '../../protocol/call';
+import type { ModelCard } from '../../protocol/cards';
+import type { Text } from '../../protocol/text';
+import { inWindow } from '../../workflows/in-window';
+import { lastOutputOf } from '../../workflows/run-plan';
+import { textOf } from '../../workflows/text-of';
+import type { EvaluationActivities } from '../activities';
+import {
+  type CustomGrader,
+  type CustomGradeRequest,
+  GRADE_ANSWERS,
+  NO_ANSWER,
+  type RuleGrade,
+} from '../contract';
+import type { Attempt } from '../results';
+import { type Attempts, runGiven, runWithin, type Ungraded } from './attempts';
+
+/** Grades attempts. A provider's failure, or a limit of ours, is never counted against a plan. */
+export async function gradeAttempts<Result extends Ungraded>(
+  attempts: Attempts,
+  played: readonly Result[],
+): Promise<readonly (Result & Attempt)[]> {
+  const gradable = played.filter(({ plan, invalidBecause }) => plan !== null && invalidBecause === null);
+  const answers = gradable.map(({ answer }) => answer);
+  const grades = answers.length === 0 ? [] : await verifyAll(attempts, await gradeAnswers(attempts, answers));
+  return played.map((each) => ({ ...each, ...verdictOn(each, grades[gradable.indexOf(each)]) }));
+}
+
+type VerdictOn = Pick<Attempt, 'verdict'> &
+  Partial<Pick<Attempt, 'extracted' | 'reason' | 'graderVersion' | 'invalidBecause'>>;
+
+function verdictOn({ plan, invalidBecause }: Ungraded, grade: Grade | undefined): VerdictOn {
+  if (grade === undefined) {
+    return { verdict: plan === null && invalidBecause === null ? 'unparseable' : 'ungraded' };
+  }
+  const { verdict, extracted, reason, graderVersion } = grade;
+  if (verdict === 'ungraded') return { verdict, invalidBecause: reason };
+  // Only a plan can be unparseable: an answer that settles on nothing is wrong.
+  return { verdict: verdict === 'correct' ? verdict : 'wrong', extracted, reason, graderVersion };
+}
+
+/** Verifies each distinct answer once. */
+function verifyAll(attempts: Attempts, grades: readonly RuleGrade[]): Promise<readonly Grade[]> {
+  const { verifier, window, identityOf } = attempts;
+  const asked = new Map<string, Promise<VerifierReply>>();
+  return inWindow(grades, window, async (grade, index) => {
+    const { verification } = grade;
+    if (verification === undefined || verifier === undefined) return grade;
+    const { prompt, correct } = verification;
+    const identity = `${identityOf(index)}/${verifier.id}`;
+    const reply =
+      asked.get(correct) ?? askVerifier(attempts, verifier, prompt, { name: `${index}`, identity });
+    asked.set(correct, reply);
+    return verifiedGrade(grade, verifier, await reply);
+  });
+}
+
+/**
+ * Grades answers by the question's rule, or by the user's own grader.
+ *
+ * @param onTheWay judged behind them where the first answer is wrong and a rule judges it
+ */
+export async function gradeAnswers(
+  { ref, question, window }: Pick<Attempts, 'ref' | 'question' | 'window'>,
+  answers: readonly (Text | null)[],
+  onTheWay: readonly (Text | null)[] = [],
+): Promise<readonly RuleGrade[]> {
+  // Heartbeats tell a lost worker from a slow comparison.
+  const activities = proxyActivities<EvaluationActivities>({
+    startToCloseTimeout: '30m',
+    scheduleToCloseTimeout: '2h',
+    heartbeatTimeout: '30s',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    summary: `grade ${answers.length} answers`,
+  });
+  const graded = await activities[GRADE_ANSWERS]({ question: ref, answers, onTheWay });
+  if (!('activity' in graded)) return graded;
+  const { id, text } = question;
+  return inWindow(answers, window, (answer) =>
+    answer === null
+      ? Promise.resolve(NO_ANSWER)
+      : askGrader(graded, { id, question: text, answer, right: graded.right }),
+  );
+}
+
+const ATTEMPTS = 3;
+
+/**
+ * Has an activity of the user's judge an answer. It returns a verdict, alone or as `verdict` of an object; where it fails
+ * for good, or returns anything else, the answer is `ungraded`.
+ */
+async function askGrader(grader: CustomGrader, request: CustomGradeRequest): Promise<Grade> {
+  const { activity, taskQueue, timeoutMs } = grader;
+  const activities = proxyActivities<Record<string, (request: CustomGradeRequest) => Promise<unknown>>>({
+    taskQueue,
+    scheduleToCloseTimeout: timeoutMs,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { maximumAttempts: ATTEMPTS },
+    summary: `grade an answer · ${activity}`,
+  });
+  try {
+    return readVerdict(activity, await activities[activity]?.(request));
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    const reason = rootCause(error) ?? 'no reason was given';
+    return custom('ungraded', `the grader ${activity} on task queue ${taskQueue} failed: ${reason}`);
+  }
+}
+
+/** Only a plan can be `unparseable`: an answer that settles on nothing is wrong. */
+function readVerdict(activity: string, result: unknown): Grade {
+  const said = typeof result === 'object' && result !== null && 'verdict' in result ? result.verdict : result;
+  if (said === 'correct' || said === 'wrong') return custom(said, `${activity} says so`);
+  if (said === 'unparseable') return custom('wrong', `${activity} says so`);
+  const why = said === 'ungraded' ? 'could not judge it' : 'returned none of our verdicts';
+  return custom('ungraded', `the grader ${activity} ${why}`);
+}
+
+function custom(verdict: Grade['verdict'], reason: string): Grade {
+  return { verdict, extracted: null, reason, graderVersion: 'custom' };
+}
+
+/** The last line of a verifier's reply, where its verdict stands, or why there is none; and what asking it took. */
+export interface VerifierReply {
+  readonly said: string | null;
+  readonly problem: string;
+  readonly calls: readonly Call[];
+}
+
+/**
+ * Has a model from outside the pool read a prompt, as the one step of a run that knows no other worker: its call is
+ * reserved, retried, kept and booked as every other one, and counted in the limits.
+ *
+ * @param call its purpose, and the identity of `RunContext`
+ */
+export async function askVerifier(
+  { run, limits }: Pick<Attempts, 'run' | 'limits'>,
+  verifier: ModelCard,
+  prompt: Text,
+  { name, ...identity }: { readonly name: string; readonly identity?: string },
+): Promise<VerifierReply> {
+  const context = runWithin(name, {
+    question: prompt,
+    run: { ...run, workers: [verifier], queuePerProvider: false },
+    limits,
+    ...identity,
+  });
+  await runGiven(context, {
+    steps: [{ worker: verifier.id, subtask: 'Judge an answer.', sees: [] }],
+  });
+  const { calls, rounds } = context.recorder.trace;
+  const error = rounds[0]?.steps[0]?.error ?? null;
+  const output = lastOutputOf(context);
+  if (error !== null || output === null) {
+    return { said: null, problem: `the verifier failed: ${error?.message ?? 'it gave no verdict'}`, calls };
+  }
+  const said = lastLineOf(await textOf(output));
+  return { said, problem: 'the verifier said none of the words that it was to choose from', calls };
+}
+
+/** Without typesetting. */
+export function lastLineOf(reply: string): string {
+  const line = reply.trimEnd().slice(-200).split('\n').at(-1) ?? '';
+  return line.replace(/[`*.]/g, '').trim();
+}
+
+/** The grade of an answer that the verifier was asked about; `ungraded` where it failed, or said neither word. */
+export function verifiedGrade(
+  { verification, ...byRule }: RuleGrade,
+  { model }: ModelCard,
+  { said, problem }: VerifierReply,
+): Grade {
+  const verdict =
+    said === verification?.correct ? 'correct' : said === verification?.wrong ? 'wrong' : 'ungraded';
+  return {
+    verdict,
+    extracted: byRule.extracted,
+    reason: verdict === 'ungraded' ? problem : `${byRule.reason}; ${model} says ${verdict}`,
+    graderVersion: `${byRule.graderVersion} verifier/${model}`,
+  };
+}
