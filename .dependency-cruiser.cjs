@@ -2,7 +2,7 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/((methods|analysis)/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
+  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
 
 /**
  * The floors of the house, lowest first: the core, evaluation with grading, training, the command line. An arrow goes

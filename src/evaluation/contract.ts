@@ -42,24 +42,16 @@ export const NO_ANSWER: Grade = {
 
 /** A rule's grade; with what the verifier is asked where that is to have the last word. */
 export interface RuleGrade extends Grade {
-  readonly verification?: Verification;
+  readonly verification?: Judging;
   /** The place of the first answer that the grader holds equal, where it judged several; null where this settles on nothing. */
   readonly sameAs?: number | null;
 }
 
-/** An answer that the verifier is to judge: what it is asked, and the two words that its reply may end with. */
-export interface Verification {
+/** What a model from outside the pool is asked about answers, and the words that its reply may end with. */
+export interface Judging {
   readonly prompt: Text;
-  readonly correct: string;
-  readonly wrong: string;
-}
-
-/** Two answers that the verifier is to compare: what it is asked, and the words that its reply may end with. */
-export interface Comparing {
-  readonly prompt: Text;
-  readonly first: string;
-  readonly second: string;
-  readonly equal: string;
+  /** For right and wrong of one answer; of two for the first, the second, and neither. */
+  readonly words: readonly string[];
 }
 
 /** A solve of the log: what the Conductor made of its question, and what that cost. */

@@ -1,6 +1,4 @@
-import * as fc from 'fast-check';
-import { type Failure, failureOf, FAILURES, type JudgedRun } from '../../src/evaluation/failure-kinds';
-import type { Verdict } from '../../src/grading';
+import { type Failure, failureOf, type JudgedRun } from '../../src/evaluation/failure-kinds';
 
 const planOf = (...workers: readonly string[]) => ({
   steps: workers.map((worker) => ({ worker, subtask: '', sees: [] })),
@@ -45,44 +43,4 @@ test.each<[string, JudgedRun, Failure | null]>([
   ['a wrong answer', run(), 'unsolved'],
 ])('%s', (_, judged, failure) => {
   expect(failureOf(judged)).toBe(failure);
-});
-
-const verdict = fc.constantFrom<Verdict>('correct', 'wrong', 'unparseable', 'ungraded');
-const known = fc.option(verdict);
-const worker = fc.constantFrom('a', 'b', 'c');
-const round = fc
-  .record({
-    workers: fc.option(fc.array(worker, { maxLength: 4 })),
-    outputs: fc.array(known, { maxLength: 4 }),
-    answer: known,
-  })
-  .map(({ workers, ...rest }) => ({ plan: workers === null ? null : planOf(...workers), ...rest }));
-const anyRun = fc.record({
-  rounds: fc.array(round, { minLength: 1, maxLength: 3 }),
-  answer: verdict,
-  pool: fc.record({ a: known, b: known, c: known }),
-});
-
-test('a run has failed in one way where its answer is wrong, and in none where it is right', () => {
-  fc.assert(
-    fc.property(anyRun, (judged) => {
-      const failure = failureOf(judged);
-      if (judged.answer === 'correct' || judged.answer === 'ungraded') expect(failure).toBeNull();
-      else expect(FAILURES).toContain(failure);
-    }),
-  );
-});
-
-test('nothing right on the way: neither spoilt nor lost; no review: none in vain; no one known: no wrong worker', () => {
-  fc.assert(
-    fc.property(anyRun, (judged) => {
-      const failure = failureOf(judged);
-      const isRight = judged.rounds.some(
-        ({ outputs, answer }) => answer === 'correct' || outputs.includes('correct'),
-      );
-      if (!isRight) expect(['spoilt', 'lost']).not.toContain(failure);
-      if (judged.rounds.length === 1) expect(failure).not.toBe('vain review');
-      if (!Object.values(judged.pool).includes('correct')) expect(failure).not.toBe('wrong worker');
-    }),
-  );
 });

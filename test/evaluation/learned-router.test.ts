@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { questionsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
 import { randomFrom } from '../../src/evaluation/chance';
 import { learnRouting, type GradedExample } from '../../src/evaluation/methods/learned-router';
@@ -46,22 +45,6 @@ test('where the words tell nothing, who was right most often is chosen, and of e
 test('what could not be judged counts neither way', () => {
   const lessons = [lesson('x', { a: true }), lesson('x', { b: true }), lesson('x', { b: false })];
   expect(learnRouting(['b', 'a'], lessons)('x')).toBe('a');
-});
-
-test('whatever it learned, it chooses a worker, and the same one each time', () => {
-  const text = fc
-    .array(fc.constantFrom('sum', 'of', '7', 'river', 'Wien', '?'))
-    .map((words) => words.join(' '));
-  const lessons = fc.array(
-    fc.record({ text, isRight: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.boolean()) }),
-  );
-  fc.assert(
-    fc.property(lessons, text, (learned, asked) => {
-      const choice = learnRouting(['a', 'b', 'c'], learned)(asked);
-      expect(['a', 'b', 'c']).toContain(choice);
-      expect(learnRouting(['a', 'b', 'c'], learned)(asked)).toBe(choice);
-    }),
-  );
 });
 
 test('a question as long as a book is read in time', () => {

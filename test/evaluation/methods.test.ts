@@ -50,26 +50,22 @@ test.each([
   expect(() => readMethod(text, workers)).toThrow(sentence);
 });
 
-test('a checkpoint is named as "train list" does, or by the number of its cycle, and may call itself', () => {
-  const read = (text: string) => readMethod(text, workers);
-  const method = { kind: 'conductor', depth: 0, change: { checkpoint: 'nightly/000040' } };
-  expect(read('conductor:nightly/000040')).toEqual({ name: 'conductor:nightly/000040', method });
-  expect(read('conductor:nightly/40')).toEqual({ name: 'conductor:nightly/000040', method });
-  expect(read('conductor:nightly/40:2')).toEqual({
-    name: 'conductor:nightly/000040:2',
-    method: { ...method, depth: 2 },
-  });
-  expect(read('conductor:nightly/40:0').name).toBe('conductor:nightly/000040');
-  // No two of them are kept in the same place.
-  const names = ['conductor:a/b-1', 'conductor:a/b:1', 'conductor:a-b/1', 'conductor:a-b/1:1', 'conductor:1'];
-  expect(new Set(names.map(slugOf)).size).toBe(names.length);
+const checkpoint = { checkpoint: 'nightly/000040' };
+
+test.each([
+  ['conductor:nightly/000040', 'conductor:nightly/000040', 0, checkpoint],
+  ['conductor:nightly/40', 'conductor:nightly/000040', 0, checkpoint],
+  ['conductor:nightly/40:0', 'conductor:nightly/000040', 0, checkpoint],
+  ['conductor:nightly/40:2', 'conductor:nightly/000040:2', 2, checkpoint],
+  ['examples', 'examples:none', 0, { examples: 'none' }],
+  ['examples:mixed', 'examples:mixed', 0, { examples: 'mixed' }],
+])('%s is %s', (text, name, depth, change) => {
+  expect(readMethod(text, workers)).toEqual({ name, method: { kind: 'conductor', depth, change } });
 });
 
-test('other examples are those that are named, by default none', () => {
-  const read = (text: string) => readMethod(text, workers);
-  const shown = (examples: string) => ({ kind: 'conductor', depth: 0, change: { examples } });
-  expect(read('examples')).toEqual({ name: 'examples:none', method: shown('none') });
-  expect(read('examples:mixed')).toEqual({ name: 'examples:mixed', method: shown('mixed') });
+test('no two methods are kept in the same place', () => {
+  const names = ['conductor:a/b-1', 'conductor:a/b:1', 'conductor:a-b/1', 'conductor:a-b/1:1', 'conductor:1'];
+  expect(new Set(names.map(slugOf)).size).toBe(names.length);
 });
 
 test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(

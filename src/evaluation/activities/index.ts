@@ -5,10 +5,10 @@ import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import {
   COMPARE_ANSWERS,
-  type Comparing,
   type EvaluatedQuestion,
   GRADE_ANSWERS,
   type Graded,
+  type Judging,
   KEEP_RESULT,
   OPEN_QUESTION,
   type OpenedQuestion,
@@ -38,7 +38,7 @@ export interface EvaluationActivities {
   [OPEN_QUESTION](request: OpenQuestionRequest): Promise<OpenedQuestion>;
   [GRADE_ANSWERS](request: GradeRequest): Promise<Graded>;
   /** What a judge is asked, in both orders; null where it cannot be. */
-  [COMPARE_ANSWERS](request: CompareRequest): Promise<readonly (Comparing | null)[]>;
+  [COMPARE_ANSWERS](request: CompareRequest): Promise<readonly (Judging | null)[]>;
   [KEEP_RESULT](record: MethodRecord): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
     };
   }
 
-  async function compareAnswers({ question: ref, answers }: CompareRequest): Promise<(Comparing | null)[]> {
+  async function compareAnswers({ question: ref, answers }: CompareRequest): Promise<(Judging | null)[]> {
     const { question } = await questions.read(ref);
     const [one, other] = [await readText(store, answers[0]), await readText(store, answers[1])];
     return Promise.all([

@@ -11,6 +11,7 @@ import {
   type CustomGrader,
   type CustomGradeRequest,
   GRADE_ANSWERS,
+  type Judging,
   NO_ANSWER,
   type RuleGrade,
 } from '../contract';
@@ -48,11 +49,10 @@ function verifyAll(attempts: Attempts, grades: readonly RuleGrade[]): Promise<re
   return inWindow(grades, window, async (grade, index) => {
     const { verification } = grade;
     if (verification === undefined || verifier === undefined) return grade;
-    const { prompt, correct } = verification;
-    const identity = `${identityOf(index)}/${verifier.id}`;
-    const reply =
-      asked.get(correct) ?? askVerifier(attempts, verifier, prompt, { name: `${index}`, identity });
-    asked.set(correct, reply);
+    const [answer = ''] = verification.words;
+    const call = { name: `${index}`, identity: `${identityOf(index)}/${verifier.id}` };
+    const reply = asked.get(answer) ?? askVerifier(attempts, verifier, verification, call);
+    asked.set(answer, reply);
     return verifiedGrade(grade, verifier, await reply);
   });
 }
@@ -122,9 +122,10 @@ function custom(verdict: Grade['verdict'], reason: string): Grade {
   return { verdict, extracted: null, reason, graderVersion: 'custom' };
 }
 
-/** The last line of a verifier's reply, where its verdict stands, or why there is none; and what asking it took. */
+/** A verifier's reply, and what asking it took. */
 export interface VerifierReply {
-  readonly said: string | null;
+  /** Place of the word that it chose; null: none, by the problem. */
+  readonly chosen: number | null;
   readonly problem: string;
   readonly calls: readonly Call[];
 }
@@ -138,7 +139,7 @@ export interface VerifierReply {
 export async function askVerifier(
   { run, limits }: Pick<Attempts, 'run' | 'limits'>,
   verifier: ModelCard,
-  prompt: Text,
+  { prompt, words }: Judging,
   { name, ...identity }: { readonly name: string; readonly identity?: string },
 ): Promise<VerifierReply> {
   const context = runWithin(name, {
@@ -154,13 +155,14 @@ export async function askVerifier(
   const error = rounds[0]?.steps[0]?.error ?? null;
   const output = lastOutputOf(context);
   if (error !== null || output === null) {
-    return { said: null, problem: `the verifier failed: ${error?.message ?? 'it gave no verdict'}`, calls };
+    return { chosen: null, problem: `the verifier failed: ${error?.message ?? 'it gave no verdict'}`, calls };
   }
-  const said = lastLineOf(await textOf(output));
-  return { said, problem: 'the verifier said none of the words that it was to choose from', calls };
+  const place = words.indexOf(lastLineOf(await textOf(output)));
+  const problem = 'the verifier said none of the words that it was to choose from';
+  return { chosen: place === -1 ? null : place, problem, calls };
 }
 
-/** Without typesetting. */
+/** The line where the verdict stands, without typesetting. */
 export function lastLineOf(reply: string): string {
   const line = reply.trimEnd().slice(-200).split('\n').at(-1) ?? '';
   return line.replace(/[`*.]/g, '').trim();
@@ -168,12 +170,11 @@ export function lastLineOf(reply: string): string {
 
 /** The grade of an answer that the verifier was asked about; `ungraded` where it failed, or said neither word. */
 export function verifiedGrade(
-  { verification, ...byRule }: RuleGrade,
+  byRule: Grade,
   { model }: ModelCard,
-  { said, problem }: VerifierReply,
+  { chosen, problem }: VerifierReply,
 ): Grade {
-  const verdict =
-    said === verification?.correct ? 'correct' : said === verification?.wrong ? 'wrong' : 'ungraded';
+  const verdict = chosen === null ? 'ungraded' : chosen === 0 ? 'correct' : 'wrong';
   return {
     verdict,
     extracted: byRule.extracted,

@@ -4,11 +4,11 @@ import { roundsOf } from '../../trace/run-tree';
 import { storeActivities } from '../../workflows/activities';
 import { limitIn } from '../../workflows/failures';
 import type { EvaluationActivities } from '../activities';
-import { COMPARE_ANSWERS, type Comparing, type RuleGrade } from '../contract';
+import { COMPARE_ANSWERS, type Judging, type RuleGrade } from '../contract';
 import type { MethodRecord, Preference, Spent } from '../results';
 import { NOTHING_SPENT, spentOn } from '../spent';
 import { foreignFailureIn } from './attempts';
-import { verifiedGrade, type VerifierReply } from './grading';
+import { verifiedGrade } from './grading';
 import type { GradeWithSteps, MethodResult, QuestionContext, SolveRun } from './question-context';
 
 /** A grade, and what it cost beside the method itself. */
@@ -43,8 +43,8 @@ async function verify(
 ): Promise<Judgement | null> {
   const { verifier } = context.input;
   if (verification === undefined || verifier === undefined) return { grade: byRule, judging: NOTHING_SPENT };
-  const asked = await context.ask(verifier, verification.prompt, `verifier of ${name}`);
-  const grade = asked && verifiedGrade({ ...byRule, verification }, verifier, asked);
+  const asked = await context.ask(verifier, verification, `verifier of ${name}`);
+  const grade = asked && verifiedGrade(byRule, verifier, asked);
   return grade && { grade, judging: spentOn(asked.calls) };
 }
 
@@ -122,15 +122,15 @@ async function askInBothOrders(
   if (!inOrder || !reversed) {
     return preferred('unjudged', 'an answer is missing, empty or too long to be compared');
   }
-  const one = await context.ask(verifier, inOrder.prompt, `judge of ${name}`);
-  const other = one && (await context.ask(verifier, reversed.prompt, `judge of ${name}, reversed`));
+  const one = await context.ask(verifier, inOrder, `judge of ${name}`);
+  const other = one && (await context.ask(verifier, reversed, `judge of ${name}, reversed`));
   if (one === null || other === null) return null;
   const judging = spentOn([...one.calls, ...other.calls]);
-  const own = preferredIn(one, inOrder, ['won', 'lost']);
-  const again = preferredIn(other, reversed, ['lost', 'won']);
-  if (own === null || again === null) {
-    return preferred('unjudged', own === null ? one.problem : other.problem, judging);
+  if (one.chosen === null || other.chosen === null) {
+    return preferred('unjudged', one.chosen === null ? one.problem : other.problem, judging);
   }
+  const own = (['won', 'lost', 'tied'] as const)[one.chosen] ?? 'tied';
+  const again = (['lost', 'won', 'tied'] as const)[other.chosen] ?? 'tied';
   const { model } = verifier;
   return own === again
     ? preferred(own, `${model} says so in both orders`, judging)
@@ -141,20 +141,8 @@ function putSideBySide(
   { input: { question } }: QuestionContext,
   one: Text | null,
   other: Text | null,
-): Promise<readonly (Comparing | null)[]> {
+): Promise<readonly (Judging | null)[]> {
   if (one === null || other === null) return Promise.resolve([]);
   const activities = storeActivities<EvaluationActivities>('put answers side by side');
   return activities[COMPARE_ANSWERS]({ question, answers: [one, other] });
-}
-
-type Outcome = 'won' | 'lost' | 'tied';
-
-function preferredIn(
-  { said }: VerifierReply,
-  words: Comparing,
-  [first, second]: readonly [Outcome, Outcome],
-): Outcome | null {
-  if (said === words.first) return first;
-  if (said === words.second) return second;
-  return said === words.equal ? 'tied' : null;
 }

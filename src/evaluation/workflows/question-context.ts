@@ -15,7 +15,7 @@ import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
-import type { OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
+import type { Judging, OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
 import type { MethodRecord } from '../results';
 import { slugOf } from '../store-keys';
 import { askVerifier, gradeAnswers, type VerifierReply } from './grading';
@@ -100,8 +100,8 @@ export class QuestionContext {
     return this.solve(method, { given: { plan, outputs }, limits, part });
   }
 
-  /** Has the verifier answer a prompt; null where the money of the question did not last for it. */
-  ask(verifier: ModelCard, prompt: Text, name: string): Promise<VerifierReply | null> {
+  /** Has the verifier judge; null where the money of the question did not last for it. */
+  ask(verifier: ModelCard, judging: Judging, name: string): Promise<VerifierReply | null> {
     const { run } = this.input;
     return this.pay(async (most) => {
       // The wall clock of one call, and not of the question.
@@ -111,7 +111,7 @@ export class QuestionContext {
         wallClockMs: elapsed + run.limits.wallClockMs,
         ...(most !== null && { nanoUsd: most }),
       });
-      const result = await askVerifier({ run, limits }, verifier, prompt, { name });
+      const result = await askVerifier({ run, limits }, verifier, judging, { name });
       return { result, spent: limits.spentAtMost.nanoUsd, stoppedBy: limits.stoppedBy };
     });
   }

@@ -72,14 +72,15 @@ test('what a verifier is asked about an answer that no rule takes for right, and
   const verifier = { provider: 'openai', model: 'judge', baseUrl, timeout, capabilities } as const;
   const answers = ['the Danube', 'Donau', '', 'x'.repeat(8_001)];
   const judged = await judge(freeform, answers, { ...config, verifier });
-  const mark = /^correct-(\w{12})$/;
   expect(judged).toMatchObject([
     { verdict: 'correct' },
     {
       verification: {
         prompt: expect.stringContaining('Donau') as string,
-        correct: expect.stringMatching(mark) as string,
-        wrong: expect.stringMatching(/^wrong-/) as string,
+        words: [
+          expect.stringMatching(/^correct-\w{12}$/) as string,
+          expect.stringMatching(/^wrong-\w{12}$/) as string,
+        ],
       },
     },
     { verdict: 'unparseable' },
