@@ -7,7 +7,6 @@ import { createTrainingActivities } from './activities';
 import { readGivenTrainable } from './config/load';
 import type { TrainableInput } from './config/schema';
 import { groupQueue } from './night-ids';
-import { createAskPolicy } from './policy/ask';
 import { createPolicyProvider } from './policy/conductor';
 
 export interface TrainingPluginOptions {
@@ -34,7 +33,7 @@ export class TrainingPlugin extends WorkerPlugin {
     const store = givenStore ?? configuredStore(config);
     const activities = {
       ...createEvaluationActivities(store),
-      ...createTrainingActivities({ config, store, askPolicy: createAskPolicy() }),
+      ...createTrainingActivities({ config, store }),
     };
     const slots = config.training?.slots ?? null;
     super(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lossSchema, optimizerSchema, tinySchema, tuningSchema, warmedWeights } from './config/schema';
 import * as names from './names';
 
 /**
@@ -17,73 +18,18 @@ const baseSchema = z.discriminatedUnion('kind', [
   /** A folder with a Hugging Face model and its tokenizer, as the trainer's machine sees it. */
   z.strictObject({ kind: z.literal('folder'), path: z.string() }),
   /** A tiny Qwen2 of random weights with a byte-level tokenizer trained on the texts (one JSON string a line). */
-  z.strictObject({
-    kind: z.literal('tiny'),
-    texts: stored,
-    vocabulary: z.int().min(300),
-    hidden: z.int().positive(),
-    layers: z.int().positive(),
-    heads: z.int().positive(),
-    keyValueHeads: z.int().positive(),
-    feedForward: z.int().positive(),
-    maxPositions: z.int().positive(),
-    initializerRange: z.number().positive(),
-  }),
+  tinySchema.extend({ texts: stored }),
 ]);
-
-/** `wsd`: warmup, stable, decay; the rate falls to 0 over the last third. */
-export const SCHEDULES = ['constant', 'cosine', 'linear', 'wsd'] as const;
-
-/** Which weights a warm start changes: those that the run's tuning changes, or all. */
-export const warmedWeights = z.enum(['tuned', 'all']);
-
-export const CORRECTIONS = [
-  'none',
-  'token_truncate',
-  'token_mask',
-  'sequence_truncate',
-  'sequence_mask',
-] as const;
 
 /** Everything that decides an update but the batch: the same for all cycles of a run. */
 export const trainerConfigSchema = z.strictObject({
   seed: z.int().nonnegative(),
   device: z.enum(['cpu', 'cuda']),
   precision: z.enum(['float32', 'bfloat16']),
-  tuning: z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('full') }),
-    z.strictObject({
-      kind: z.literal('lora'),
-      rank: z.int().positive(),
-      alpha: z.number().positive(),
-      targets: z.string(),
-    }),
-  ]),
-  loss: z.strictObject({
-    name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']),
-    epsilon: z.number().positive(),
-    epsilonHigh: z.number().positive(),
-    /** Weight of the KL term against the run's first checkpoint, after its warm start; 0: none, and no such model. */
-    beta: z.number().nonnegative(),
-    /** How the sampler's probabilities are corrected for: importance weights, in TRL's words. */
-    correction: z.enum(CORRECTIONS),
-    /** Beyond it a weight is cut off (truncate), or 0 (mask). */
-    mostWeight: z.number().positive(),
-    /** Replies that were cut off at their most tokens teach nothing. */
-    maskTruncated: z.boolean(),
-  }),
-  optimizer: z.strictObject({
-    learningRate: z.number().positive(),
-    beta1: z.number(),
-    beta2: z.number(),
-    epsilon: z.number().positive(),
-    weightDecay: z.number().nonnegative(),
-    maxGradNorm: z.number().positive(),
-    schedule: z.enum(SCHEDULES),
-    warmupSteps: z.int().nonnegative(),
-    /** Cycles of the whole training run, for schedules that end. */
-    totalSteps: z.int().positive(),
-  }),
+  tuning: tuningSchema,
+  loss: lossSchema,
+  /** `totalSteps`: those of the whole training run, for schedules that end. */
+  optimizer: optimizerSchema.extend({ totalSteps: z.int().positive() }),
   /** Whether advantages are divided by the group's spread. */
   scale: z.enum(['group', 'none']),
   /** Rollouts of a whole batch; a shorter one is padded. */

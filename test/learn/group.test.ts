@@ -5,8 +5,9 @@ import { questionSet } from '../../examples/learn/world/questions';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import type { Plan } from '../../src';
 import { renderPlan } from '../../src/plan/render';
+import { type ScriptedPolicy, startScriptedPolicy } from '../support/scripted-policy';
 
-const recipe = { ...SMALL, recursion: { rounds: 2, rootDiscount: 0.25 } } as const;
+const recipe = { ...SMALL, maxPromptTokens: 1_000, recursion: { rounds: 2, rootDiscount: 0.25 } } as const;
 const [question] = questionSet(SMALL_WORLD, 'train', 1, 0);
 if (question === undefined) throw new Error('There must be a question.');
 const workers = workersFor(recipe, 0);
@@ -17,22 +18,21 @@ const OUTLINE: Plan = { steps: [{ worker: 'critic', subtask: 'Plan the steps to 
 const SOLVE: Plan = { steps: [{ worker: 'quick', subtask: 'Solve the question.', sees: [] }] };
 const ACCEPT: Plan = { steps: [] };
 
-/** A policy that writes these texts, in the first round and in the second; with what it was asked in `asked`. */
-function scripted(firsts: readonly string[], review: string) {
-  const asked: string[] = [];
-  const ask = (_: unknown, { messages, n }: { messages: readonly { text: string }[]; n: number }) => {
-    asked.push(messages.map(({ text }) => text).join('\n'));
-    const texts = messages.length === 1 ? firsts.slice(0, n) : Array<string>(n).fill(review);
-    const samples = texts.map((text) => ({
-      text,
-      tokenIds: [1],
-      logprobs: [-1],
-      finishReason: 'stop' as const,
-    }));
-    return Promise.resolve({ promptTokenIds: [1], samples });
-  };
-  return { asked, desk: { recipe, seed: 0, policyUrl: 'http://unused/v1', ask } };
+let server: ScriptedPolicy;
+beforeEach(async () => {
+  server = await startScriptedPolicy('run-warm');
+});
+afterEach(() => server.close());
+
+/** Has the policy write these texts in the first round, and this one in the second. */
+function play(plans: number, firsts: readonly string[], review: string): ReturnType<typeof playGroup> {
+  server.writeEach(({ prompt }, place) => (isReview(prompt) ? review : (firsts[place] ?? '')));
+  const desk = { recipe, seed: 0, policyUrl: server.baseUrl };
+  return playGroup(desk, policy, { ...wish, plans });
 }
+
+const textIn = (prompt: unknown): string => Buffer.from(prompt as number[]).toString();
+const isReview = (prompt: unknown): boolean => textIn(prompt).includes('Answer: ');
 
 const policy = { trainRun: 'run', name: 'warm', folder: '/nowhere', tokenizerSha256: '', vocabulary: 400 };
 const textOf = (plan: Plan): string => renderPlan(plan, ['quick', 'maths', 'critic']);
@@ -40,8 +40,7 @@ const wish = { purpose: 'training', cycle: 1, draw: 0, question, workers, temper
 
 test('each plan that gave an answer is reviewed, and earns a quarter of what its review made of it', async () => {
   const firsts = [textOf(OUTLINE), 'no plan at all', ...Array<string>(8).fill(textOf(OUTLINE))];
-  const { asked, desk } = scripted(firsts, textOf(SOLVE));
-  const [first, second] = await playGroup(desk, policy, { ...wish, plans: 10 });
+  const [first, second] = await play(10, firsts, textOf(SOLVE));
   expect(second?.map(({ root }) => root)).toEqual([0, 2, 3, 4, 5, 6, 7, 8, 9]);
   const earned = second?.map(({ reward }) => reward) ?? [];
   expect(new Set(earned)).toEqual(new Set([0.5, 1]));
@@ -49,19 +48,17 @@ test('each plan that gave an answer is reviewed, and earns a quarter of what its
   expect(first?.toSpliced(1, 1).map(({ reward }) => reward)).toEqual(
     earned.map((later) => 0.75 * 0.5 + 0.25 * (later ?? 0)),
   );
-  expect(asked.at(-1)).toContain('Answer: Plan: add');
+  expect(textIn(server.bodiesTo('/v1/completions').at(-1)?.prompt)).toContain('Answer: Plan: add');
 });
 
 test('an accepted answer stands, whatever it is', async () => {
-  const { desk } = scripted([textOf(OUTLINE), textOf(SOLVE)], textOf(ACCEPT));
-  const [first, second] = await playGroup(desk, policy, { ...wish, plans: 2 });
+  const [first, second] = await play(2, [textOf(OUTLINE), textOf(SOLVE)], textOf(ACCEPT));
   expect(second?.map(({ answer }) => answer)).toEqual(first?.map(({ answer }) => answer));
   expect(second?.map(({ verdict }) => verdict)).toEqual(['wrong', 'correct']);
 });
 
 test('a first round accepts nothing, and a review that cannot be read earns nothing', async () => {
-  const { desk } = scripted([textOf(ACCEPT), textOf(SOLVE)], 'well');
-  const [first, second] = await playGroup(desk, policy, { ...wish, plans: 2 });
+  const [first, second] = await play(2, [textOf(ACCEPT), textOf(SOLVE)], 'well');
   expect(first?.map(({ verdict }) => verdict)).toEqual(['unparseable', 'correct']);
   expect(second?.map(({ reward }) => reward)).toEqual([0]);
   expect(first?.map(({ reward }) => reward)).toEqual([0, 0.75]);

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../src/training/manifest';
+import type { Manifest } from '../../src/training/policy/serving';
 
 /** A manifest of a checkpoint that was never made, to be changed where a test cares. */
 export function aManifest(change: Partial<Manifest> = {}): Manifest {

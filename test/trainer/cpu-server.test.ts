@@ -1,8 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAskPolicy, type PolicyQuestion, renderChatml } from '../../src/training/policy/ask';
-import { PolicyClient, type ServedPolicy } from '../../src/training/policy/client';
+import {
+  askPolicy,
+  type PolicyQuestion,
+  renderChatml,
+  type ServedPolicy,
+} from '../../src/training/policy/ask';
+import { PolicyClient } from '../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../src/training/policy/errors';
 import { type PythonProgram, runPython } from '../../examples/learn/support/programs';
 import { makeTinyPolicy } from './support/tiny-policy';
@@ -35,8 +40,8 @@ const MESSAGES = [{ role: 'user', text: 'How much is 17 and 26?' }] as const;
 
 function policyOf(model: string, change: Partial<ServedPolicy> = {}): ServedPolicy {
   const place = join(folder, model);
-  const tokens = { tokenizerSha256: 'same', vocabulary: 400, maxPromptTokens: 200 };
-  return { model, folder: place, ...tokens, servers: [baseUrl], ...change };
+  const tokens = { vocabulary: 400, maxPromptTokens: 200 };
+  return { model, folder: place, ...tokens, baseUrl, ...change };
 }
 
 function questionOf(change: Partial<PolicyQuestion> = {}): PolicyQuestion {
@@ -58,8 +63,7 @@ test('markers of a prompt are one token each, and the same text gives the same i
 });
 
 test('replies come with the ids and log-probabilities of every token, the same ones for the same seed', async () => {
-  const ask = createAskPolicy();
-  const { promptTokenIds, samples } = await ask(policyOf('one'), questionOf(), never);
+  const { promptTokenIds, samples } = await askPolicy(policyOf('one'), questionOf(), never);
 
   expect(promptTokenIds.length).toBeGreaterThan(10);
   expect(samples).toHaveLength(4);
@@ -69,14 +73,14 @@ test('replies come with the ids and log-probabilities of every token, the same o
     if (finishReason === 'length') expect(tokenIds).toHaveLength(20);
   }
   expect(new Set(samples.map(({ text }) => text)).size).toBeGreaterThan(1);
-  expect((await ask(policyOf('one'), questionOf(), never)).samples).toEqual(samples);
-  expect((await ask(policyOf('one'), questionOf({ seed: 8 }), never)).samples).not.toEqual(samples);
+  expect((await askPolicy(policyOf('one'), questionOf(), never)).samples).toEqual(samples);
+  expect((await askPolicy(policyOf('one'), questionOf({ seed: 8 }), never)).samples).not.toEqual(samples);
 });
 
 test('the whole ends with its marker: a reply cut short does not', async () => {
   const client = new PolicyClient(baseUrl);
   const [end] = await client.tokenize('one', '<|im_end|>', never);
-  const { samples } = await createAskPolicy()(policyOf('one'), questionOf({ n: 64, maxTokens: 100 }), never);
+  const { samples } = await askPolicy(policyOf('one'), questionOf({ n: 64, maxTokens: 100 }), never);
   for (const { tokenIds, finishReason } of samples) {
     expect(tokenIds.at(-1) === end).toBe(finishReason === 'stop');
     expect(tokenIds.slice(0, -1)).not.toContain(end);
@@ -85,8 +89,7 @@ test('the whole ends with its marker: a reply cut short does not', async () => {
 });
 
 test('a checkpoint that the server does not know is loaded from its folder, also by several at once', async () => {
-  const ask = createAskPolicy();
-  const asked = await Promise.all([1, 2, 3].map(() => ask(policyOf('other'), questionOf(), never)));
+  const asked = await Promise.all([1, 2, 3].map(() => askPolicy(policyOf('other'), questionOf(), never)));
   expect(new Set(asked.map(({ samples }) => JSON.stringify(samples))).size).toBe(1);
 });
 
@@ -104,7 +107,7 @@ test.each([
     /at most 5 are allowed/,
   ],
 ] as const)('%s', async (_, change, code, message) => {
-  const asked = createAskPolicy()(policyOf('third', change), questionOf(), never);
+  const asked = askPolicy(policyOf('third', change), questionOf(), never);
   await expect(asked).rejects.toMatchObject({
     code,
     message: expect.stringMatching(message) as string,
@@ -113,7 +116,7 @@ test.each([
 });
 
 test('more tokens than the model has places for', async () => {
-  const asked = createAskPolicy()(policyOf('one'), questionOf({ maxTokens: 600 }), never);
+  const asked = askPolicy(policyOf('one'), questionOf({ maxTokens: 600 }), never);
   await expect(asked).rejects.toMatchObject({
     code: POLICY_FAILURES.rejected,
     message: expect.stringMatching(/answered 400, .*maximum context length is 512/) as string,
@@ -121,30 +124,19 @@ test('more tokens than the model has places for', async () => {
 });
 
 test('a server that was killed and started again answers as before, and loads what it had loaded', async () => {
-  const ask = createAskPolicy();
-  const before = await ask(policyOf('other'), questionOf(), never);
+  const before = await askPolicy(policyOf('other'), questionOf(), never);
   await server.kill();
-  await expect(ask(policyOf('other'), questionOf(), never)).rejects.toMatchObject({
+  await expect(askPolicy(policyOf('other'), questionOf(), never)).rejects.toMatchObject({
     code: POLICY_FAILURES.unavailable,
     retryable: true,
   });
   await start(Number(new URL(baseUrl).port));
-  expect(await ask(policyOf('other'), questionOf(), never)).toEqual(before);
-});
-
-test('the next server is asked where the first is away', async () => {
-  const gone = 'http://127.0.0.1:9/v1';
-  const { samples } = await createAskPolicy()(
-    policyOf('one', { servers: [gone, baseUrl] }),
-    questionOf(),
-    never,
-  );
-  expect(samples).toHaveLength(4);
+  expect(await askPolicy(policyOf('other'), questionOf(), never)).toEqual(before);
 });
 
 test('a request that is no longer wanted ends at once', async () => {
   const controller = new AbortController();
-  const asked = createAskPolicy()(policyOf('one'), questionOf({ n: 256, maxTokens: 300 }), controller.signal);
+  const asked = askPolicy(policyOf('one'), questionOf({ n: 256, maxTokens: 300 }), controller.signal);
   controller.abort(new Error('no longer wanted'));
   await expect(asked).rejects.toThrow('no longer wanted');
 });

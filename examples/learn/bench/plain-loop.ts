@@ -107,7 +107,7 @@ async function learn(setting: PlainSetting, policy: PlainPolicy, cycle: number, 
     policy: policy.checkpoint.name,
     rollouts: rows.length,
     temperature: settings.policy.temperature,
-    tokenizerSha256: policy.served.tokenizerSha256,
+    tokenizerSha256: policy.tokenizerSha256,
   };
   const packed = gzipSync(toJsonLines([header, ...rows]));
   const { path, stored } = await handOver(root, `batch-${cycle}.jsonl.gz`, packed);
@@ -162,7 +162,7 @@ async function playGroup(
 }
 
 function samplePlans(
-  { settings, workers, askPolicy }: PlainSetting,
+  { settings, workers }: PlainSetting,
   { served }: PlainPolicy,
   { cycle, draw, question }: PlainDraw,
 ): Promise<readonly KeptSample[]> {
@@ -183,7 +183,7 @@ function samplePlans(
     temperature: policy.temperature,
     maxTokens: policy.maxOutputTokens,
   };
-  return samplePrompts(askPolicy, task, new AbortController().signal);
+  return samplePrompts(task, new AbortController().signal);
 }
 
 /** Six digits, as in a batch of the product's. */

@@ -8,8 +8,8 @@ import type { ModelCard } from '../../../src/protocol/cards';
 import { readQuestions } from '../../../src/training/activities/questions';
 import { sortByTopic } from '../../../src/training/draw';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
-import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
+import type { ServedPolicy } from '../../../src/training/policy/ask';
+import { PolicyClient } from '../../../src/training/policy/client';
 import { type RolloutId } from '../../../src/training/rollout';
 import type { TrainingSettings } from '../../../src/training/settings';
 import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/trainer-contract';
@@ -33,7 +33,6 @@ export interface PlainSetting {
   /** How many there are of each topic. */
   readonly topics: readonly number[];
   readonly workers: readonly ModelCard[];
-  readonly askPolicy: AskPolicy;
   readonly askWorker: AskWorker;
   readonly policyServer: PolicyClient;
   readonly steps: StepServer;
@@ -57,7 +56,6 @@ export async function openPlainSetting({ config, policyUrl }: Town, folder: stri
     world: SMALL_WORLD,
     ...sortByTopic(train),
     workers,
-    askPolicy: createAskPolicy(),
     askWorker: createAskWorker(workers[0]?.baseUrl ?? ''),
     policyServer: new PolicyClient(policyUrl),
     steps: await startStepServer(root),
@@ -73,6 +71,7 @@ const resultSchema = z.object({ folder: z.string(), tokenizerSha256: z.string(),
 /** A checkpoint, and how to ask the policy server for it. */
 export interface PlainPolicy {
   readonly checkpoint: CheckpointRef;
+  readonly tokenizerSha256: string;
   readonly served: ServedPolicy;
 }
 
@@ -92,14 +91,8 @@ export function toPolicy(
   const { maxPromptTokens, baseUrl } = policy;
   return {
     checkpoint: { trainRun, name },
-    served: {
-      model: `plain-${name}`,
-      folder,
-      tokenizerSha256,
-      vocabulary,
-      maxPromptTokens,
-      servers: [baseUrl],
-    },
+    tokenizerSha256,
+    served: { model: `plain-${name}`, folder, vocabulary, maxPromptTokens, baseUrl },
   };
 }
 

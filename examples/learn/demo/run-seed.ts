@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { solveResultSchema } from '../../../src/protocol/solve';
 import { readNight } from '../../../src/training/activities/records';
-import { createAskPolicy } from '../../../src/training/policy/ask';
 import { readManifest } from '../../../src/training/policy/serving';
 import type { NightRecord } from '../../../src/training/records';
 import type { Recipe } from '../plain/recipe';
@@ -172,7 +171,7 @@ async function tryAt(
   temperature: number,
 ): Promise<Score> {
   const sampled = await readManifest(store, checkpoint);
-  return tryOut({ recipe, seed, ask: createAskPolicy(), policyUrl }, optimum, sampled, temperature);
+  return tryOut({ recipe, seed, policyUrl }, optimum, sampled, temperature);
 }
 
 /** Ratio of rewards, of accuracies, and the share of replies that are plans. */

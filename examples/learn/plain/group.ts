@@ -142,17 +142,17 @@ export interface Draw {
 
 /** Has a checkpoint write the plans of one round of a group, in the product's own prompts. */
 export async function sampleRound(
-  { recipe, ask, policyUrl }: Desk,
-  { trainRun, name, folder, tokenizerSha256, vocabulary }: Sampled,
+  { recipe, policyUrl }: Desk,
+  { trainRun, name, folder, vocabulary }: Sampled,
   round: RoundRequest,
   draw: Draw,
 ): Promise<readonly KeptSample[]> {
   const { maxPromptTokens } = recipe;
   const model = `${trainRun}-${name}`;
-  const policy = { model, folder, tokenizerSha256, vocabulary, maxPromptTokens, servers: [policyUrl] };
+  const policy = { model, folder, vocabulary, maxPromptTokens, baseUrl: policyUrl };
   const prompts = await promptsOf(recipe, round);
   const task = { policy, prompts, ...draw, maxTokens: LONGEST_PLAN };
-  return samplePrompts(ask, task, new AbortController().signal);
+  return samplePrompts(task, new AbortController().signal);
 }
 
 /** Prompt of a policy, as a text. */

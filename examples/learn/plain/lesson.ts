@@ -3,7 +3,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunWorker } from '../../../src/protocol/run';
-import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import {
   type Checkpoint,
   type InitRequest,
@@ -20,7 +19,6 @@ import type { Recipe } from './recipe';
 export interface Desk {
   readonly recipe: Recipe;
   readonly seed: number;
-  readonly ask: AskPolicy;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
 }
@@ -60,7 +58,6 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
     trainRun,
     workers: workersFor(recipe, seed),
     steps,
-    ask: createAskPolicy(),
     policyUrl: `${url}/v1`,
     folder,
     lost,

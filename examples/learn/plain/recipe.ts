@@ -1,4 +1,4 @@
-import type { Manifest } from '../../../src/training/manifest';
+import type { Manifest } from '../../../src/training/policy/serving';
 import type { TrainingSettings } from '../../../src/training/settings';
 import {
   type InitRequest,

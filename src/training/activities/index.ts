@@ -5,7 +5,6 @@ import type { CloseCycleRequest, SamplePlansRequest, WriteBatchRequest } from '.
 import { metricsKey } from '../store-keys';
 import type { CycleMetrics } from '../progress';
 import * as names from '../names';
-import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
 import { writeBatch } from './batch';
 import { checkPlaces } from './check-places';
@@ -20,7 +19,6 @@ import { samplePlans } from './sample-plans';
 export interface TrainingDependencies {
   readonly config: TrainableConfig;
   readonly store: Store;
-  readonly askPolicy: AskPolicy;
 }
 
 /** The side effects of training, by activity type. */

@@ -13,11 +13,9 @@ import { checkpointId } from '../checkpoint-ref';
 import type { TrainableConfig } from '../config/schema';
 import type { SamplePlansRequest, SamplePlansResult } from '../contract';
 import { samplesKey } from '../store-keys';
-import type { Manifest } from '../manifest';
-import type { AskPolicy, PolicyQuestion } from '../policy/ask';
-import type { ServedPolicy } from '../policy/client';
+import { askPolicy, type PolicyQuestion, type ServedPolicy } from '../policy/ask';
 import { POLICY_FAILURES, PolicyError } from '../policy/errors';
-import { readManifest } from '../policy/serving';
+import { type Manifest, readManifest } from '../policy/serving';
 import type { SampledPlan } from '../rollout';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
 import type { QuestionSets } from '../../evaluation/activities/question-sets';
@@ -26,7 +24,6 @@ import { writeRecord } from './records';
 interface SamplingDependencies {
   readonly store: Store;
   readonly questions: QuestionSets;
-  readonly askPolicy: AskPolicy;
   readonly config: Pick<TrainableConfig, 'conductor'>;
 }
 
@@ -57,7 +54,7 @@ export async function samplePlans(
 }
 
 async function sampleOnce(
-  { store, askPolicy, config }: SamplingDependencies,
+  { store, config }: SamplingDependencies,
   request: SamplePlansRequest,
   question: string,
 ): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
@@ -69,9 +66,9 @@ async function sampleOnce(
   const settings: PromptSettings = isTraining ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxSteps, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
-  const servers = request.purpose === 'canary' ? serversOfUsers(config, manifest) : [policy.baseUrl];
+  const baseUrl = request.purpose === 'canary' ? serverOfUsers(config, manifest) : policy.baseUrl;
   const task = {
-    policy: { ...manifest, maxPromptTokens, servers },
+    policy: { ...manifest, maxPromptTokens, baseUrl },
     prompts: await planPrompts(store, request, settings, question),
     seed,
     temperature,
@@ -87,7 +84,7 @@ async function sampleOnce(
 
   const { cancellationSignal } = Context.current();
   const signal = AbortSignal.any([cancellationSignal, timeLimit(policy.timeoutMs)]);
-  const sampling = whileHeartbeating(() => samplePrompts(askPolicy, task, signal));
+  const sampling = whileHeartbeating(() => samplePrompts(task, signal));
   const rollouts = await sampling.catch((error: unknown) => {
     throw isErrorLike(error) && error.name === 'TimeoutError' ? outOfTime(policy.timeoutMs) : error;
   });
@@ -103,9 +100,8 @@ async function sampleOnce(
 }
 
 /** A canary is asked where users' questions are: by the configuration's address, else where it was published. */
-function serversOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { servers }: Manifest): string[] {
-  const baseUrl = conductor.provider === 'policy' ? conductor.baseUrl : undefined;
-  return baseUrl === undefined ? servers : [baseUrl];
+function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { servers }: Manifest): string {
+  return (conductor.provider === 'policy' ? conductor.baseUrl : undefined) ?? servers[0];
 }
 
 function outOfTime(timeoutMs: number): PolicyError {
@@ -161,14 +157,13 @@ const SEEDS = 2 ** 31;
 
 /** One reply to each prompt, in their order. Equal prompts, as in a first round, go out as one request. */
 export async function samplePrompts(
-  ask: AskPolicy,
   { policy, prompts, seed, ...sampling }: SamplingTask,
   signal: AbortSignal,
 ): Promise<readonly KeptSample[]> {
   const replies = new Map<number, KeptSample>();
   await eachInParallel(requestsFor(prompts, seed), async ({ places, ...drawn }) => {
     const question = { ...drawn, n: places.length, ...sampling };
-    const { promptTokenIds, samples } = await ask(policy, question, signal);
+    const { promptTokenIds, samples } = await askPolicy(policy, question, signal);
     for (const [at, place] of places.entries()) {
       const sample = samples[at];
       if (sample === undefined) continue;

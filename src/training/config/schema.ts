@@ -3,11 +3,23 @@ import { type ConfigInput, configSchema } from '../../config/schema';
 import { baseUrlSchema, durationSchema } from '../../config/field-schemas';
 import { readStoreUrl } from '../../config/store-url';
 import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
-import { CORRECTIONS, SCHEDULES, warmedWeights } from '../trainer-contract';
 
 const count = z.int().positive();
 const path = z.string().min(1);
 const share = z.number().min(0).max(1);
+
+/** A tiny Qwen2 of random weights with a byte-level tokenizer trained on texts. */
+export const tinySchema = z.strictObject({
+  kind: z.literal('tiny'),
+  vocabulary: z.int().min(300).default(400),
+  hidden: count.default(64),
+  layers: count.default(2),
+  heads: count.default(4),
+  keyValueHeads: count.default(2),
+  feedForward: count.default(128),
+  maxPositions: count.default(1024),
+  initializerRange: z.number().positive().default(0.08),
+});
 
 const baseSchema = z.discriminatedUnion(
   'kind',
@@ -16,23 +28,16 @@ const baseSchema = z.discriminatedUnion(
       kind: z.literal('folder'),
       path,
     }),
-    z.strictObject({
-      kind: z.literal('tiny'),
-      vocabulary: z.int().min(300).default(400),
-      hidden: count.default(64),
-      layers: count.default(2),
-      heads: count.default(4),
-      keyValueHeads: count.default(2),
-      feedForward: count.default(128),
-      maxPositions: count.default(1024),
-      initializerRange: z.number().positive().default(0.08),
-    }),
+    tinySchema,
   ],
   {
     error:
       'expected the model to begin with, { kind: folder, path: … } or { kind: tiny }, here or in a profile',
   },
 );
+
+/** Which weights a warm start changes: those that the run's tuning changes, or all. */
+export const warmedWeights = z.enum(['tuned', 'all']);
 
 const warmStartSchema = z.strictObject({
   /** JSON lines, `{ prompt, completion }` as the model reads and writes them. */
@@ -44,7 +49,7 @@ const warmStartSchema = z.strictObject({
   weights: warmedWeights.default('tuned'),
 });
 
-const tuningSchema = z.discriminatedUnion('kind', [
+export const tuningSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('full') }),
   z.strictObject({
     kind: z.literal('lora'),
@@ -55,15 +60,18 @@ const tuningSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-const lossSchema = z
+export const lossSchema = z
   .strictObject({
     name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']).default('bnpo'),
     epsilon: share.gt(0).default(0.2),
     epsilonHigh: z.number().positive().default(0.2),
-    /** Weight of a KL term that pulls towards the training run's first checkpoint. */
+    /** Weight of the KL term against the run's first checkpoint, after its warm start; 0: none, and no such model. */
     beta: z.number().nonnegative().default(0),
-    /** How it is corrected for that the sampler's probabilities are not the trainer's; the words are TRL's. */
-    correction: z.enum(CORRECTIONS).default('token_truncate'),
+    /** How the sampler's probabilities are corrected for: importance weights, in TRL's words. */
+    correction: z
+      .enum(['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'])
+      .default('token_truncate'),
+    /** Beyond it a weight is cut off (truncate), or 0 (mask). */
     mostWeight: z.number().positive().default(3),
     /** Whether replies that were cut off at `maxOutputTokens` are left out of the loss. */
     maskTruncated: z.boolean().default(false),
@@ -73,14 +81,15 @@ const lossSchema = z
     error: 'expected at least epsilon',
   });
 
-const optimizerSchema = z.strictObject({
+export const optimizerSchema = z.strictObject({
   learningRate: z.number().positive().default(1e-6),
   beta1: share.default(0.9),
   beta2: share.default(0.999),
   epsilon: z.number().positive().default(1e-8),
   weightDecay: z.number().nonnegative().default(0),
   maxGradNorm: z.number().positive().default(1),
-  schedule: z.enum(SCHEDULES).default('cosine'),
+  /** `wsd`: warmup, stable, decay; the rate falls to 0 over the last third. */
+  schedule: z.enum(['constant', 'cosine', 'linear', 'wsd']).default('cosine'),
   warmupSteps: z.int().nonnegative().default(6),
 });
 

@@ -1,6 +1,13 @@
 import type { Message } from '../../plan/plan';
-import { PolicyClient, type Sample, type SampleRequest, type ServedPolicy } from './client';
+import { PolicyClient, type Sample, type SampleRequest } from './client';
 import { POLICY_FAILURES, PolicyError } from './errors';
+import type { Manifest } from './serving';
+
+/** How and where a checkpoint is asked. */
+export interface ServedPolicy extends Pick<Manifest, 'model' | 'folder' | 'vocabulary' | 'maxPromptTokens'> {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+}
 
 /** Request to a policy. */
 export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabulary' | 'prompt'> {
@@ -8,91 +15,35 @@ export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabular
 }
 
 /**
- * Asks a policy, in training and in serving alike.
+ * Asks a policy, in training and in serving alike. A server that does not know the checkpoint, as after a restart, is
+ * made to load it.
  *
  * @throws PolicyError; the signal's reason where it was aborted
  */
-export type AskPolicy = (
-  policy: ServedPolicy,
-  question: PolicyQuestion,
+export async function askPolicy(
+  { baseUrl, model, folder, vocabulary, maxPromptTokens }: ServedPolicy,
+  { messages, ...sampling }: PolicyQuestion,
   signal: AbortSignal,
-) => Promise<{ readonly promptTokenIds: readonly number[]; readonly samples: readonly Sample[] }>;
-
-/** One for a process: it remembers the token ids of the prompts that it sent last. */
-export function createAskPolicy(): AskPolicy {
-  const prompts = new PromptTokens();
-  return (policy, { messages, ...sampling }, signal) => {
-    const prompt = renderChatml(messages);
-    return onFirstServer(policy.servers, (client) =>
-      onceLoaded(policy, client, signal, async () => {
-        const promptTokenIds = await prompts.of(prompt, policy, client, signal);
-        const { model, vocabulary } = policy;
-        const request = { ...sampling, model, vocabulary, prompt: promptTokenIds };
-        return { promptTokenIds, samples: await client.sample(request, signal) };
-      }),
-    );
+): Promise<{ readonly promptTokenIds: readonly number[]; readonly samples: readonly Sample[] }> {
+  const client = new PolicyClient(baseUrl);
+  const ask = async () => {
+    const prompt = await client.tokenize(model, renderChatml(messages), signal);
+    if (prompt.length > maxPromptTokens) {
+      throw new PolicyError(
+        POLICY_FAILURES.promptTooLong,
+        `the prompt for ${model} has ${prompt.length} tokens, and at most ${maxPromptTokens} are allowed`,
+        'Ask a shorter question, or train with a higher training.policy.maxPromptTokens.',
+      );
+    }
+    const samples = await client.sample({ ...sampling, model, vocabulary, prompt }, signal);
+    return { promptTokenIds: prompt, samples };
   };
-}
-
-/** Goes on to the next server where one is out of order; what the last one does stands. */
-async function onFirstServer<T>(
-  [server = '', ...others]: readonly string[],
-  ask: (client: PolicyClient) => Promise<T>,
-): Promise<T> {
-  try {
-    return await ask(new PolicyClient(server));
-  } catch (error) {
-    if (others.length === 0 || !is(error, POLICY_FAILURES.unavailable)) throw error;
-    return onFirstServer(others, ask);
-  }
-}
-
-/** A server that was started anew knows nothing of checkpoints that others had it load. */
-async function onceLoaded<T>(
-  { model, folder }: ServedPolicy,
-  client: PolicyClient,
-  signal: AbortSignal,
-  ask: () => Promise<T>,
-): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (!is(error, POLICY_FAILURES.unknownModel)) throw error;
+    if (!(error instanceof PolicyError) || error.code !== POLICY_FAILURES.unknownModel) throw error;
     await client.load(model, folder, signal);
     return ask();
-  }
-}
-
-function is(error: unknown, code: PolicyError['code']): boolean {
-  return error instanceof PolicyError && error.code === code;
-}
-
-/** How many prompts are remembered: a question is drawn again in later cycles, and its prompt is the same then. */
-const REMEMBERED = 256;
-
-/** Token ids of prompts, as the tokenizer of a policy makes them. Remembers the last ones, whichever checkpoint asked. */
-class PromptTokens {
-  private readonly known = new Map<string, readonly number[]>();
-
-  /** @throws PolicyError `Policy.PromptTooLong` beside those of the client */
-  async of(
-    prompt: string,
-    { tokenizerSha256, model, maxPromptTokens }: ServedPolicy,
-    client: PolicyClient,
-    signal: AbortSignal,
-  ): Promise<readonly number[]> {
-    const key = `${tokenizerSha256} ${prompt}`;
-    const tokens = this.known.get(key) ?? (await client.tokenize(model, prompt, signal));
-    // Used last is kept longest: a map lists its keys in the order they were set.
-    this.known.delete(key);
-    this.known.set(key, tokens);
-    for (const oldest of [...this.known.keys()].slice(0, -REMEMBERED)) this.known.delete(oldest);
-    if (tokens.length <= maxPromptTokens) return tokens;
-    throw new PolicyError(
-      POLICY_FAILURES.promptTooLong,
-      `the prompt for ${model} has ${tokens.length} tokens, and at most ${maxPromptTokens} are allowed`,
-      'Ask a shorter question, or train with a higher training.policy.maxPromptTokens.',
-    );
   }
 }
 

@@ -3,7 +3,6 @@ import { isErrorLike, readNetworkFault } from '../../activities/models/http-erro
 import { redact } from '../../activities/models/redact';
 import { sendOnce } from '../../activities/models/transport';
 import { briefly } from '../../plan/plan-error';
-import type { Manifest } from '../manifest';
 import { badReply, cannotLoad, refused, unavailable } from './errors';
 
 /** Replies wanted to one prompt. */
@@ -31,14 +30,8 @@ export interface Sample {
   readonly finishReason: 'stop' | 'length';
 }
 
-/** Part of a manifest that says how a checkpoint is asked. The first of its servers that answers is used. */
-export type ServedPolicy = Pick<
-  Manifest,
-  'model' | 'folder' | 'tokenizerSha256' | 'vocabulary' | 'maxPromptTokens' | 'servers'
->;
-
 /**
- * The policy's own distribution and nothing else. Each is said, since vLLM takes what is left out from the model's
+ * The policy's own distribution and nothing else. Each setting is sent, since vLLM takes what is left out from the model's
  * `generation_config.json`, and Qwen's penalizes repetition there.
  */
 const UNTOUCHED = {
@@ -72,11 +65,7 @@ export class PolicyClient {
   async sample(request: SampleRequest, signal: AbortSignal): Promise<Sample[]> {
     const { model, prompt, n, seed, temperature, maxTokens } = request;
     const content = {
-      model,
-      prompt,
-      n,
-      seed,
-      temperature,
+      ...{ model, prompt, n, seed, temperature },
       ...UNTOUCHED,
       max_tokens: maxTokens,
       logprobs: 0,
@@ -91,15 +80,11 @@ export class PolicyClient {
 
   /** Makes a checkpoint known by a name; it may be known already. The server finds the folder in the store. */
   async load(model: string, folder: string, signal: AbortSignal): Promise<void> {
-    const answer = await post(
-      this.urlOf('load_lora_adapter'),
-      { lora_name: model, lora_path: folder },
-      signal,
-    );
-    if (answer.ok) return;
-    const reason = reasonIn(answer.body);
-    if (reason.includes('already been loaded')) return;
-    throw cannotLoad(this.baseUrl, model, folder, { status: answer.status, reason });
+    const content = { lora_name: model, lora_path: folder };
+    const { ok, status, body } = await post(this.urlOf('load_lora_adapter'), content, signal);
+    const reason = reasonIn(body);
+    if (ok || reason.includes('already been loaded')) return;
+    throw cannotLoad(this.baseUrl, model, folder, { status, reason });
   }
 
   private urlOf(route: string): string {
@@ -112,14 +97,11 @@ export class PolicyClient {
     model: string,
   ): z.output<Schema> {
     if (!ok) throw refused(this.baseUrl, model, { status, reason: reasonIn(body) });
-    const content = readJson(body);
-    if (content === null) throw badReply(this.baseUrl, `cannot be read: it ${describeNoJson(body)}`);
-    const { success, data, error } = schema.safeParse(content);
+    const { success, data, error } = schema.safeParse(readJson(body));
     if (success) return data;
     const [issue] = error.issues;
-    const place = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-    const reason = issue?.message.replace('Invalid input: ', '') ?? '';
-    throw badReply(this.baseUrl, `cannot be read${place}: ${reason}`);
+    const place = ['the reply', ...(issue?.path ?? [])].join('.');
+    throw badReply(this.baseUrl, `cannot be read: ${place}: ${issue?.message}`);
   }
 
   private sampleOf({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }: Choice): Sample {
@@ -129,30 +111,22 @@ export class PolicyClient {
   }
 }
 
-/** Python writes numbers that JSON does not have, and so tells of broken weights. */
-function describeNoJson(body: string): string {
-  const [, number] = /[[:,]\s*(NaN|-?Infinity)\b/.exec(body) ?? [];
-  return number === undefined ? 'is no JSON' : `holds ${number}, which is no number`;
-}
-
 /** Finds a sign that the answer belongs to another request; null if it fits. */
 function findMismatch(
   { model, choices }: z.infer<typeof completionReplySchema>,
   request: SampleRequest,
 ): string | null {
   if (model !== request.model) return `is by ${briefly(model)}, and ${request.model} was asked`;
-  const indexes = new Set(choices.map(({ index }) => index));
-  if (choices.length !== request.n || indexes.size !== request.n) {
-    return `has ${indexes.size} replies, and ${request.n} were asked for`;
+  const replies = new Set(choices.map(({ index }) => index)).size;
+  if (choices.length !== request.n || replies !== request.n) {
+    return `has ${replies} replies, and ${request.n} were asked for`;
   }
   const sent = request.prompt.join();
   if (choices.some(({ prompt_token_ids: read }) => read && read.join() !== sent)) {
     return 'is to another prompt than was sent';
   }
-  const strange = choices.flatMap(({ token_ids: ids }) => ids).find((id) => id >= request.vocabulary);
-  return strange === undefined
-    ? null
-    : `holds token ${strange}, and ${request.model} knows 0 to ${request.vocabulary - 1}`;
+  const isKnown = choices.every(({ token_ids: ids }) => ids.every((id) => id < request.vocabulary));
+  return isKnown ? null : `holds tokens beyond the ${request.vocabulary} that ${request.model} knows`;
 }
 
 type Answer = Pick<Response, 'ok' | 'status'> & { readonly body: string };
@@ -178,29 +152,35 @@ async function post(url: string, content: unknown, signal: AbortSignal): Promise
   }
 }
 
+/** A refusal's own reason, by vLLM, our own server or a framework in front of them; empty where it gave none. */
 function reasonIn(body: string): string {
-  const { success, data } = refusalSchema.safeParse(readJson(body));
-  return redact(success ? data : '', null).replace(/(?<![\s.])[\s.]+$/, '');
+  const { data } = refusalSchema.safeParse(readJson(body));
+  const reason = data?.error?.message ?? data?.message ?? data?.detail ?? '';
+  return redact(reason, null).replace(/(?<![\s.])[\s.]+$/, '');
 }
+
+const refusalSchema = z.object({
+  error: z.object({ message: z.string() }).optional(),
+  message: z.string().optional(),
+  detail: z.string().optional(),
+});
 
 const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
 
 /** How far above 0 rounding lifts the log-probability of a token that is nearly certain. More than that is no rounding. */
 const ROUNDING = 1e-3;
 
+const logprobSchema = z
+  .number()
+  .max(ROUNDING)
+  .transform((logprob) => Math.min(logprob, 0));
+
 const choiceSchema = z
   .object({
     index: z.int().nonnegative(),
     text: z.string(),
     token_ids: z.array(z.int().nonnegative()).min(1),
-    logprobs: z.object({
-      token_logprobs: z.array(
-        z
-          .number()
-          .max(ROUNDING)
-          .transform((logprob) => Math.min(logprob, 0)),
-      ),
-    }),
+    logprobs: z.object({ token_logprobs: z.array(logprobSchema) }),
     finish_reason: z.enum(['stop', 'length', 'abort']),
     prompt_token_ids: z.array(z.int().nonnegative()).nullish(),
   })
@@ -212,13 +192,6 @@ type Choice = z.infer<typeof choiceSchema>;
 
 /** `POST /v1/completions` with `logprobs: 0` and `return_token_ids: true`. */
 const completionReplySchema = z.object({ model: z.string(), choices: z.array(choiceSchema) });
-
-/** Any refusal, by vLLM or by our own server; frameworks in front of them say `detail`. */
-const refusalSchema = z.union([
-  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
-  z.object({ message: z.string() }).transform(({ message }) => message),
-  z.object({ detail: z.string() }).transform(({ detail }) => detail),
-]);
 
 /** The value that a text spells; null where it spells none, a bare `NaN` among it, which Python writes and JSON lacks. */
 export function readJson(text: string): unknown {

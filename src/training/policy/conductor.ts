@@ -7,11 +7,9 @@ import { quoteBriefly } from '../../plan/plan-error';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
-import type { Manifest } from '../manifest';
-import { createAskPolicy } from './ask';
-import type { ServedPolicy } from './client';
+import { askPolicy, type ServedPolicy } from './ask';
 import { PolicyError } from './errors';
-import { readManifest, readServing } from './serving';
+import { type Manifest, readManifest, readServing } from './serving';
 
 /**
  * Serves the checkpoints that a store knows as Conductors of runs.
@@ -72,11 +70,10 @@ async function manifestOf(store: Store, checkpoint: CheckpointRef): Promise<Mani
  * a plan in it.
  */
 function createCompletePolicy(store: Store): Complete {
-  const ask = createAskPolicy();
   return async ({ card, messages, maxOutputTokens: maxTokens, seed, signal }) => {
     const policy = await servedPolicyOf(store, card);
     const question = { messages, n: 1, temperature: card.temperature ?? 0, maxTokens, seed };
-    const { promptTokenIds, samples } = await ask(policy, question, signal);
+    const { promptTokenIds, samples } = await askPolicy(policy, question, signal);
     const usage = {
       inputTokens: promptTokenIds.length,
       outputTokens: samples.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
@@ -96,5 +93,5 @@ export async function servedPolicyOf(store: Store, card: ModelCard | ConductorCa
   const checkpoint = 'checkpoint' in card && card.checkpoint ? readCheckpointId(card.checkpoint) : null;
   if (checkpoint === null) throw new ConfigError(`${card.model} names no checkpoint that could be asked`);
   const manifest = await manifestOf(store, checkpoint);
-  return { ...manifest, servers: card.baseUrl === null ? manifest.servers : [card.baseUrl] };
+  return { ...manifest, baseUrl: card.baseUrl ?? manifest.servers[0] };
 }

@@ -81,35 +81,31 @@ const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Error for a refused request to a checkpoint. */
 export function refused(server: string, model: string, refusal: Refusal): PolicyError {
-  const answered = answer(refusal);
-  if (PASSING.has(refusal.status)) return unavailable(`the policy server ${server} ${answered}`);
-  const [code, did, remedy] =
-    refusal.status === 404
-      ? [
-          POLICY_FAILURES.unknownModel,
-          'does not know',
-          'Check that the address is that of a policy server and ends in /v1.',
-        ]
-      : [
-          POLICY_FAILURES.rejected,
-          'refused a request to',
-          'Correct the settings of the policy that it names.',
-        ];
-  return new PolicyError(code, `the policy server ${server} ${did} ${model}: it ${answered}`, remedy);
+  const happened = `the policy server ${server} ${answered(refusal)} to a request for ${model}`;
+  if (PASSING.has(refusal.status)) return unavailable(happened);
+  if (refusal.status !== 404) {
+    const remedy = 'Correct the settings of the policy that it names.';
+    return new PolicyError(POLICY_FAILURES.rejected, happened, remedy);
+  }
+  const remedy = 'Check that the address is that of a policy server and ends in /v1.';
+  return new PolicyError(POLICY_FAILURES.unknownModel, happened, remedy);
 }
 
 /** Error for a refusal to load a checkpoint. vLLM answers 500 to whatever it cannot load, now or later. */
 export function cannotLoad(server: string, model: string, folder: string, refusal: Refusal): PolicyError {
-  const answered = answer(refusal);
-  if (refusal.status !== 500 && PASSING.has(refusal.status))
-    return unavailable(`the policy server ${server} ${answered}`);
+  const happened = `the policy server ${server} cannot load ${model} from ${folder}: it ${answered(refusal)}`;
+  if (refusal.status !== 500 && PASSING.has(refusal.status)) return unavailable(happened);
   return new PolicyError(
     POLICY_FAILURES.unknownModel,
-    `the policy server ${server} cannot load ${model} from ${folder}: it ${answered}`,
+    happened,
     "Check that it was given the trainer's --artifacts and a folder by --checkpoints. A vLLM must be started with " +
       '--enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1, and `temporal-conductor-trainer fetching-server` stand before ' +
       'it; for whole models, `restarting-server`.',
   );
+}
+
+function answered({ status, reason }: Refusal): string {
+  return `answered ${status}${reason === '' ? '' : `, ${reason},`}`;
 }
 
 /** An answer that cannot be used. */
@@ -126,8 +122,4 @@ export function unavailable(happened: string): PolicyError {
   const remedy =
     'Check that it runs and can be reached from this worker; the request is made again by itself.';
   return new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
-}
-
-function answer({ status, reason }: Refusal): string {
-  return `answered ${status}${reason === '' ? '' : `, ${reason}`}`;
 }

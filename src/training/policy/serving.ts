@@ -1,9 +1,51 @@
+import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { changeRecord, readRecord, RecordError, type RecordKind, writeRecord } from '../activities/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 import { manifestKey, SERVING_KEY } from '../store-keys';
-import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
+import { checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
+
+/**
+ * How a checkpoint must be asked, so that it is served exactly as it was trained. Kept beside it in the store, never
+ * changed; whatever `conductor.yaml` says of prompts, the manifest decides.
+ */
+export const manifestSchema = z.strictObject({
+  schema: z.literal(1),
+  ...checkpointSchema.shape,
+  /** Name in requests to the policy server. */
+  model: z.string(),
+  /** `full`: the instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
+  prompt: z.enum(['full', 'compact']),
+  /** Turns are written as ChatML, with these markers known to the tokenizer. */
+  chat: z.literal('chatml'),
+  describe: z.enum(['ordinals', 'names', 'notes']),
+  maxSteps: z.int().positive(),
+  trainedAtTemperature: z.number(),
+  /** Temperature of serving. */
+  temperature: z.number(),
+  maxPromptTokens: z.int().positive(),
+  maxOutputTokens: z.int().positive(),
+  /** Base URL of the policy server it was published to. */
+  servers: z.tuple([z.string()], z.string()),
+  createdAt: z.string(),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });
+
+/** Which checkpoint answers. One object in the store, replaced as a whole. */
+export const servingSchema = z.strictObject({
+  schema: z.literal(1),
+  serving: pointerSchema.nullable(),
+  /** Policies that `rollback` returns to; newest last. */
+  before: z.array(pointerSchema.nullable()),
+  /** No gate replaces it while this is true. */
+  pinned: z.boolean(),
+  reason: z.string(),
+  at: z.string(),
+});
+export type Serving = z.infer<typeof servingSchema>;
 
 /** How many promotions can be taken back, one after the other. */
 const REMEMBERED = 20;
@@ -101,30 +143,24 @@ export function pin(store: Store, pinned: boolean, reason: string): Promise<Serv
   });
 }
 
-/**
- * A person and a gate may do so at once, in two processes. The one that comes second is told: it decided about something
- * else than what serves by then. A pin holds for whatever does.
- */
+/** Of a person and a gate that decide at the same moment, one succeeds. The other is told: it decided about the past. */
 async function change(store: Store, decide: (now: Serving) => ServingChange): Promise<ServingChange> {
-  let seen: Serving | undefined;
   let decided = unchanged(NOTHING_YET, '');
+  let attempts = 0;
   await changeRecord(store, POINTER, (record) => {
     const now = record ?? NOTHING_YET;
-    decided = decide(now);
-    if (seen !== undefined && isOther(seen, now) && isOther(now, decided.serving)) {
-      const sentence =
-        `nothing was changed: at this moment another process had ${nameOf(now.serving)} serve instead of ` +
-        `${nameOf(seen.serving)} (${now.reason}); see "temporal-conductor train status", and say it again if you still want it`;
-      decided = overtaken(now, sentence);
-    }
-    seen ??= now;
+    attempts += 1;
+    decided =
+      attempts === 1
+        ? decide(now)
+        : overtaken(
+            now,
+            `nothing was changed: at this moment another process did so (${now.reason}), and ${nameOf(now.serving)} ` +
+              'serves; see "temporal-conductor train status", and repeat the command if you still want it',
+          );
     return decided.changed ? decided.serving : null;
   });
   return decided;
-}
-
-function isOther(one: Serving, other: Serving): boolean {
-  return nameOf(one.serving) !== nameOf(other.serving);
 }
 
 function changed(next: Serving, sentence: string): ServingChange {
@@ -151,16 +187,16 @@ export async function writeManifest(store: Store, manifest: Manifest): Promise<v
 /** @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read */
 export async function readManifest(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
   const key = manifestKey(checkpoint.trainRun, checkpoint.name);
-  const id = checkpointId(checkpoint);
   const manifest = await readRecord(store, key, manifestSchema).catch((error: unknown) => {
-    if (!(error instanceof RecordError)) throw error;
-    const happened = `checkpoint ${id} has no usable manifest: ${error.message}`;
-    throw new PolicyError(POLICY_FAILURES.noManifest, happened, 'Use the version that wrote it.');
+    throw error instanceof RecordError ? noManifest(checkpoint, error.message) : error;
   });
-  if (manifest !== null) return manifest;
-  throw new PolicyError(
-    POLICY_FAILURES.noManifest,
-    `checkpoint ${id} has no manifest in the store ${store.url}`,
-    'Name a checkpoint that was trained with this store: "temporal-conductor train list" shows them.',
-  );
+  if (manifest === null) throw noManifest(checkpoint, `it is not in the store ${store.url}`);
+  return manifest;
+}
+
+function noManifest(checkpoint: CheckpointRef, why: string): PolicyError {
+  const happened = `checkpoint ${checkpointId(checkpoint)} has no manifest that can be used: ${why}`;
+  const remedy =
+    'Name a checkpoint that was trained with this store: "temporal-conductor train list" shows them.';
+  return new PolicyError(POLICY_FAILURES.noManifest, happened, remedy);
 }

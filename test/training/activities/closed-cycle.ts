@@ -1,5 +1,5 @@
 import type { CloseCycleRequest } from '../../../src/training/contract';
-import type { Manifest } from '../../../src/training/manifest';
+import type { Manifest } from '../../../src/training/policy/serving';
 import type { TrainingSettings } from '../../../src/training/settings';
 import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 

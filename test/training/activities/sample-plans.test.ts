@@ -15,7 +15,6 @@ import { keepLines } from '../../../src/store/texts';
 import { samplePlans } from '../../../src/training/activities/sample-plans';
 import type { SamplePlansRequest, SamplePlansResult } from '../../../src/training/contract';
 import { questionSetKey } from '../../../src/evaluation/store-keys';
-import { createAskPolicy } from '../../../src/training/policy/ask';
 import { asFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
@@ -89,7 +88,7 @@ function sample(
   activity = new MockActivityEnvironment(),
 ): Promise<SamplePlansResult> {
   const questions = new QuestionSets(store);
-  const dependencies = { store, questions, askPolicy: createAskPolicy(), config: { conductor } };
+  const dependencies = { store, questions, config: { conductor } };
   return activity.run(() => asFailure(() => samplePlans(dependencies, { ...request, ...change })));
 }
 

@@ -95,12 +95,12 @@ test('a prompted Conductor stays as it is', async () => {
 });
 
 test.each([
-  ['where it was published to', {}, aManifest().servers],
-  ['where the configuration says', { baseUrl: 'http://gpu:8000/v1' }, ['http://gpu:8000/v1']],
-] as const)('it is asked %s', async (_, address, servers) => {
+  ['where it was published to', {}, aManifest().servers[0]],
+  ['where the configuration says', { baseUrl: 'http://gpu:8000/v1' }, 'http://gpu:8000/v1'],
+] as const)('it is asked %s', async (_, address, baseUrl) => {
   const { conductor } = await bind({ provider: 'policy', ...address });
   expect(await servedPolicyOf(store, conductor)).toMatchObject({
-    servers,
+    baseUrl,
     folder: aManifest().folder,
     maxPromptTokens: 4000,
   });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { createAskPolicy } from '../../../src/training/policy/ask';
+import { askPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient, type SampleRequest } from '../../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
@@ -105,10 +105,10 @@ test('a model that is not known is loaded, and asked once more', async () => {
   answer(vllm.completed);
   const policy = {
     ...{ model: MODEL, folder: PATH, vocabulary: 320 },
-    ...{ tokenizerSha256: 'x', maxPromptTokens: 100, servers: [server.baseUrl] },
+    ...{ maxPromptTokens: 100, baseUrl: server.baseUrl },
   };
   const question = { messages: [{ role: 'user', text: 'Hi' }], n, seed, temperature, maxTokens } as const;
-  const { promptTokenIds, samples } = await createAskPolicy()(policy, question, never);
+  const { promptTokenIds, samples } = await askPolicy(policy, question, never);
   expect(promptTokenIds).toEqual(vllm.tokenized.answer.tokens);
   expect(samples).toHaveLength(2);
   const asked = [vllm.unknownModel, vllm.loaded, vllm.tokenized, vllm.completed];
@@ -155,7 +155,7 @@ test.each([
   [
     'a token that the checkpoint does not know',
     withChoice({ token_ids: ended.token_ids.map(() => 320) }),
-    /holds token 320, and nightly-000012 knows 0 to 319/,
+    /holds tokens beyond the 320 that nightly-000012 knows/,
   ],
   ['another prompt', withChoice({ prompt_token_ids: [1, 2] }), /to another prompt than was sent/],
   ['another model', { ...vllm.completed.answer, model: 'nightly-000011' }, /by nightly-000011/],

@@ -17,7 +17,6 @@ import {
   WARM_START,
   WARM_START_WORKFLOW,
 } from '../../../src/training/names';
-import { createAskPolicy } from '../../../src/training/policy/ask';
 import type { TrainingSettings } from '../../../src/training/settings';
 import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
@@ -184,7 +183,6 @@ test('no manifest names another server', async () => {
   const activities = createTrainingActivities({
     config: parseTrainable(stage.config),
     store: stage.store,
-    askPolicy: createAskPolicy(),
   });
   const { checkpoint } = await stage.trainer[INIT]((await warmStart(settings)).init);
   const kept = activities[KEEP_CHECKPOINT]({ checkpoint, model: 'm', settings: atStranger() });
