@@ -151,7 +151,7 @@ export function withLearning(recipe: Recipe, { cycles, beta, schedule, staleness
 function scheduleNamed(name: string): Schedule {
   const { data, success } = scheduleSchema.safeParse(name);
   if (success) return data;
-  throw new Error(`--schedule takes ${scheduleSchema.options.join(', ')}, not "${name}".`);
+  throw new Error(`--schedule takes ${scheduleSchema.unwrap().options.join(', ')}, not "${name}".`);
 }
 
 const scheduleSchema = trainerConfigSchema.shape.optimizer.shape.schedule;
