@@ -2,11 +2,10 @@ import type { AskedQuestion, QuestionRef } from '../evaluation/contract';
 import type { ConfigDigest } from '../protocol/activity-contract';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
-import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
-import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
-import type { NightRecord } from './records';
-import type { GroupId, SampledPlan } from './rollout';
-import type { PublishSettings, TrainingSettings } from './settings';
+import type { CheckpointRef, PolicyRef } from './ids';
+import type { CycleMetrics, GroupId, NightRecord, SampledPlan } from './records';
+import type { GroupPart, Span } from './cycle-times';
+import type { PublishSettings, TrainingSettings } from './config/resolve';
 import type { InitRequest, TrainerMessage, WarmStartRequest } from './trainer-contract';
 
 // Inputs and outputs of training's workflows, and of the activities that have more than a few arguments.
@@ -43,6 +42,24 @@ export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | '
   readonly rollouts: number;
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
+}
+
+/** How far a night has come, as `train status` shows it. */
+export interface NightProgress {
+  readonly trainRun: string;
+  readonly night: string;
+  readonly status: 'running' | 'paused' | 'stopping' | 'gate' | 'done';
+  readonly cycles: { readonly first: number; readonly last: number };
+  /** The last one that is over; `first - 1` before that. */
+  readonly done: number;
+  readonly phase: string;
+  readonly spentNanoUsd: number;
+  readonly startedAt: string;
+  /** Rewards of the cycles so far, oldest first. */
+  readonly rewards: readonly number[];
+  readonly best: { readonly checkpoint: string; readonly heldOut: number } | null;
+  /** Last problem that did the night no harm, in one sentence. */
+  readonly warning: string | null;
 }
 
 /** Budget of the rest of a night; null: no such limit. */

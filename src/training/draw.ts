@@ -3,7 +3,7 @@ import type { RunWorker } from '../protocol/run';
 import type { QuestionRef } from '../evaluation/contract';
 import { groupBy } from '../evaluation/statistics';
 import type { GroupInput } from './contract';
-import type { TrainingSettings } from './settings';
+import type { TrainingSettings } from './config/resolve';
 
 type Pool = TrainingSettings['pool'];
 

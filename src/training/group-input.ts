@@ -1,5 +1,5 @@
 import type { GroupInput, GroupResult } from './contract';
-import type { TrainingSettings } from './settings';
+import type { TrainingSettings } from './config/resolve';
 
 /** What a group is asked: the rest of its input holds for a whole night. */
 export type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'question' | 'writer' | 'workers'>;

@@ -13,8 +13,7 @@ export {
   type NightSchedule,
   type ScheduleRequest,
 } from './client/schedule';
-export type { NightProgress } from './progress';
 export type { CustomGradeRequest } from '../evaluation/contract';
-export type { NightBudget } from './contract';
+export type { NightBudget, NightProgress } from './contract';
 export { loadTrainableConfig } from './config/load';
 export type { TrainableConfig, TrainableInput } from './config/schema';

@@ -1,14 +1,8 @@
-import { checkpointId, type CheckpointRef, readCheckpointId } from './checkpoint-ref';
-import type { GroupId } from './rollout';
+import { checkpointId, type CheckpointRef, cycleName, readCheckpointId, sixDigits } from './ids';
+import type { GroupId } from './records';
 
 // Where training keeps what. Every key is a place in the store or among the artifacts; see `store/store.ts` for what a key
 // may be made of.
-
-/** Sorts as the number does. */
-export const sixDigits = (number: number): string => String(number).padStart(6, '0');
-
-/** Name of the checkpoint that a cycle's update makes. */
-export const cycleName = (cycle: number): string => sixDigits(cycle);
 
 /** JSON lines, under the SHA-256 of their bytes. */
 export const examplesKey = (sha256: string): string => `examples/${sha256}.jsonl`;
@@ -39,7 +33,7 @@ export const checkpointsFolder = (trainRun: string): string => `${runFolder(trai
 export const manifestKey = (trainRun: string, name: string): string =>
   `${checkpointsFolder(trainRun)}${name}.json`;
 
-/** Which files each checkpoint is made of, as the trainer keeps them, see `activities/weights.ts`; nothing else. */
+/** Which files each checkpoint is made of, as the trainer keeps them, see `activities/forget-checkpoints.ts`; nothing else. */
 export const weightsFolder = (trainRun: string): string => `${runFolder(trainRun)}weights/`;
 export const weightsKey = (trainRun: string, name: string): string =>
   `${weightsFolder(trainRun)}${name}.json`;

@@ -4,7 +4,7 @@ import { renderPlan } from '../../src/plan/render';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText } from '../../src/store/texts';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
-import { ArtifactFolder } from '../../src/training/artifacts/folder';
+import { ArtifactFolder } from '../../src/training/artifacts';
 import { ageStore } from '../support/stores';
 import { runCommand, type Ended } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cycleName } from '../../src/training/store-keys';
+import { cycleName } from '../../src/training/ids';
 import * as names from '../../src/training/names';
 import type { Checkpoint, TrainerActivities } from '../../src/training/trainer-contract';
 import { payload as exported } from '../training/golden/exportResult.json';

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ArtifactFolder } from '../../src/training/artifacts/folder';
+import { ArtifactFolder } from '../../src/training/artifacts';
 import { freshFolder } from '../local/fresh-folder';
 
 let root: string;

@@ -1,5 +1,5 @@
-import { decideCanary } from '../../src/training/canary';
-import type { ScoredPolicy } from '../../src/training/scores';
+import { decideCanary } from '../../src/training/gate';
+import type { ScoredPolicy } from '../../src/training/rewards';
 import { CANARY_QUESTIONS, canaryQuestions } from '../../src/training/draw';
 
 const [OWN, PARENT] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { chooseGroups } from '../../src/training/draw';
-import { hasSpread } from '../../src/training/reward';
+import { hasSpread } from '../../src/training/rewards';
 
 /**
  * Draws groups until the choice is over.

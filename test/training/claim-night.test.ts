@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type Claim, claimNight, type NightRecord, type RunRecord } from '../../src/training/records';
+import { type Claim, claimNight } from '../../src/training/activities/open-night';
+import type { NightRecord, RunRecord } from '../../src/training/records';
 
 const run = (done: number): RunRecord => ({ schema: 1, trainRun: 'run', done, checkpoint: null });
 const night = (first: number, last: number, done: number, isClosed: boolean): NightRecord => ({

@@ -1,5 +1,5 @@
-import { COLLAPSE_CYCLES, findCollapse } from '../../src/training/collapse';
-import type { TopicMetrics } from '../../src/training/progress';
+import { COLLAPSE_CYCLES, findCollapse } from '../../src/training/summarize-cycle';
+import type { TopicMetrics } from '../../src/training/records';
 import { madeUpCycles } from './cli/plot/made-up-cycles';
 
 const CHAIN = '[[],[0]]';

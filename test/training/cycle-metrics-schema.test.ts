@@ -1,4 +1,4 @@
-import { cycleMetricsSchema } from '../../src/training/progress';
+import { cycleMetricsSchema } from '../../src/training/records';
 import { madeUpCycles } from './cli/plot/made-up-cycles';
 
 it('reads the line of a cycle that taught nothing, and so made no weights', () => {

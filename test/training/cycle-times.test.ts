@@ -1,5 +1,4 @@
-import type { Span } from '../../src/training/progress';
-import { type CyclePart, cycleTimes } from '../../src/training/summarize-cycle';
+import { type CyclePart, cycleTimes, type Span } from '../../src/training/cycle-times';
 
 function span(part: CyclePart, from: number, to: number): Span<CyclePart> {
   return { part, from, to };

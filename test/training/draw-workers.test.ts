@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { RunWorker } from '../../src/protocol/run';
 import { drawTrials, drawWorkers } from '../../src/training/draw';
-import type { TrainingSettings } from '../../src/training/settings';
+import type { TrainingSettings } from '../../src/training/config/resolve';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 /** Each may be stood in for by all others. */

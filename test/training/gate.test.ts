@@ -1,6 +1,6 @@
 import { array, assert, double, integer, property, record } from 'fast-check';
 import { costOfGate, decideGate, describeSmallSet, type GateRule } from '../../src/training/gate';
-import type { QuestionScore, ScoredPolicy } from '../../src/training/scores';
+import type { QuestionScore, ScoredPolicy } from '../../src/training/rewards';
 import { FEWEST_VALUES } from '../../src/evaluation/statistics';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };

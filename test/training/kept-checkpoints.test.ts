@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type Holdings, keptCheckpoints } from '../../src/training/activities/forget-checkpoints';
-import { cycleName } from '../../src/training/store-keys';
+import { cycleName } from '../../src/training/ids';
 
 const runs = fc.constantFrom('nightly', 'nightly-2', 'other');
 const names = fc.oneof(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { rewardOf, rewardOfRoot } from '../../src/training/reward';
+import { rewardOf, rewardOfRoot } from '../../src/training/rewards';
 import type { Verdict } from '../../src/grading';
 
 const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };

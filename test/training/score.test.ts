@@ -1,5 +1,5 @@
-import { scoreQuestions } from '../../src/training/scores';
-import type { GroupRecord, Rollout } from '../../src/training/rollout';
+import { scoreQuestions } from '../../src/training/rewards';
+import type { GroupRecord, Rollout } from '../../src/training/records';
 
 function rollout(index: number, change: Partial<Rollout>): Rollout {
   return {

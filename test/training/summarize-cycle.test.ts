@@ -1,4 +1,4 @@
-import type { GroupRecord, Rollout } from '../../src/training/rollout';
+import type { GroupRecord, Rollout } from '../../src/training/records';
 import { summarizeCycle } from '../../src/training/summarize-cycle';
 
 const step = (worker: string, ...sees: number[]) => ({ worker, subtask: '', sees });

@@ -7,11 +7,10 @@ import { trainingConfigSchema } from '../../../src/training/config/schema';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { readQuestions } from '../../../src/training/activities/questions';
 import { sortByTopic } from '../../../src/training/draw';
-import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
+import { resolveTraining, trainingOf, type TrainingSettings } from '../../../src/training/config/resolve';
 import type { ServedPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient } from '../../../src/training/policy/client';
-import { type RolloutId } from '../../../src/training/rollout';
-import type { TrainingSettings } from '../../../src/training/settings';
+import type { RolloutId } from '../../../src/training/records';
 import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/trainer-contract';
 import type { Town } from '../demo/town';
 import { type Sampled, startStepServer, type StepServer } from '../plain/lesson';
@@ -19,8 +18,7 @@ import { TRAIN_RUN } from '../support/lesson';
 import { SMALL_WORLD, type World } from '../world/world';
 import type { Message } from '../../../src/plan/plan';
 import type { Question } from '../../../src/grading/question';
-import { rolloutIdentity } from '../../../src/training/night-ids';
-import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
+import { type CheckpointRef, rolloutIdentity } from '../../../src/training/ids';
 
 /** Everything a loop without Temporal needs: settings, questions, workers, policy server and a trainer of its own. */
 export interface PlainSetting {

@@ -5,7 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { readServerRecord } from '../../../src/local/lease';
 import { readCycle, readMetrics } from '../../../src/training/client/read-runs';
 import { TrainingClient } from '../../../src/training/client/training-client';
-import type { CycleMetrics, CycleTimes } from '../../../src/training/progress';
+import type { CycleMetrics, CycleTimes } from '../../../src/training/records';
 import type { Town } from '../demo/town';
 import { TRAIN_RUN } from '../support/lesson';
 import { childrenOf } from '../support/surroundings';

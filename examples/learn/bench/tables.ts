@@ -1,4 +1,4 @@
-import type { CycleTimes } from '../../../src/training/progress';
+import type { CycleTimes } from '../../../src/training/records';
 import type { StepFigures, StepSeconds } from './measure-step';
 import type { NightFigures } from './play-night';
 

@@ -10,8 +10,8 @@ import { samplePrompts, planPrompts } from '../../../src/training/activities/sam
 import type { SamplePlansRequest } from '../../../src/training/contract';
 import { samplingSeed } from '../../../src/training/draw';
 import { renderChatml } from '../../../src/training/policy/ask';
-import { rewardOf, rewardOfRoot } from '../../../src/training/reward';
-import type { GroupPurpose } from '../../../src/training/rollout';
+import { rewardOf, rewardOfRoot } from '../../../src/training/rewards';
+import type { GroupPurpose } from '../../../src/training/records';
 import type { QuestionRow } from '../world/questions';
 import { answerIn, replyAs } from '../world/simulate';
 import { withWorkers, type World } from '../world/world';

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import type { Plan } from '../../../src/plan/plan';
-import { checkpointId } from '../../../src/training/checkpoint-ref';
+import { checkpointId } from '../../../src/training/ids';
 import { drawQuestions, drawWorkers, sortByTopic } from '../../../src/training/draw';
-import { hasSpread } from '../../../src/training/reward';
+import { hasSpread } from '../../../src/training/rewards';
 import type {
   BatchHeader,
   BatchRow,

@@ -4,11 +4,11 @@ import { gzip } from 'node:zlib';
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { Store } from '../../store/store';
-import type { SealedFiles } from '../artifacts/open';
-import { checkpointId } from '../checkpoint-ref';
+import type { SealedFiles } from '../artifacts';
+import { checkpointId, sixDigits } from '../ids';
 import type { WriteBatchRequest } from '../contract';
-import { batchKey, canaryBatchKey, sixDigits } from '../store-keys';
-import type { GroupRecord } from '../rollout';
+import { batchKey, canaryBatchKey } from '../store-keys';
+import type { GroupRecord } from '../records';
 import {
   type BatchHeader,
   batchHeaderSchema,
@@ -51,12 +51,9 @@ async function partOf(
   if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
   const { checkpoint, writer = checkpoint, temperature } = request;
   const policy = checkpointId(writer);
-  if (samples.checkpoint !== policy) {
-    throw invalid(key, `its plans were sampled from ${samples.checkpoint}, and the update is of ${policy}`);
-  }
-  if (samples.temperature !== temperature) {
-    const problem = `were sampled at temperature ${samples.temperature}, and the update is for temperature ${temperature}`;
-    throw invalid(key, `its plans ${problem}`);
+  if (samples.checkpoint !== policy || samples.temperature !== temperature) {
+    const sampled = `its plans were sampled from ${samples.checkpoint} at temperature ${samples.temperature}`;
+    throw invalid(key, `${sampled}, and the update is of ${policy} at ${temperature}`);
   }
   return { tokenizerSha256: samples.tokenizerSha256, rows: rowsOf(key, group, samples) };
 }
@@ -65,17 +62,10 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
   const groupId = [sixDigits(group.cycle), sixDigits(group.draw), group.round].join('/');
   return group.rollouts.map(({ index, reward, tokens }) => {
     const sample = samples.rollouts[index];
-    if (sample === undefined) {
-      throw invalid(key, `rollout ${index} is not among its ${samples.rollouts.length} samples`);
-    }
-    const { completionTokenIds, sampledLogprobs } = sample;
-    const [sampled, logprobs] = [completionTokenIds.length, sampledLogprobs.length];
-    if (sampled !== logprobs) {
-      throw invalid(key, `rollout ${index} has ${sampled} tokens and ${logprobs} log-probabilities`);
-    }
-    if (sampled !== tokens) {
-      const problem = `carried out a plan of ${tokens} tokens, and its sample has ${sampled}: it is another one`;
-      throw invalid(key, `rollout ${index} ${problem}`);
+    const lengths = [sample?.completionTokenIds.length, sample?.sampledLogprobs.length];
+    if (lengths.some((length) => length !== tokens)) {
+      const sampled = `${lengths[0] ?? 0} tokens and ${lengths[1] ?? 0} log-probabilities`;
+      throw invalid(key, `rollout ${index} is of a plan of ${tokens} tokens, and its sample has ${sampled}`);
     }
     const rolloutId = `${groupId}/${sixDigits(index)}`;
     return rowSchema.parse({
@@ -145,5 +135,5 @@ export type KeptSamples = z.infer<typeof keptSamplesSchema>;
 
 /** Null if there are none. */
 export function readSamples(store: Store, key: string): Promise<KeptSamples | null> {
-  return readRecord(store, key, keptSamplesSchema, '; remove it, and the samples are made again');
+  return readRecord(store, key, keptSamplesSchema);
 }

@@ -1,15 +1,22 @@
 import type { Store } from '../../store/store';
-import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
-import { COLLAPSE_CYCLES, findCollapse } from '../collapse';
+import { checkpointId, type CheckpointRef } from '../ids';
+import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
 import type { CloseCycleRequest, KeptCheckpoint } from '../contract';
 import { metricsKey } from '../store-keys';
 import { readServing, writeManifest } from '../policy/serving';
-import { type CycleMetrics, cycleMetricsSchema } from '../progress';
-import { summarizeCycle } from '../summarize-cycle';
-import type { NightRecord } from '../records';
-import type { PublishSettings } from '../settings';
+import { type CycleMetrics, cycleMetricsSchema, type NightRecord } from '../records';
+import type { PublishSettings } from '../config/resolve';
 import type { Checkpoint } from '../trainer-contract';
-import { advanceRun, readGroups, readNight, readRecord, readRun, writeNight, writeRecord } from './records';
+import {
+  advanceRun,
+  readGroups,
+  readNight,
+  readRecord,
+  readRun,
+  RecordError,
+  writeNight,
+  writeRecord,
+} from './records';
 
 /**
  * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps its metrics, and moves night and training
@@ -64,7 +71,7 @@ export async function closeNight(
   const { trainRun, date, done, checkpoint } = ending;
   const night = await readNight(store, trainRun, date);
   if (night === null) {
-    throw new Error(
+    throw new RecordError(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }

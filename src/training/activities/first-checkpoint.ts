@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { SealedFiles } from '../artifacts/open';
+import type { SealedFiles } from '../artifacts';
 import type { TrainingConfig } from '../config/schema';
 import type { OpenedNight, WarmStartInput } from '../contract';
 import { examplesKey, tokenizerTextsKey } from '../store-keys';
 import type { Question } from '../../grading/question';
-import type { TrainingSettings } from '../settings';
+import type { TrainingSettings } from '../config/resolve';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { readRows } from './questions';
 import { keepLines } from '../../store/texts';

@@ -1,13 +1,11 @@
-import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
-import { openSealed } from '../artifacts/open';
-import type { CloseCycleRequest, SamplePlansRequest, WriteBatchRequest } from '../contract';
+import { openSealed } from '../artifacts';
+import type { CloseCycleRequest, NamedPlaces, SamplePlansRequest, WriteBatchRequest } from '../contract';
 import { metricsKey } from '../store-keys';
-import type { CycleMetrics } from '../progress';
+import type { CycleMetrics } from '../records';
 import * as names from '../names';
 import { asFailure } from '../policy/errors';
 import { writeBatch } from './batch';
-import { checkPlaces } from './check-places';
 import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
@@ -15,6 +13,9 @@ import { openNight } from './open-night';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import { keepGroup, writeRecord } from './records';
 import { samplePlans } from './sample-plans';
+import { ConfigError } from '../../config/errors';
+import { trainingOf } from '../config/resolve';
+import type { TrainableConfig } from '../config/schema';
 
 export interface TrainingDependencies {
   readonly config: TrainableConfig;
@@ -85,4 +86,30 @@ async function closeForBoards(
   const metrics = await closeCycle(store, request);
   await writeRecord(openSealed(config), metricsKey(metrics.trainRun, metrics.cycle), metrics);
   return metrics;
+}
+
+/**
+ * Local activity `conductor.train.checkPlaces`: whether the places that a workflow's input names are those of this
+ * process's own configuration. Any client may write such an input; what it names otherwise is given no work.
+ *
+ * @throws ConfigError that says which place is another one
+ */
+function checkPlaces(
+  { config }: Pick<TrainingDependencies, 'config'>,
+  { policyServer, trainerQueue, modelFolder }: NamedPlaces,
+): Promise<void> {
+  const { policy, trainer, base } = trainingOf(config);
+  const places = [
+    ['the policy server', policyServer, 'training.policy.baseUrl', policy.baseUrl],
+    ["the trainer's queue", trainerQueue, 'training.trainer.taskQueue', trainer.taskQueue],
+    ['the base model', modelFolder, 'training.base', base.kind === 'folder' ? base.path : base.kind],
+  ] as const;
+  for (const [what, named, setting, own] of places) {
+    if (named === undefined || named === own) continue;
+    throw new ConfigError(
+      `the input names ${what} ${named}, and ${setting} is ${own} in the configuration of this worker process: give all ` +
+        'worker processes the same configuration, and start it again',
+    );
+  }
+  return Promise.resolve();
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
-import { decideCanary } from '../canary';
-import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
+import { decideCanary, decideGate } from '../gate';
+import { type CheckpointRef, describePolicy, type PolicyRef } from '../ids';
 import type { TrainableConfig } from '../config/schema';
 import type {
   CanaryDecision,
@@ -10,10 +10,9 @@ import type {
   JudgeCandidateRequest,
   Tried,
 } from '../contract';
-import { decideGate } from '../gate';
 import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../store-keys';
 import { promote, readServing, rollback } from '../policy/serving';
-import { type ScoredPolicy, scoreQuestions } from '../scores';
+import { type ScoredPolicy, scoreQuestions } from '../rewards';
 import { readGroups, readRecord } from './records';
 
 /**

@@ -6,7 +6,7 @@ import type { Question } from '../../grading/question';
 import type { ConfigDigest } from '../../protocol/activity-contract';
 import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
@@ -14,9 +14,8 @@ import { questionSetKey } from '../../evaluation/store-keys';
 import { keepLines } from '../../store/texts';
 import { metricsKey } from '../store-keys';
 import { readManifest } from '../policy/serving';
-import { cycleMetricsSchema } from '../progress';
-import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
-import { openSealed } from '../artifacts/open';
+import { cycleMetricsSchema, type NightRecord, type RunRecord } from '../records';
+import { openSealed } from '../artifacts';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
 import { readNight, readRecord, readRun, writeNight } from './records';
@@ -194,4 +193,38 @@ async function keepTopics(store: Store, train: readonly Question[]): Promise<Ope
 async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['heldOut']> {
   const { key } = await keepLines(store, questions, questionSetKey);
   return { set: key, count: questions.length };
+}
+
+/** Cycles that a night may train. `isTrained`: none. */
+export type Claim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly isTrained: boolean };
+
+/**
+ * The cycles of a night. A night of a new date (null) claims those that follow the run's last; one that is there already
+ * keeps those it has, so that a second start, a backfill or the hour that a clock change repeats does not train it twice.
+ *
+ * What a night leaves untrained, however it ended, is there for the next one: no cycle is left out, and what was sampled
+ * for it serves again. The earlier night then has nothing left to do, lest two lines of descent be mixed up; but where it
+ * had trained nothing yet, it begins after them.
+ *
+ * @param total what the run may have in all: no night claims more
+ */
+export function claimNight(
+  run: RunRecord | null,
+  night: NightRecord | null,
+  { cycles, total }: { readonly cycles: number; readonly total: number },
+): Claim {
+  const trained = run?.done ?? 0;
+  if (night === null || night.done < night.first) {
+    const count = night === null ? cycles : 1 + night.last - night.first;
+    const last = Math.max(trained, Math.min(trained + count, total));
+    return { first: trained + 1, last, done: trained, isTrained: false };
+  }
+  const { first, last, done, closedAt } = night;
+  const isOver = closedAt !== null && done >= last;
+  return { first, last, done, isTrained: isOver || isOvertaken(night, run) };
+}
+
+/** A later night has trained what this one left: it does not go on from where it stands. */
+export function isOvertaken({ done }: NightRecord, run: RunRecord | null): boolean {
+  return done < (run?.done ?? 0);
 }

@@ -1,102 +1,89 @@
-import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
-import { FAILURES } from '../../protocol/failures';
+import { ConductorError } from '../../conductor-error';
 import type { Store } from '../../store/store';
-import { groupKey, nightKey, runKey } from '../store-keys';
 import { readJson } from '../policy/client';
-import { type NightRecord, nightRecordSchema, type RunRecord, runRecordSchema } from '../records';
-import { type GroupRecord, groupRecordSchema } from '../rollout';
+import {
+  type GroupRecord,
+  groupRecordSchema,
+  type NightRecord,
+  nightRecordSchema,
+  type RunRecord,
+  runRecordSchema,
+} from '../records';
+import { groupKey, nightKey, runKey } from '../store-keys';
 
-// A record that cannot be read is an error, and must not be taken for none.
-
-/** null before the first cycle of the training run is over. */
-export function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
-  return readRecord(store, runKey(trainRun), runRecordSchema, BEGIN_ANEW);
-}
-
-export function readNight(store: Store, trainRun: string, date: string): Promise<NightRecord | null> {
-  return readRecord(store, nightKey(trainRun, date), nightRecordSchema, BEGIN_ANEW);
+/** Thrown for a record that is gone, was altered, or is of another version. It must not be taken for one that never was. */
+export class RecordError extends ConductorError {
+  override readonly name = 'RecordError';
+  readonly code = 'TextNotFound';
 }
 
 type Readable = Pick<Store, 'url' | 'read'>;
 
-const BEGIN_ANEW = '; put back a copy, or begin a training run of another name';
-
-/** Thrown for a record that was altered, or is of another version. */
-export class RecordError extends Error {
-  override readonly name = 'RecordError';
-}
-
 /**
  * A record of the store; null where there is none.
  *
- * @param advice ends the error's sentence
  * @throws RecordError for one that cannot be read
  */
-export async function readRecord<T>(
-  store: Readable,
-  key: string,
-  schema: z.ZodType<T>,
-  advice = '',
-): Promise<T | null> {
-  return parseRecord(store, await store.read(key), { key, schema, advice });
+export async function readRecord<T>(store: Readable, key: string, schema: z.ZodType<T>): Promise<T | null> {
+  return parseRecord(store, key, schema, await store.read(key));
 }
 
-/** Where a record lies, what it is made of, and how the sentence about one that cannot be read ends. */
-export interface RecordKind<T> {
-  readonly key: string;
-  readonly schema: z.ZodType<T>;
-  readonly advice: string;
-}
-
-function parseRecord<T>(
-  store: Readable,
-  bytes: Buffer | null,
-  { key, schema, advice }: RecordKind<T>,
-): T | null {
+function parseRecord<T>(store: Readable, key: string, schema: z.ZodType<T>, bytes: Buffer | null): T | null {
   if (bytes === null) return null;
   const { success, data, error } = schema.safeParse(readJson(bytes.toString('utf8')));
   if (success) return data;
   const place = error.issues[0]?.path.join('.') ?? '';
   throw new RecordError(
     `${key} in the store ${store.url} cannot be read${place === '' ? '' : ` at ${place}`}: ` +
-      `it is of another version of this package, or was altered${advice}`,
+      'it is of another version of this package, or was altered; put back a copy',
   );
+}
+
+export async function writeRecord(store: Pick<Store, 'write'>, key: string, record: object): Promise<void> {
+  await store.write(key, Buffer.from(JSON.stringify(record)));
 }
 
 /**
  * Changes a record that several processes may change at once: each sees what the one before it wrote.
  *
  * @param change returns null where nothing is to be changed
- * @returns the record as it was written; null where nothing was
+ * @returns whether it was changed
  */
 export async function changeRecord<T extends object>(
   store: Store,
-  kind: RecordKind<T>,
+  key: string,
+  schema: z.ZodType<T>,
   change: (record: T | null) => T | null,
-): Promise<T | null> {
+): Promise<boolean> {
   for (;;) {
-    const was = await store.read(kind.key);
-    const record = change(parseRecord(store, was, kind));
-    if (record === null) return null;
+    const was = await store.read(key);
+    const record = change(parseRecord(store, key, schema, was));
+    if (record === null) return false;
     const bytes = Buffer.from(JSON.stringify(record));
-    const isWritten = was === null ? store.create(kind.key, bytes) : store.replace(kind.key, bytes, was);
-    if (await isWritten) return record;
+    const isWritten = was === null ? store.create(key, bytes) : store.replace(key, bytes, was);
+    if (await isWritten) return true;
   }
 }
 
+/** null before the first cycle of the training run is over. */
+export function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
+  return readRecord(store, runKey(trainRun), runRecordSchema);
+}
+
 /** Keeps how far a training run is; false where it is further already, as of an attempt that was thought lost. */
-export async function advanceRun(store: Store, run: RunRecord): Promise<boolean> {
-  const kind = { key: runKey(run.trainRun), schema: runRecordSchema, advice: BEGIN_ANEW };
-  return (await changeRecord(store, kind, (was) => ((was?.done ?? 0) <= run.done ? run : null))) !== null;
+export function advanceRun(store: Store, run: RunRecord): Promise<boolean> {
+  return changeRecord(store, runKey(run.trainRun), runRecordSchema, (was) =>
+    (was?.done ?? 0) <= run.done ? run : null,
+  );
+}
+
+export function readNight(store: Store, trainRun: string, date: string): Promise<NightRecord | null> {
+  return readRecord(store, nightKey(trainRun, date), nightRecordSchema);
 }
 
 export function writeNight(store: Store, night: NightRecord): Promise<void> {
   return writeRecord(store, nightKey(night.trainRun, night.date), night);
-}
-
-export async function writeRecord(store: Pick<Store, 'write'>, key: string, record: object): Promise<void> {
-  await store.write(key, Buffer.from(JSON.stringify(record)));
 }
 
 /** Activity `conductor.train.keepGroup`: keeps the record of a group, and returns its key. */
@@ -110,15 +97,11 @@ export function readGroups(store: Store, keys: readonly string[]): Promise<Group
   return Promise.all(keys.map((key) => readGroup(store, key)));
 }
 
-/** @throws ApplicationFailure `Store.NotFound`, not retryable, for a group that is gone or cannot be read */
+/** @throws RecordError for a group that is gone, or cannot be read */
 export async function readGroup(store: Store, key: string): Promise<GroupRecord> {
-  let problem = `group ${key} is not in the store ${store.url}: was it removed, or is it another store?`;
-  try {
-    const group = await readRecord(store, key, groupRecordSchema);
-    if (group !== null) return group;
-  } catch (error) {
-    if (!(error instanceof RecordError)) throw error;
-    problem = `group ${error.message}`;
-  }
-  throw ApplicationFailure.nonRetryable(problem, FAILURES.textNotFound);
+  const group = await readRecord(store, key, groupRecordSchema);
+  if (group !== null) return group;
+  throw new RecordError(
+    `group ${key} is not in the store ${store.url}: was it removed, or is it another store?`,
+  );
 }

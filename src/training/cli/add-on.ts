@@ -35,8 +35,8 @@ export const TRAINING: AddOn = {
   sweep: async (config, how) => {
     const { training } = trainable(config);
     if (training === undefined) return null;
-    const { openFiles } = await import('../artifacts/open.js');
-    const { sweepWeights } = await import('../activities/weights.js');
+    const { openFiles } = await import('../artifacts.js');
+    const { sweepWeights } = await import('../activities/forget-checkpoints.js');
     return { what: 'weight file', ...(await sweepWeights(openFiles(training.artifacts), how)) };
   },
   policyOf: async (store, config) =>

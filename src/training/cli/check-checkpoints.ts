@@ -1,7 +1,7 @@
 import { UsageError } from '../../cli/exit-code';
 import { counted } from '../../trace/describe';
 import type { Store } from '../../store/store';
-import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { type CheckpointRef, readCheckpointId } from '../ids';
 import { listTrainRuns } from '../client/read-runs';
 import { checkpointsFolder, manifestKey } from '../store-keys';
 import { readPolicy } from '../../evaluation/methods/conductor';

@@ -13,13 +13,18 @@ import type { Question } from '../../grading/question';
 import { reasonOf } from '../../reason-of';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/questions';
-import { askedHow, type ExampleRow, exampleRowSchema, tryExample } from '../client/examples';
-import { gradeSolve, type GradedSolve } from '../client/graded-solves';
+import {
+  askedHow,
+  type ExampleRow,
+  exampleRowSchema,
+  type GradedSolve,
+  gradeSolve,
+  tryExample,
+} from '../client/examples';
 import { playPrompted } from '../client/prompted-groups';
-import { resolveTraining, trainingOf } from '../config/resolve';
+import { resolveTraining, trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
-import type { GroupRecord } from '../rollout';
-import type { TrainingSettings } from '../settings';
+import type { GroupRecord } from '../records';
 import { warmStartWith } from './init';
 import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
 

@@ -2,7 +2,7 @@ import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 import { counted, describeUsd } from '../../trace/describe';
 import { type Paint, wrap } from '../../trace/lines';
-import { checkpointId } from '../checkpoint-ref';
+import { checkpointId } from '../ids';
 import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
 import { chooseRun, openConfigured, type TrainOptions } from './session';
 

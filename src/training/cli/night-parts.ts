@@ -17,13 +17,13 @@ import { counted } from '../../trace/describe';
 import { exampleSchema } from '../activities/first-checkpoint';
 import { readQuestions, readRows } from '../activities/questions';
 import { readRun } from '../activities/records';
-import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef } from '../ids';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
 import { FEWEST_VALUES } from '../../evaluation/statistics';
-import { openFiles } from '../artifacts/open';
-import { sizeOfWeights } from '../activities/weights';
+import { openFiles } from '../artifacts';
+import { sizeOfWeights } from '../activities/forget-checkpoints';
 
 interface Place {
   readonly store: Store;

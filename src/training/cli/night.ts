@@ -5,11 +5,10 @@ import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
 import { readQuestionFile } from '../../evaluation/data/data-set';
-import { readCheckpointId } from '../checkpoint-ref';
+import { isNightDate, nightWorkflowId, readCheckpointId } from '../ids';
 import { trainingOf } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
-import { isNightDate, nightWorkflowId } from '../night-ids';
 import { describeMissing, findMissing } from './night-parts';
 import {
   chooseTimeZone,

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print } from '../../cli/terminal';
 import { readGroups, readMetrics, readTrainQuestions } from '../client/read-runs';
-import type { GroupRecord } from '../rollout';
+import type { GroupRecord } from '../records';
 import { FEWEST_VALUES } from '../../evaluation/statistics';
 import { findTraining, type TrainOptions } from './session';
 

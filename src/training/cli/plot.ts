@@ -10,7 +10,7 @@ import type { Verdict } from '../../grading/grade';
 import { TOPOLOGIES } from '../../plan/topology';
 import { counted } from '../../trace/describe';
 import { readMetrics } from '../client/read-runs';
-import type { CycleMetrics } from '../progress';
+import type { CycleMetrics } from '../records';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
 type Cycles = readonly CycleMetrics[];

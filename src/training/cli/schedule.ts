@@ -8,7 +8,7 @@ import {
   scheduleNights,
 } from '../client/schedule';
 import { trainingOf } from '../config/resolve';
-import { nightDate } from '../night-ids';
+import { nightDate } from '../ids';
 import { chooseTimeZone, type TrainingSession, type TrainOptions, withTraining } from './session';
 
 interface ScheduleOptions extends TrainOptions {

@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
 import { describeConductor } from '../../config/notices';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
 import type { TrainableConfig } from '../config/schema';
 import { pin, promote, rollback, type ServingChange } from '../policy/serving';
 import { findTraining, type TrainOptions } from './session';

@@ -10,7 +10,7 @@ import type { Store } from '../../store/store';
 import { trainable } from './add-on';
 import { TrainingClient } from '../client/training-client';
 import { type TrainableConfig, trainRunSchema } from '../config/schema';
-import { isTimeZone, nightWorkflowId } from '../night-ids';
+import { isTimeZone, nightWorkflowId } from '../ids';
 
 /** The options that every command about training takes. */
 export interface TrainOptions extends WorkOptions {

@@ -10,9 +10,9 @@ import type { GroupInput, GroupResult } from '../contract';
 import { groupInput, type GroupOptions, lackedMoney } from '../group-input';
 import { groupKey } from '../store-keys';
 import { GROUP_WORKFLOW } from '../names';
-import { NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
-import { type GroupRecord, groupRecordSchema } from '../rollout';
-import type { TrainingSettings } from '../settings';
+import { NIGHT_PRIORITY, trialWorkflowId } from '../ids';
+import { type GroupRecord, groupRecordSchema } from '../records';
+import type { TrainingSettings } from '../config/resolve';
 
 export interface PromptedRequest {
   readonly client: Client;
@@ -43,37 +43,45 @@ const AT_ONCE = 4;
  * @returns why not all questions were asked; null where they were
  */
 export async function playPrompted(request: PromptedRequest): Promise<string | null> {
-  const { store, settings, questions, most } = request;
+  const { store, settings, questions, most, tell, signal } = request;
   const { key: set } = await keepLines(store, questions, questionSetKey);
   const asked = questions
     .map((question, index) => optionsOf(settings, { set, index }, question))
     .sort((one, other) => one.draw - other.draw)
     .slice(0, most);
-  const progress = new Progress(request);
   const rest: GroupOptions[] = [];
-  let spent = 0;
+  let [over, spent, hasPlan] = [0, 0, false];
+  let reason: string | null = null;
+  const add = (group: GroupRecord): void => {
+    over += 1;
+    hasPlan ||= group.rollouts.some(({ plan }) => plan !== null);
+    tell(group);
+    if (!hasPlan && over >= AT_ONCE) reason ??= `the Conductor gave no plan for any of ${over} questions`;
+  };
   for (const options of asked) {
     const group = await readKept(store, settings.trainRun, options);
     if (group === null) rest.push(options);
     else {
       spent += nanoUsdOf(group);
-      progress.add(group);
+      add(group);
     }
   }
   const budget = new SharedBudget(request.nanoUsd, spent);
+  const runShort = (): void => {
+    reason ??= 'the money is used up; --max-cost raises it';
+  };
   const ask = async (options: GroupOptions, share: BudgetShare): Promise<void> => {
-    const bounds = { nanoUsd: share.nanoUsd, wallClockMs: Infinity };
-    const input = groupInput(settings, options, bounds);
+    const input = groupInput(settings, options, { nanoUsd: share.nanoUsd, wallClockMs: Infinity });
     const result = await play(request, input);
     share.settle(result.spentNanoUsd);
-    progress.add(await readGroup(store, result.rounds[0]?.key ?? ''));
-    if (lackedMoney(settings, input, result)) progress.runShort();
+    add(await readGroup(store, result.rounds[0]?.key ?? ''));
+    if (lackedMoney(settings, input, result)) runShort();
   };
   const askInTurn = async (): Promise<void> => {
-    while (rest.length > 0 && progress.reason === null && !request.signal.aborted) {
+    while (rest.length > 0 && reason === null && !signal.aborted) {
       const share = budget.share(AT_ONCE, Math.max(1, budget.highestSpent));
       // Those under way take the rest with what they give back.
-      if (share === null && budget.underWay === 0) progress.runShort();
+      if (share === null && budget.underWay === 0) runShort();
       const next = share && rest.shift();
       if (!share || !next) return;
       await ask(next, share);
@@ -84,30 +92,7 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
     throw error;
   };
   await Promise.all(Array.from({ length: AT_ONCE }, () => askInTurn().catch(giveUp)));
-  return progress.reason;
-}
-
-/** Progress over the questions so far, and whether another one is worth asking. */
-class Progress {
-  private count = 0;
-  private hasPlan = false;
-  /** Why no more are asked. */
-  reason: string | null = null;
-
-  constructor(private readonly request: Pick<PromptedRequest, 'tell'>) {}
-
-  add(group: GroupRecord): void {
-    this.count += 1;
-    this.hasPlan ||= group.rollouts.some(({ plan }) => plan !== null);
-    this.request.tell(group);
-    if (!this.hasPlan && this.count >= AT_ONCE) {
-      this.reason ??= `the Conductor gave no plan for any of ${this.count} questions`;
-    }
-  }
-
-  runShort(): void {
-    this.reason ??= 'the money is used up; --max-cost raises it';
-  }
+  return reason;
 }
 
 /** Names a question by what decides its answer: prices do not. */

@@ -4,10 +4,14 @@ import { eachInParallel } from '../../store/sweep';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import { readNight, readRecord } from '../activities/records';
 import * as keys from '../store-keys';
-import { type CycleMetrics, cycleMetricsSchema } from '../progress';
+import {
+  type CycleMetrics,
+  cycleMetricsSchema,
+  type GroupRecord,
+  groupRecordSchema,
+  type NightRecord,
+} from '../records';
 import type { Question } from '../../grading/question';
-import type { NightRecord } from '../records';
-import { type GroupRecord, groupRecordSchema } from '../rollout';
 
 // Each throws a RecordError that names a record which cannot be read.
 

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW } from '../names';
-import { nightlyWorkflowId, scheduleIdOf } from '../night-ids';
+import { nightlyWorkflowId, scheduleIdOf } from '../ids';
 
 export interface ScheduleRequest {
   readonly trainRun: string;

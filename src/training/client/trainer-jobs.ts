@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
 import { RefusedError } from '../../client/steer';
-import type { CheckpointRef } from '../checkpoint-ref';
+import type { CheckpointRef } from '../ids';
 import type { ExportInput, WarmStartInput } from '../contract';
 import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
 import type { ExportResult } from '../trainer-contract';

@@ -1,7 +1,7 @@
 import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { isNotFound, RefusedError, signalRun, updateRun } from '../../client/steer';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
-import type { NightBudget, TrainInput } from '../contract';
+import type { NightBudget, NightProgress, TrainInput } from '../contract';
 import {
   PAUSE_SIGNAL,
   PROGRESS_QUERY,
@@ -10,8 +10,7 @@ import {
   STOP_SIGNAL,
   TRAIN_WORKFLOW,
 } from '../names';
-import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
-import type { NightProgress } from '../progress';
+import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../ids';
 
 export interface TrainingClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */

@@ -6,7 +6,7 @@ import type { Config } from '../../config/schema';
 import { quoteBriefly } from '../../plan/plan-error';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { Store } from '../../store/store';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
 import { askPolicy, type ServedPolicy } from './ask';
 import { PolicyError } from './errors';
 import { type Manifest, readManifest, readServing } from './serving';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
-import { changeRecord, readRecord, RecordError, type RecordKind, writeRecord } from '../activities/records';
-import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
+import { changeRecord, readRecord, RecordError, writeRecord } from '../activities/records';
+import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../ids';
 import { manifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
@@ -68,15 +68,9 @@ export interface ServingChange {
   readonly sentence: string;
 }
 
-const POINTER: RecordKind<Serving> = {
-  key: SERVING_KEY,
-  schema: servingSchema,
-  advice: '; remove it and promote a checkpoint again',
-};
-
 /** Which checkpoint answers now. A pointer that cannot be read is an error: it must not be taken for "none serves". */
 export async function readServing(store: Store): Promise<Serving> {
-  return (await readRecord(store, POINTER.key, POINTER.schema, POINTER.advice)) ?? NOTHING_YET;
+  return (await readRecord(store, SERVING_KEY, servingSchema)) ?? NOTHING_YET;
 }
 
 interface Promotion {
@@ -147,7 +141,7 @@ export function pin(store: Store, pinned: boolean, reason: string): Promise<Serv
 async function change(store: Store, decide: (now: Serving) => ServingChange): Promise<ServingChange> {
   let decided = unchanged(NOTHING_YET, '');
   let attempts = 0;
-  await changeRecord(store, POINTER, (record) => {
+  await changeRecord(store, SERVING_KEY, servingSchema, (record) => {
     const now = record ?? NOTHING_YET;
     attempts += 1;
     decided =

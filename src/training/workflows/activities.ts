@@ -9,7 +9,7 @@ import { orFail } from '../../workflows/failures';
 import type { TrainingActivities } from '../activities';
 import type { NamedPlaces } from '../contract';
 import { CHECK_PLACES } from '../names';
-import type { PolicySettings, PublishSettings } from '../settings';
+import type { PolicySettings, PublishSettings } from '../config/resolve';
 import type { TrainerActivities } from '../trainer-contract';
 
 /**
@@ -48,14 +48,9 @@ export function samplingActivities(
   });
 }
 
-export interface TrainerCallOptions {
-  readonly taskQueue: string;
-  readonly remainingMs: number;
-  readonly heartbeatMs: number;
-}
-
-export function trainerOptions({ trainer, run }: PublishSettings, remainingMs: number): TrainerCallOptions {
-  return { taskQueue: trainer.taskQueue, remainingMs, heartbeatMs: run.heartbeatMs };
+interface TrainerSettings {
+  readonly trainer: Pick<PublishSettings['trainer'], 'taskQueue'>;
+  readonly run: Pick<PublishSettings['run'], 'heartbeatMs'>;
 }
 
 /**
@@ -64,7 +59,8 @@ export function trainerOptions({ trainer, run }: PublishSettings, remainingMs: n
  */
 export function trainerActivities(
   summary: string,
-  { taskQueue, remainingMs, heartbeatMs }: TrainerCallOptions,
+  { trainer: { taskQueue }, run: { heartbeatMs } }: TrainerSettings,
+  remainingMs: number,
 ): ActivityInterfaceFor<TrainerActivities> {
   return proxyActivities<TrainerActivities>({
     taskQueue,

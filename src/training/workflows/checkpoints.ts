@@ -1,44 +1,57 @@
 import { isCancellation, log } from '@temporalio/workflow';
-import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
-import type { ExportInput, KeptCheckpoint } from '../contract';
-import {
-  COLLECT,
-  EXPORT,
-  EXPORT_WORKFLOW,
-  FORGET_CHECKPOINTS,
-  KEEP_CHECKPOINT,
-  PUBLISH,
-  RETIRE,
-} from '../names';
-import type { PublishSettings } from '../settings';
+import type { ExportInput, KeptCheckpoint, NamedPlaces, OpenedNight, WarmStartInput } from '../contract';
+import { checkpointId, type CheckpointRef } from '../ids';
+import * as names from '../names';
+import type { PublishSettings } from '../config/resolve';
 import type { Checkpoint, ExportResult } from '../trainer-contract';
-import {
-  checkNamed,
-  storeActivities,
-  trainerActivities,
-  type TrainerCallOptions,
-  trainerOptions,
-} from './activities';
-import { checkExport } from './input';
+import { checkNamed, storeActivities, trainerActivities } from './activities';
+import { checkExport, checkWarmStart } from './input';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
+
+/** The run's last checkpoint, or a first one that the trainer makes of the base model, and of examples if there are any. */
+export async function firstCheckpoint({
+  from,
+  init,
+  warmStart,
+  settings,
+}: Pick<OpenedNight, 'from' | 'init' | 'warmStart'> &
+  Pick<WarmStartInput, 'settings'>): Promise<CheckpointRef> {
+  if (from !== null) return from;
+  const { wallClockMs } = settings.budget;
+  let { checkpoint } = await trainerActivities('make the base', settings, wallClockMs)[names.INIT](init);
+  if (warmStart !== null) {
+    const trainer = trainerActivities('warm start', settings, wallClockMs);
+    ({ checkpoint } = await trainer[names.WARM_START](warmStart));
+  }
+  await publish(settings, checkpoint, wallClockMs);
+  return refOf(checkpoint);
+}
+
+/** Has the trainer estimate whether its updates will fit into memory, beside policy servers that are there by now. */
+export async function requireMemory(
+  { settings, init: { config } }: Pick<OpenedNight, 'settings' | 'init'>,
+  checkpoint: CheckpointRef,
+): Promise<void> {
+  const trainer = trainerActivities('is there memory?', settings, settings.budget.wallClockMs);
+  await trainer[names.PREFLIGHT]({ checkpoint, config });
+}
 
 /** Has the policy server load a checkpoint, checks its weights there, and keeps how it must be asked. */
 export async function publish(
   settings: PublishSettings,
   checkpoint: Checkpoint,
-  options: TrainerCallOptions,
+  remainingMs: number,
 ): Promise<KeptCheckpoint> {
   const { baseUrl, patienceMs } = settings.policy;
   // The trainer made the checkpoint, so only the policy server may be away.
-  const remainingMs = Math.min(options.remainingMs, patienceMs);
-  const trainer = trainerActivities(`publish ${checkpoint.name}`, { ...options, remainingMs });
-  const { model } = await trainer[PUBLISH]({
+  const patience = Math.min(remainingMs, patienceMs);
+  const { model } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[names.PUBLISH]({
     checkpoint: refOf(checkpoint),
     servers: [baseUrl],
     tolerance: settings.tolerance.probe,
   });
-  return storeActivities(`keep ${checkpoint.name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });
+  return storeActivities(`keep ${checkpoint.name}`)[names.KEEP_CHECKPOINT]({ checkpoint, model, settings });
 }
 
 export function refOf({ trainRun, name }: Checkpoint): CheckpointRef {
@@ -51,32 +64,31 @@ export function retireCheckpoints(
   checkpoint: CheckpointRef,
   served: readonly CheckpointRef[],
 ): Promise<void> {
-  const { trainRun, policy } = night.state.opened.settings;
+  const { settings } = night.state.opened;
+  const { trainRun, policy } = settings;
   const needed = [...night.neededWith(checkpoint), ...served].filter((each) => each.trainRun === trainRun);
   const keep = [...new Set(needed.map(({ name }) => name))];
-  const servers = [policy.baseUrl];
   return unlessItFails(night, 'the policy server was not rid of old checkpoints', async () => {
-    await trainerOf(night, 'retire old checkpoints')[RETIRE]({ trainRun, keep, servers });
+    const trainer = trainerActivities('retire old checkpoints', settings, DISPENSABLE_MS);
+    await trainer[names.RETIRE]({ trainRun, keep, servers: [policy.baseUrl] });
   });
 }
 
 /** Removes the training run's checkpoints from the trainer's disk, all but those that may still be needed. */
 export function collectCheckpoints(night: Night): Promise<void> {
-  const { trainRun, keep } = night.state.opened.settings;
+  const { settings } = night.state.opened;
+  const { trainRun, keep } = settings;
   const needed = night.neededWith(night.state.checkpoint);
   return unlessItFails(night, "old checkpoints were left on the trainer's disk", async () => {
     const store = storeActivities('forget old checkpoints');
-    const { kept } = await store[FORGET_CHECKPOINTS]({ trainRun, needed, keep });
-    await trainerOf(night, 'collect old checkpoints')[COLLECT]({ trainRun, keep: [...kept] });
+    const { kept } = await store[names.FORGET_CHECKPOINTS]({ trainRun, needed, keep });
+    const trainer = trainerActivities('collect old checkpoints', settings, DISPENSABLE_MS);
+    await trainer[names.COLLECT]({ trainRun, keep: [...kept] });
   });
 }
 
 /** Long enough to start a trainer; what is left undone, the next night does. */
 const DISPENSABLE_MS = 2 * 60_000;
-
-function trainerOf(night: Night, summary: string): ReturnType<typeof trainerActivities> {
-  return trainerActivities(summary, trainerOptions(night.state.opened.settings, DISPENSABLE_MS));
-}
 
 /** Turns a failure into a warning. A cancellation is noticed by what the night does next. */
 async function unlessItFails(night: Night, loss: string, work: () => Promise<void>): Promise<void> {
@@ -90,12 +102,26 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
   }
 }
 
+/** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
+export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+  checkWarmStart(names.WARM_START_WORKFLOW, input);
+  await checkNamed(placesIn(input));
+  return firstCheckpoint({ ...input, from: null });
+}
+
+/** Places that a night, or a warm start, names beside the worker. */
+export function placesIn({ settings, init }: Pick<WarmStartInput, 'settings' | 'init'>): NamedPlaces {
+  const { policy, trainer } = settings;
+  const modelFolder = init.base.kind === 'folder' ? init.base.path : undefined;
+  return { policyServer: policy.baseUrl, trainerQueue: trainer.taskQueue, modelFolder };
+}
+
 /** Workflow `conductorExportCheckpoint`: has the trainer write a checkpoint as a whole model, adapters merged. */
 export async function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
-  checkExport(EXPORT_WORKFLOW, input);
-  const { checkpoint, directory, timeoutMs, ...options } = input;
-  await checkNamed({ trainerQueue: options.taskQueue });
-  const summary = `export ${checkpointId(checkpoint)}`;
-  const trainer = trainerActivities(summary, { ...options, remainingMs: timeoutMs });
-  return trainer[EXPORT]({ checkpoint, directory });
+  checkExport(names.EXPORT_WORKFLOW, input);
+  const { checkpoint, directory, taskQueue, heartbeatMs, timeoutMs } = input;
+  await checkNamed({ trainerQueue: taskQueue });
+  const settings = { trainer: { taskQueue }, run: { heartbeatMs } };
+  const trainer = trainerActivities(`export ${checkpointId(checkpoint)}`, settings, timeoutMs);
+  return trainer[names.EXPORT]({ checkpoint, directory });
 }

@@ -1,13 +1,12 @@
-import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../checkpoint-ref';
+import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../ids';
 import type { QuestionRef } from '../../evaluation/contract';
 import type { CanaryGaps, Tried } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
 import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, SCORE, WRITE_BATCH } from '../names';
 import { meanOf } from '../../evaluation/statistics';
-import { storeActivities, trainerActivities, trainerOptions } from './activities';
+import { storeActivities, trainerActivities } from './activities';
 import { inWindow } from '../../workflows/in-window';
 import type { Night } from './night';
-import { startGroup } from './start-group';
 
 export interface Judgement {
   /** In a sentence or two; null where there was nothing to judge. */
@@ -105,7 +104,7 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     groups,
     canary: opened.night.date,
   });
-  const trainer = trainerActivities('compare', trainerOptions(settings, night.patienceMs()));
+  const trainer = trainerActivities('compare', settings, night.patienceMs());
   const { config } = opened.init;
   const { own, parent } = await trainer[SCORE]({ checkpoint, cycle, batch, rollouts, temperature, config });
   return { own, parent, tolerance: tolerance.canary };
@@ -151,7 +150,7 @@ async function tryPolicy(
   const { seed, pool, run, questions: side } = settings;
   const trials = drawTrials(questions, { seed, pool, workers: run.workers, count: heldOut.count });
   const played = await inWindow(trials, side, async (trial) =>
-    startGroup(night, { purpose, cycle, writer, ...trial }, side),
+    night.startGroup({ purpose, cycle, writer, ...trial }, side),
   );
   const groups = played.filter((group) => group !== null);
   return {

@@ -4,7 +4,7 @@ import { storeActivities as activitiesOfStore } from '../../workflows/activities
 import { inWindow } from '../../workflows/in-window';
 import { Limits } from '../../workflows/limits';
 import { checkGiven } from '../../workflows/solve';
-import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
+import { type CheckpointRef, describePolicy, rolloutIdentity } from '../ids';
 import { type AskedQuestion, OPEN_QUESTION } from '../../evaluation/contract';
 import type { EvaluationActivities } from '../../evaluation/activities';
 import {
@@ -18,14 +18,11 @@ import { gradeAttempts } from '../../evaluation/workflows/grading';
 import type { GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
 import { GROUP_WORKFLOW, KEEP_GROUP, SAMPLE_PLANS } from '../names';
-import { rolloutIdentity } from '../night-ids';
-import type { GroupPart } from '../progress';
-import { rewardOf, rewardOfRoot } from '../reward';
-import type { GroupRecord, Rollout, SampledPlan } from '../rollout';
-import { scoreRounds } from '../scores';
+import { type GroupPart, Stopwatch } from '../cycle-times';
+import { rewardOf, rewardOfRoot, scoreRounds } from '../rewards';
+import type { GroupRecord, Rollout, SampledPlan } from '../records';
 import { samplingActivities, storeActivities } from './activities';
 import { checkGroup } from './input';
-import { Stopwatch } from './night';
 
 /**
  * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as in a solve, judged, and

@@ -6,9 +6,8 @@
  * export * from 'temporal-conductor/training/workflows';
  */
 export * from '../../evaluation/workflows';
-export { conductorExportCheckpoint } from './checkpoints';
+export { conductorExportCheckpoint, conductorWarmStart } from './checkpoints';
 export { conductorTrainGroup } from './group';
-export { conductorWarmStart } from './first-checkpoint';
 export { conductorTrain } from './loop';
 export {
   pauseTrainingSignal,

@@ -18,11 +18,10 @@ import {
   text,
   whole,
 } from '../../protocol/rules';
-import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { type CheckpointRef, isNightDate, isTimeZone, readCheckpointId } from '../ids';
 import type { ExportInput, GroupInput, TrainInput, WarmStartInput } from '../contract';
 import { MAX_CYCLE, MOST } from '../names';
-import { isNightDate, isTimeZone } from '../night-ids';
-import type { PolicySettings } from '../settings';
+import type { PolicySettings } from '../config/resolve';
 
 /** @throws ApplicationFailure `Solve.BadInput`, not retryable, for what no night can be made of */
 export function checkNight(workflow: string, input: TrainInput): void {

@@ -5,20 +5,25 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
-import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
-import type { TrainInput } from '../contract';
+import { checkpointId, type CheckpointRef, nightDate } from '../ids';
+import type { NightProgress, TrainInput } from '../contract';
 import * as names from '../names';
-import { nightDate } from '../night-ids';
-import type { NightProgress } from '../progress';
-import { cycleTimes } from '../summarize-cycle';
+import { cycleTimes, Stopwatch } from '../cycle-times';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
-import { checkNamed, storeActivities, trainerActivities, trainerOptions } from './activities';
-import { collectCheckpoints, publish, refOf, retireCheckpoints } from './checkpoints';
-import { firstCheckpoint, placesIn, requireMemory } from './first-checkpoint';
+import { checkNamed, storeActivities, trainerActivities } from './activities';
+import {
+  collectCheckpoints,
+  firstCheckpoint,
+  placesIn,
+  publish,
+  refOf,
+  requireMemory,
+  retireCheckpoints,
+} from './checkpoints';
 import { judge, tryOnHeldOut } from './gate';
 import { checkNight } from './input';
-import { listen } from './messages';
-import { Night, NightControl, Stopwatch } from './night';
+import { listen, NightControl } from './messages';
+import { Night } from './night';
 import { type CycleRollouts, Rollouts } from './rollouts';
 
 /*
@@ -178,9 +183,9 @@ async function learn(
     temperature: policy.temperature,
     groups: learnable,
   });
-  const options = trainerOptions(settings, night.patienceMs());
+  const patienceMs = night.patienceMs();
   const { checkpoint, metrics } = await watch.time('update', () =>
-    trainerActivities(`update of cycle ${cycle}`, options)[names.UPDATE]({
+    trainerActivities(`update of cycle ${cycle}`, settings, patienceMs)[names.UPDATE]({
       trainRun,
       cycle,
       parent,
@@ -190,6 +195,6 @@ async function learn(
   );
   // A server that holds one policy at a time would load them in turns.
   await rollouts.whenOver();
-  const { served } = await watch.time('publish', () => publish(settings, checkpoint, options));
+  const { served } = await watch.time('publish', () => publish(settings, checkpoint, patienceMs));
   return { checkpoint, metrics, served };
 }

@@ -1,5 +1,6 @@
 import {
   ApplicationFailure,
+  condition,
   defineQuery,
   defineSignal,
   defineUpdate,
@@ -11,10 +12,9 @@ import {
 import { FAILURES } from '../../protocol/failures';
 import { LIMIT_RULES } from '../../protocol/messages';
 import { findFault, number, only } from '../../protocol/rules';
-import type { NightBudget } from '../contract';
+import type { NightBudget, NightProgress } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
-import type { NightProgress } from '../progress';
-import type { NightControl } from './night';
+import type { Night } from './night';
 
 // These name the night by its first run id: they take the run's key where it is encrypted, and hold for that night alone.
 
@@ -29,6 +29,19 @@ export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDG
 export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
 const BUDGET = only<NightBudget>({ costUsd: LIMIT_RULES.costUsd, hours: number(0, 24 * 7) });
+
+/** Requests of people to a night, possibly before it is opened. */
+export class NightControl {
+  night: Night | null = null;
+  isStopped = false;
+  budget: NightBudget = {};
+
+  constructor(public isPaused = false) {}
+
+  whenResumed(): Promise<void> {
+    return condition(() => !this.isPaused || this.isStopped);
+  }
+}
 
 /** Answers a night's messages, from before it is opened. */
 export function listen(control: NightControl, date: string): void {

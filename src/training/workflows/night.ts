@@ -1,17 +1,42 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import {
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
-import { type CheckpointRef, describePolicy, readCheckpointId } from '../checkpoint-ref';
-import type { CarriedNight, GroupResult, NightBudget, OpenedNight } from '../contract';
+import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
+import type {
+  CarriedNight,
+  GroupInput,
+  GroupResult,
+  NightBudget,
+  NightProgress,
+  OpenedNight,
+} from '../contract';
 import { CANARY_QUESTIONS } from '../draw';
 import { costOfGate } from '../gate';
-import type { CycleMetrics, NightProgress, Span } from '../progress';
-import type { TrainingSettings } from '../settings';
+import { groupInput, type GroupOptions, lackedMoney } from '../group-input';
+import {
+  type CheckpointRef,
+  describePolicy,
+  groupQueue,
+  groupWorkflowId,
+  NIGHT_PRIORITY,
+  readCheckpointId,
+  trialWorkflowId,
+} from '../ids';
+import { GROUP_WORKFLOW } from '../names';
+import type { CycleMetrics } from '../records';
+import type { TrainingSettings } from '../config/resolve';
+import type { NightControl } from './messages';
 
 const HOUR_MS = 3_600_000;
 
 /** Time beyond the night's for the current cycle and the gate. */
 const OVERTIME_MS = HOUR_MS;
 
+/** One night of training: how far it is, and the money that its groups share. */
 export class Night {
   private readonly money: SharedBudget;
   private isJudged = false;
@@ -62,7 +87,7 @@ export class Night {
     return { costUsd: nanoUsd === null ? null : nanoUsd / 1e9, hours: wallClockMs / HOUR_MS };
   }
 
-  remainingMs(): number {
+  private remainingMs(): number {
     return Math.max(0, this.state.startedAt + this.budget.wallClockMs - Date.now());
   }
 
@@ -71,30 +96,48 @@ export class Night {
     return this.remainingMs() + OVERTIME_MS;
   }
 
-  /** Sets money aside for a group, of which `together` may be under way at once; null where it is used up. */
-  share(together: number): BudgetShare | null {
-    return this.upToDate().share(together);
+  /**
+   * Starts a group, once money was set aside for it; what it did not use is given back at its end.
+   *
+   * @param together how many groups may be under way at once: each is given an equal part of what is left
+   * @returns null where the money of the night is used up
+   */
+  startGroup(options: GroupOptions, together: number): Promise<GroupResult> | null {
+    const share = this.upToDate().share(together);
+    if (share === null) return null;
+    // A night is judged after its time as well.
+    const wallClockMs = options.purpose === 'training' ? this.remainingMs() : MAX_WALL_CLOCK_MS;
+    const { settings } = this.state.opened;
+    return this.playGroup(share, groupInput(settings, options, { nanoUsd: share.nanoUsd, wallClockMs }));
   }
 
-  /** Books a group that is over; null: it failed. */
-  settle(share: BudgetShare, result: GroupResult | null): void {
-    share.settle(result?.spentNanoUsd ?? null);
-    const rollouts = this.state.rollouts + (result?.rounds[0]?.rewards.length ?? 0);
-    this.state = { ...this.state, rollouts, spentNanoUsd: this.money.spent };
-  }
-
-  /** A group ran out of the night's money, and another one would too. */
-  runShort(): void {
-    this.upToDate().runShort();
+  /** Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority. */
+  private async playGroup(share: BudgetShare, input: GroupInput): Promise<GroupResult> {
+    const { settings } = this.state.opened;
+    let result: GroupResult | null = null;
+    try {
+      result = await executeChild<(input: GroupInput) => Promise<GroupResult>>(GROUP_WORKFLOW, {
+        workflowId: input.purpose === 'training' ? groupWorkflowId(input) : trialWorkflowId(input),
+        args: [input],
+        taskQueue: settings.slots === null ? undefined : groupQueue(workflowInfo().taskQueue),
+        priority: { priorityKey: NIGHT_PRIORITY },
+        // Nothing of a night goes on spending after its end.
+        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+        cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        staticSummary: `question ${input.question.index + 1}, ${input.plans} plans`,
+      });
+      if (lackedMoney(settings, input, result)) this.upToDate().runShort();
+      return result;
+    } finally {
+      share.settle(result?.spentNanoUsd ?? null);
+      const rollouts = this.state.rollouts + (result?.rounds[0]?.rewards.length ?? 0);
+      this.state = { ...this.state, rollouts, spentNanoUsd: this.money.spent };
+    }
   }
 
   /** Whether a group ran out of money, and no more was allowed since. */
   get isShort(): boolean {
     return this.upToDate().isShort;
-  }
-
-  isOutOfMoney(): boolean {
-    return this.upToDate().isUsedUp;
   }
 
   /** From here on, what was kept for the gate may be spent. */
@@ -106,20 +149,24 @@ export class Night {
 
   private upToDate(): SharedBudget {
     const { nanoUsd } = this.budget;
-    const kept = nanoUsd === null || this.isJudged ? 0 : this.costOfGate(nanoUsd);
-    this.money.allow(nanoUsd, kept);
+    this.money.allow(nanoUsd, nanoUsd === null || this.isJudged ? 0 : this.costOfGate(nanoUsd));
     return this.money;
   }
 
+  /** The gate tries two policies, and the one that serves then once more beside the other. */
   private costOfGate(budget: number): number {
     const { opened, rollouts, spentNanoUsd } = this.state;
-    const known = [opened.rolloutNanoUsd ?? [], rollouts === 0 ? [] : spentNanoUsd / rollouts].flat();
-    return costOfGate(budget, gateRollouts(opened), known.length === 0 ? null : Math.max(...known));
+    const { rolloutNanoUsd, heldOut, settings } = opened;
+    const questions = heldOut.count + Math.min(heldOut.count, CANARY_QUESTIONS);
+    const planned = 2 * settings.gate.samples * questions * (settings.pool.adaptive ? 2 : 1);
+    const own = rollouts === 0 ? null : spentNanoUsd / rollouts;
+    const known = [rolloutNanoUsd, own].filter((cost) => cost !== null);
+    return costOfGate(budget, planned, known.length === 0 ? null : Math.max(...known));
   }
 
   mustEnd(): boolean {
     const isTrained = this.state.done >= this.state.opened.night.last;
-    return isTrained || this.control.isStopped || this.remainingMs() === 0 || this.isOutOfMoney();
+    return isTrained || this.control.isStopped || this.remainingMs() === 0 || this.upToDate().isUsedUp;
   }
 
   /** Whether rollouts of a cycle may begin while the trainer makes the one before. */
@@ -191,38 +238,5 @@ export class Night {
     if (this.phase === 'gate') return 'gate';
     if (this.control.isStopped) return 'stopping';
     return this.control.isPaused ? 'paused' : 'running';
-  }
-}
-
-/** Rollouts by which the gate tries two policies, and the one that serves then is tried once more beside the other. */
-function gateRollouts({ settings: { gate, pool }, heldOut }: OpenedNight): number {
-  const questions = heldOut.count + Math.min(heldOut.count, CANARY_QUESTIONS);
-  return 2 * gate.samples * questions * (pool.adaptive ? 2 : 1);
-}
-
-/** Requests of people to a night, possibly before it is opened. */
-export class NightControl {
-  night: Night | null = null;
-  isStopped = false;
-  budget: NightBudget = {};
-
-  constructor(public isPaused = false) {}
-
-  whenResumed(): Promise<void> {
-    return condition(() => !this.isPaused || this.isStopped);
-  }
-}
-
-/** Notes when the parts of some work were under way, by the workflow's clock; parts may overlap. */
-export class Stopwatch<Part extends string> {
-  readonly spans: Span<Part>[] = [];
-
-  async time<Result>(part: Part, work: () => Promise<Result>): Promise<Result> {
-    const from = Date.now();
-    try {
-      return await work();
-    } finally {
-      this.spans.push({ part, from, to: Date.now() });
-    }
   }
 }

@@ -20,7 +20,7 @@ import {
 import { reasonOf } from '../../reason-of';
 import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW, TRAIN_WORKFLOW } from '../names';
-import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
+import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../ids';
 import { checkNightly } from './input';
 
 /** Input of a scheduled night: it must name its training run. */

@@ -1,11 +1,10 @@
 import { CancellationScope } from '@temporalio/workflow';
-import type { CheckpointRef } from '../checkpoint-ref';
+import type { CheckpointRef } from '../ids';
 import type { GroupResult } from '../contract';
 import { chooseGroups, drawQuestions, drawWorkers } from '../draw';
 import type { GroupOptions } from '../group-input';
-import { hasSpread } from '../reward';
+import { hasSpread } from '../rewards';
 import type { Night } from './night';
-import { startGroup } from './start-group';
 
 /** The groups of a cycle, by draw. */
 export interface CycleRollouts {
@@ -82,7 +81,7 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
         const spreads = drawn.map((group) => group && learnableIn(group).length > 0);
         const { keep, more, isOver } = chooseGroups({ wanted, maxDraws, spreads });
         for (const options of isOver ? [] : drawGroups(night, { cycle, writer }, drawn.length, more)) {
-          const group = startGroup(night, options, wanted);
+          const group = night.startGroup(options, wanted);
           if (group === null) break;
           drawn.push(null);
           const played = group.then((result) => {

@@ -4,7 +4,7 @@ import { askForWarmStart } from '../../../src/training/activities/first-checkpoi
 import { scheduleNights } from '../../../src/training';
 import { beginExport, beginWarmStart } from '../../../src/training/client/trainer-jobs';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import { scheduleIdOf } from '../../../src/training/night-ids';
+import { scheduleIdOf } from '../../../src/training/ids';
 import { LESSON, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
 

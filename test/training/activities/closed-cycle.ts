@@ -1,7 +1,7 @@
 import type { CloseCycleRequest } from '../../../src/training/contract';
 import type { Manifest } from '../../../src/training/policy/serving';
-import type { TrainingSettings } from '../../../src/training/settings';
-import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
+import type { TrainingSettings } from '../../../src/training/config/resolve';
+import type { CheckpointRef } from '../../../src/training/ids';
 
 const SHA = 'a'.repeat(64);
 

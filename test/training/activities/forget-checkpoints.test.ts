@@ -1,5 +1,5 @@
 import { parseTrainable } from '../../../src/training/config/load';
-import { openFiles } from '../../../src/training/artifacts/open';
+import { openFiles } from '../../../src/training/artifacts';
 import { forgetCheckpoints } from '../../../src/training/activities/forget-checkpoints';
 import { writeNight, advanceRun } from '../../../src/training/activities/records';
 import { weightsFolder, weightsKey } from '../../../src/training/store-keys';

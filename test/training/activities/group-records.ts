@@ -1,7 +1,7 @@
 import type { Store } from '../../../src';
 import type { KeptSamples } from '../../../src/training/activities/batch';
 import { writeRecord } from '../../../src/training/activities/records';
-import type { GroupRecord, Rollout } from '../../../src/training/rollout';
+import type { GroupRecord, Rollout } from '../../../src/training/records';
 
 const SHA = 'a'.repeat(64);
 

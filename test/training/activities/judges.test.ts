@@ -4,10 +4,10 @@ import { judgeCanary, judgeCandidate } from '../../../src/training/activities/ju
 import type { JudgeCandidateRequest, Tried } from '../../../src/training/contract';
 import { canaryKey, gateKey } from '../../../src/training/store-keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
-import type { GroupRecord } from '../../../src/training/rollout';
+import type { GroupRecord } from '../../../src/training/records';
 import { freshFolder } from '../../local/fresh-folder';
 import { aManifest } from '../../support/a-manifest';
-import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
+import type { CheckpointRef } from '../../../src/training/ids';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };
@@ -93,8 +93,7 @@ test('a group that is gone ends the judgement, and is named', async () => {
   const { candidate, ...asked } = await request(1, 0.5);
   const lost = { ...candidate, groups: [...candidate.groups, 'training/nightly/lost.json'] };
   await expect(judgeCandidate(store, { ...asked, candidate: lost })).rejects.toMatchObject({
-    type: 'Store.NotFound',
-    nonRetryable: true,
+    code: 'TextNotFound',
     message: expect.stringContaining('training/nightly/lost.json') as unknown,
   });
 });

@@ -1,4 +1,4 @@
-import { openFiles } from '../../../src/training/artifacts/open';
+import { openFiles } from '../../../src/training/artifacts';
 import { ConfigError } from '../../../src/config/errors';
 import { digestOf } from '../../../src/config/digest';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { ArtifactFolder } from '../../../src/training/artifacts/folder';
+import { ArtifactFolder } from '../../../src/training/artifacts';
 import { UNFINISHED_FOLDER, WEIGHTS_FOLDER, weightsKey } from '../../../src/training/store-keys';
-import { sizeOfWeights, sweepWeights } from '../../../src/training/activities/weights';
+import { sizeOfWeights, sweepWeights } from '../../../src/training/activities/forget-checkpoints';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -70,7 +70,7 @@ test('where a checkpoint cannot be read, nothing is removed', async () => {
   await age(3);
   await disk.write(weightsKey('nightly', '000001'), Buffer.from('{'));
   await expect(sweepWeights(disk)).rejects.toThrow(
-    /training\/nightly\/weights\/000001\.json .* cannot be read.*no weights there can be removed/,
+    /training\/nightly\/weights\/000001\.json .* cannot be read/,
   );
   expect(await disk.list(WEIGHTS_FOLDER)).toHaveLength(1);
 });

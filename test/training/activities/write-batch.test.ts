@@ -6,8 +6,8 @@ import { gunzipSync } from 'node:zlib';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { writeBatch } from '../../../src/training/activities/batch';
 import { keepGroup } from '../../../src/training/activities/records';
-import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
-import type { GroupRecord } from '../../../src/training/rollout';
+import type { CheckpointRef } from '../../../src/training/ids';
+import type { GroupRecord } from '../../../src/training/records';
 import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
 import { groupOf, keepSamplesOf } from './group-records';
 
@@ -115,44 +115,30 @@ describe('no batch is made of', () => {
       message: expect.stringMatching(new RegExp(`^no batch can be made of ${key}: .*${reason}`)) as string,
     });
 
+  const sample = { text: '', promptTokenIds: [1], completionTokenIds: [2, 3], finishReason: 'stop' } as const;
   test.each([
     [
       'samples of another checkpoint',
       { checkpoint: 'sums/000005' },
-      'sampled from sums/000005, and the update is of sums/000006',
+      'from sums/000005 at temperature 1, and',
+    ],
+    ['samples at another temperature', { temperature: 0.2 }, 'from sums/000006 at temperature 0.2, and'],
+    ['fewer samples than rollouts', { rollouts: [] }, 'its sample has 0 tokens'],
+    [
+      'tokens without their log-probabilities',
+      { rollouts: [{ ...sample, sampledLogprobs: [-1] }] },
+      'its sample has 2 tokens and 1 log-probabilities',
     ],
     [
-      'samples at another temperature',
-      { temperature: 0.2 },
-      'sampled at temperature 0.2, and the update is for temperature 1',
+      'a sample that is not the plan that was carried out',
+      { rollouts: [{ ...sample, completionTokenIds: [2, 3, 4], sampledLogprobs: [-1, -1, -1] }] },
+      'rollout 0 is of a plan of 2 tokens, and its sample has 3 tokens and 3',
     ],
-    ['fewer samples than rollouts', { rollouts: [] }, 'rollout 0 is not among its 0 samples'],
   ])('%s', async (_, change, reason) => {
     const group = groupOf(0, [1, 0]);
     const [key = ''] = await keep(group);
     await keepSamplesOf(store, group, change);
     await refused(key, reason);
-  });
-
-  test('tokens without their log-probabilities', async () => {
-    const group = groupOf(0, [1, 0]);
-    const [key = ''] = await keep(group);
-    const sample = {
-      text: '',
-      promptTokenIds: [1],
-      completionTokenIds: [2, 3],
-      sampledLogprobs: [-1],
-      finishReason: 'stop' as const,
-    };
-    await keepSamplesOf(store, group, { rollouts: [sample, sample] });
-    await refused(key, 'rollout 0 has 2 tokens and 1 log-probabilities');
-  });
-
-  test('a sample that is not the plan that was carried out', async () => {
-    const group = groupOf(0, [1, 0]);
-    const rollouts = group.rollouts.map((rollout) => ({ ...rollout, tokens: 3 }));
-    const [key = ''] = await keep({ ...group, rollouts });
-    await refused(key, 'rollout 0 carried out a plan of 3 tokens, and its sample has 2');
   });
 
   test('a group that was not sampled from a policy', async () => {
@@ -167,9 +153,6 @@ describe('no batch is made of', () => {
   });
 
   test('a group that is gone', async () => {
-    await expect(write(['training/sums/none.json'])).rejects.toMatchObject({
-      type: 'Store.NotFound',
-      nonRetryable: true,
-    });
+    await expect(write(['training/sums/none.json'])).rejects.toMatchObject({ code: 'TextNotFound' });
   });
 });

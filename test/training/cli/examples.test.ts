@@ -5,7 +5,7 @@ import { readQuestions } from '../../../src/training/activities/questions';
 import { playPrompted, type PromptedRequest } from '../../../src/training/client/prompted-groups';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import type { GroupRecord } from '../../../src/training/rollout';
+import type { GroupRecord } from '../../../src/training/records';
 import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
 

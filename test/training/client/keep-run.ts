@@ -3,7 +3,7 @@ import { questionSetKey } from '../../../src/evaluation/store-keys';
 import { keepLines } from '../../../src/store/texts';
 import { writeNight } from '../../../src/training/activities/records';
 import { groupKey, metricsKey } from '../../../src/training/store-keys';
-import type { GroupRecord } from '../../../src/training/rollout';
+import type { GroupRecord } from '../../../src/training/records';
 import { madeUpCycles } from '../cli/plot/made-up-cycles';
 
 /** Leaves in a store what a night of one cycle does: its questions, its groups, and what it came to. */

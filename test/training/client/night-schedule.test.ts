@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time';
 import { findOddities } from '../../../src/training/cli/schedule';
 import { findSchedule, removeSchedule, scheduleNights } from '../../../src/training/client/schedule';
-import { nightDate, nightWorkflowId, scheduleIdOf } from '../../../src/training/night-ids';
+import { nightDate, nightWorkflowId, scheduleIdOf } from '../../../src/training/ids';
 import { until } from '../../support/until';
 import { type NightStage, openNightStage } from './night-stage';
 import { NightWatch } from './night-watch';

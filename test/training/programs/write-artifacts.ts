@@ -1,4 +1,4 @@
-import { ArtifactFolder } from '../../../src/training/artifacts/folder';
+import { ArtifactFolder } from '../../../src/training/artifacts';
 
 // Writes one artifact over and over, each time filled with another letter, until it is killed.
 const [root = '', key = '', bytes = ''] = process.argv.slice(2);

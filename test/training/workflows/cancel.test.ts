@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { type WorkflowHandle, WorkflowFailedError } from '@temporalio/client';
 import { RETIRE, UPDATE } from '../../../src/training/names';
-import { nightWorkflowId } from '../../../src/training/night-ids';
+import { nightWorkflowId } from '../../../src/training/ids';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
 

@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker';
 import { createTrainingActivities } from '../../../src/training/activities';
 import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
 import { parseTrainable } from '../../../src/training/config/load';
-import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
+import { resolveTraining, trainingOf, type TrainingSettings } from '../../../src/training/config/resolve';
 import type { CarriedNight, ExportInput, GroupInput, WarmStartInput } from '../../../src/training/contract';
 import { checkpointsFolder } from '../../../src/training/store-keys';
 import {
@@ -17,7 +17,6 @@ import {
   WARM_START,
   WARM_START_WORKFLOW,
 } from '../../../src/training/names';
-import type { TrainingSettings } from '../../../src/training/settings';
 import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
 import { testTaskQueue } from '../../support/temporal';

@@ -5,7 +5,7 @@ import { readGroups, readMetrics } from '../../../src/training/client/read-runs'
 import type { CustomGradeRequest } from '../../../src/training';
 import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, PREFLIGHT, UPDATE } from '../../../src/training/names';
-import { nightWorkflowId } from '../../../src/training/night-ids';
+import { nightWorkflowId } from '../../../src/training/ids';
 import { readServing } from '../../../src/training/policy/serving';
 import { startImpatientServer } from '../../support/impatient-server';
 import { testTaskQueue } from '../../support/temporal';

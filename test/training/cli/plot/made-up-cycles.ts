@@ -1,4 +1,4 @@
-import type { CycleMetrics } from '../../../../src/training/progress';
+import type { CycleMetrics } from '../../../../src/training/records';
 
 /** Cycles of a training run that never was: every figure is made up, and the run's name says so. */
 export function madeUpCycles(count: number, changes: Partial<CycleMetrics> = {}): CycleMetrics[] {

@@ -1,4 +1,4 @@
-import type { GroupRecord, Rollout } from '../../../../src/training/rollout';
+import type { GroupRecord, Rollout } from '../../../../src/training/records';
 
 /** A rollout that answered `42` with the plan of one step, changed as a test wants it. */
 export function aRollout(index: number, changes: Partial<Rollout> = {}): Rollout {

@@ -1,7 +1,5 @@
 import type { GroupInput } from './contract';
-import { cycleName } from './store-keys';
-import type { GroupId, RolloutId } from './rollout';
-import { describePolicy } from './checkpoint-ref';
+import type { GroupId, RolloutId } from './records';
 
 /** Workflow id of a training run's night: the same for each, so that no two are ever under way together. */
 export const nightWorkflowId = (trainRun: string): string => `train-${trainRun}`;
@@ -59,3 +57,34 @@ export function isNightDate(text: string): boolean {
 export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, rollout }: RolloutId): string {
   return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
 }
+
+/** A checkpoint, by training run and name. */
+export interface CheckpointRef {
+  readonly trainRun: string;
+  readonly name: string;
+}
+
+/** A checkpoint as people and pointers name it: `<training run>/<name>`. */
+export function checkpointId({ trainRun, name }: CheckpointRef): string {
+  return `${trainRun}/${name}`;
+}
+
+/** Writer of plans: a checkpoint, or the prompted Conductor of `conductor.yaml`, which is no checkpoint. */
+export type PolicyRef = CheckpointRef | 'prompted';
+
+/** How sentences and records call a policy: `<training run>/<name>`, or `the prompted Conductor`. */
+export function describePolicy(policy: PolicyRef): string {
+  return policy === 'prompted' ? 'the prompted Conductor' : checkpointId(policy);
+}
+
+/** Reads what `checkpointId` writes; null for anything else. Both parts are fit to be part of a key of the store. */
+export function readCheckpointId(text: string): CheckpointRef | null {
+  const [, trainRun, name] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})$/.exec(text) ?? [];
+  return trainRun === undefined || name === undefined ? null : { trainRun, name };
+}
+
+/** Sorts as the number does. */
+export const sixDigits = (number: number): string => String(number).padStart(6, '0');
+
+/** Name of the checkpoint that a cycle's update makes. */
+export const cycleName = (cycle: number): string => sixDigits(cycle);

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { codeOf } from '../../reason-of';
-import { isKey } from '../../config/store-url';
-import { checkKey, type Files, type StoredEntry } from '../../store/store';
-import { UNFINISHED_FOLDER } from '../store-keys';
+import { codeOf } from '../reason-of';
+import { isKey, readStoreUrl } from '../config/store-url';
+import { checkKey, type Files, type StoredEntry } from '../store/store';
+import { UNFINISHED_FOLDER } from './store-keys';
+import { configuredKeys } from '../encryption/key-ring';
+import { nameOfKey, sealContent } from '../encryption/seal';
+import { S3Store } from '../store/s3-store';
+import { trainingOf } from './config/resolve';
+import type { TrainableConfig } from './config/schema';
 
 /**
  * Artifacts in a folder: a file a key. A file appears whole, by a rename once the disk has it, and no loss of power takes
@@ -112,4 +117,27 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
     throw error;
   }
+}
+
+/** Writes prompts and answers. */
+export type SealedFiles = Pick<Files, 'write'>;
+
+/**
+ * The artifacts of a configuration, to write what is encrypted where it says so. Weights are never encrypted by us.
+ *
+ * @throws ConfigError where the configuration has no `training:`
+ */
+export function openSealed(config: TrainableConfig): SealedFiles {
+  const files = openFiles(trainingOf(config).artifacts);
+  const first = configuredKeys(config)?.first;
+  if (first === undefined) return files;
+  return {
+    write: (key, bytes) => files.write(nameOfKey(key, first), sealContent(bytes, key, first)),
+  };
+}
+
+/** @param url a folder, from the current one, or a bucket */
+export function openFiles(url: string): Files {
+  const place = readStoreUrl(url);
+  return place?.kind === 's3' ? new S3Store(place) : new ArtifactFolder(url);
 }
