@@ -1,37 +1,17 @@
 import type { AskedQuestion, QuestionRef } from '../evaluation/contract';
-import type { ConfigDigest } from '../protocol/activity-contract';
-import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { CheckpointRef, PolicyRef } from './ids';
-import type { CycleMetrics, GroupId, NightRecord, SampledPlan } from './records';
+import type { CycleMetrics, NightRecord, SampledPlan } from './records';
 import type { GroupPart, Span } from './cycle-times';
-import type { PublishSettings, TrainingSettings } from './config/resolve';
-import type { InitRequest, TrainerMessage, WarmStartRequest } from './trainer-contract';
+import type { TrainingSettings } from './config/resolve';
+import type { GroupInput } from './inputs';
+import type { InitRequest, WarmStartRequest } from './trainer-contract';
 
 // Inputs and outputs of training's workflows, and of the activities that have more than a few arguments.
-
-/** One night, as `conductorTrain` is asked for it. Everything else is read from the worker's configuration. */
-export interface TrainInput {
-  /** Set by the workflow itself where it goes on in a new run. */
-  readonly carried?: CarriedNight;
-  /** Default: the one that the configuration names. */
-  readonly trainRun?: string;
-  /** Local calendar date that the night counts as; default: of the time that it was scheduled for. */
-  readonly date?: string;
-  /** Where that calendar holds, e.g. `Europe/Berlin`; default UTC. */
-  readonly timeZone?: string;
-  /** Default: as many as configured. */
-  readonly cycles?: number;
-  /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
-  readonly from?: string;
-  /** The version of the configuration that it was asked for by: no other is trained by. */
-  readonly config?: ConfigDigest;
-}
 
 /** State that a night carries into a new run of its workflow. */
 export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | 'best' | 'warning'> {
   readonly opened: OpenedNight;
-  /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly begun: CheckpointRef;
   readonly checkpoint: CheckpointRef;
@@ -68,21 +48,6 @@ export interface NightBudget {
   readonly hours?: number;
 }
 
-/** Input of `conductorTrainGroup`. */
-export interface GroupInput
-  extends
-    Omit<GroupId, 'question'>,
-    Pick<TrainingSettings, 'seed' | 'policy' | 'reward' | 'recursion' | 'window' | 'verifier'> {
-  readonly question: QuestionRef;
-  readonly writer: PolicyRef;
-  readonly plans: number;
-  readonly temperature: number;
-  /** In the order of the prompt. */
-  readonly workers: readonly RunWorker[];
-  /** Its limits are those of the whole group; `steps` is of one plan. */
-  readonly run: ResolvedRun;
-}
-
 /** Facts that the batch is chosen by. */
 export interface GroupRound {
   /** Store key of its record. */
@@ -99,29 +64,6 @@ export interface GroupResult {
   readonly stoppedBy: string | null;
   /** Mean reward of its answers, reviewed ones in place of those that were; null where none could be graded. */
   readonly score: number | null;
-}
-
-/** Input of `conductorWarmStart`: a base model, the examples, and how the checkpoint is asked. */
-export interface WarmStartInput extends Pick<OpenedNight, 'init'> {
-  readonly settings: PublishSettings;
-  readonly warmStart: WarmStartRequest;
-}
-
-/** Input of `conductorExportCheckpoint`. */
-export interface ExportInput extends TrainerMessage<'exportRequest'> {
-  /** The trainer's. */
-  readonly taskQueue: string;
-  readonly heartbeatMs: number;
-  readonly timeoutMs: number;
-}
-
-/** Places that an input names beside the worker that it came to. */
-export interface NamedPlaces {
-  /** Base URL. */
-  readonly policyServer?: string;
-  readonly trainerQueue?: string;
-  /** Folder of the base model, as the trainer's machine sees it. */
-  readonly modelFolder?: string;
 }
 
 /** A night that has claimed its cycles. */
@@ -178,11 +120,6 @@ export interface WriteBatchRequest {
   readonly groups: readonly string[];
   /** Date of the night whose canary wrote them: the batch is to be compared, and lies beside that night. */
   readonly canary?: string;
-}
-
-export interface KeptCheckpoint {
-  /** Checkpoints of any training run that are asked beside it: what serves, and what the next rollback would bring back. */
-  readonly served: readonly CheckpointRef[];
 }
 
 export interface ForgetCheckpointsRequest {

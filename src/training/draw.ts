@@ -2,13 +2,13 @@ import { randomFrom, seedOf, shuffled } from '../evaluation/chance';
 import type { RunWorker } from '../protocol/run';
 import type { QuestionRef } from '../evaluation/contract';
 import { groupBy } from '../evaluation/statistics';
-import type { GroupInput } from './contract';
+import type { GroupInput } from './inputs';
 import type { TrainingSettings } from './config/resolve';
 
 type Pool = TrainingSettings['pool'];
 
 interface QuestionSource extends Pick<TrainingSettings, 'seed' | 'questions'> {
-  /** How many questions of the set are of each topic, in the order in which they stand there. */
+  /** Counts of the set's questions by topic, in their order there. */
   readonly topics: readonly number[];
   readonly cycle: number;
 }
@@ -49,7 +49,7 @@ function regularDraws({ seed, topics, questions, cycle }: QuestionSource): numbe
   return drawn;
 }
 
-/** Those of each topic are spread evenly over the whole, each in an order by chance. */
+/** Spreads the questions of each topic evenly over the whole, in a random order. */
 function orderOf(topics: readonly number[], ...key: readonly (string | number)[]): number[] {
   const random = randomFrom(...key);
   let first = 0;
@@ -70,7 +70,7 @@ export function sortByTopic<Row extends { readonly topic?: string | undefined }>
   return { questions: groups.flat(), topics: groups.map(({ length }) => length) };
 }
 
-/** How many held-out questions a checkpoint that was just promoted is tried on again. */
+/** Held-out questions that a checkpoint is tried on again after its promotion. */
 export const CANARY_QUESTIONS = 20;
 
 /** Questions of the canary, the same in every night. */

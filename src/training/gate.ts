@@ -19,7 +19,6 @@ export interface GateRule {
   readonly maxCostRatio: number | null;
   /** Non-inferiority margin. */
   readonly margin: number;
-  /** How many gate decisions used this held-out set, this one included. */
   readonly judgement: number;
 }
 
@@ -137,8 +136,8 @@ export function describeSmallSet(questions: number): string | null {
 const GATE_SPARE = 1.5;
 
 /**
- * What a night keeps for its gate, of all that it may spend: what its rollouts cost at the mean so far and a half
- * more, but half of the budget at most. A quarter of it while no cost is known.
+ * Money that a night keeps for its gate: the cost of its rollouts at the mean so far and a half more, but half of the
+ * budget at most. A quarter of it while no cost is known.
  */
 export function costOfGate(budget: number, rollouts: number, nanoUsdEach: number | null): number {
   if (nanoUsdEach === null) return Math.floor(budget / 4);

@@ -1,7 +1,8 @@
-import type { GroupInput, GroupResult } from './contract';
+import type { GroupInput } from './inputs';
+import type { GroupResult } from './contract';
 import type { TrainingSettings } from './config/resolve';
 
-/** What a group is asked: the rest of its input holds for a whole night. */
+/** The part of a group's input that does not hold for a whole night. */
 export type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'question' | 'writer' | 'workers'>;
 
 /**
@@ -39,7 +40,7 @@ export function groupInput(
   };
 }
 
-/** Whether what a group was given of a common budget was too little, where its own limits would have allowed more. */
+/** Whether a group's share of a common budget was too small, though its own limits would have allowed more. */
 export function lackedMoney(settings: TrainingSettings, { run }: GroupInput, result: GroupResult): boolean {
   return result.stoppedBy === 'cost' && run.limits.nanoUsd !== settings.run.limits.nanoUsd;
 }

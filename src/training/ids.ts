@@ -1,4 +1,4 @@
-import type { GroupInput } from './contract';
+import type { GroupInput } from './inputs';
 import type { GroupId, RolloutId } from './records';
 
 /** Workflow id of a training run's night: the same for each, so that no two are ever under way together. */
@@ -13,7 +13,7 @@ export const scheduleIdOf = (trainRun: string): string => `train-${trainRun}`;
 /** Nights give way to people who wait: Temporal's last priority (https://docs.temporal.io/develop/task-queue-priority-fairness). */
 export const NIGHT_PRIORITY = 5;
 
-/** Where groups wait, if nights have slots of their own. Never change how it is formed. */
+/** Task queue of groups, if nights have slots of their own. Never change how it is formed. */
 export const groupQueue = (taskQueue: string): string => `${taskQueue}-nights`;
 
 /** Workflow id of a group to learn from. */
@@ -72,7 +72,7 @@ export function checkpointId({ trainRun, name }: CheckpointRef): string {
 /** Writer of plans: a checkpoint, or the prompted Conductor of `conductor.yaml`, which is no checkpoint. */
 export type PolicyRef = CheckpointRef | 'prompted';
 
-/** How sentences and records call a policy: `<training run>/<name>`, or `the prompted Conductor`. */
+/** Name of a policy in sentences and records: `<training run>/<name>`, or `the prompted Conductor`. */
 export function describePolicy(policy: PolicyRef): string {
   return policy === 'prompted' ? 'the prompted Conductor' : checkpointId(policy);
 }

@@ -22,22 +22,20 @@ export type RunRecord = z.infer<typeof runRecordSchema>;
 export const nightRecordSchema = z.object({
   schema: z.literal(1),
   trainRun: z.string(),
-  /** Local calendar date. */
   date: z.string(),
   /** The cycles that it claimed. */
   first: z.int().positive(),
   last: z.int().positive(),
   /** The last one that is over; `first - 1` where none is. */
   done: z.int().nonnegative(),
-  /** Where it stands; null while the trainer has yet to make the first checkpoint. */
+  /** Its latest checkpoint; null while the trainer has yet to make the first one. */
   checkpoint: checkpoint.nullable(),
-  /** Where it began; null as `checkpoint`. */
+  /** The checkpoint that it began with. */
   begun: checkpoint.nullable(),
   /** `topics`: how many there are of each topic, which lie together. */
   train: questions.extend({ topics: z.array(z.int().positive()).readonly() }),
   heldOut: questions,
   openedAt: z.string(),
-  /** null while it is under way, or was interrupted. */
   closedAt: z.string().nullable(),
   /** Decision of the gate, in a sentence; null if it was not asked. */
   decision: z.string().nullable(),
@@ -55,15 +53,14 @@ const rolloutSchema = attemptSchema.extend({
   reward: z.number().nullable(),
 });
 
-const groupIdSchema = z.object({
+export const groupIdSchema = z.object({
   trainRun: z.string(),
   /** To learn from, to try a policy on held-out questions, to try once more what was promoted, or for examples to imitate. */
   purpose: z.enum(['training', 'evaluation', 'canary', 'examples']),
   /** Counts upwards over all nights of a training run, from 1; examples are of none, 0. */
   cycle: z.int().nonnegative(),
-  /** Id of the question. */
   question: z.string(),
-  /** Which draw of the cycle it was, from 0; a question may be drawn more than once. Of examples, a digest of what was asked. */
+  /** Which draw of the cycle it was, from 0; a question may be drawn more than once. For examples: a digest of the question and the settings. */
   draw: z.int().nonnegative(),
 });
 
@@ -141,7 +138,6 @@ export const cycleMetricsSchema = z.object({
   /** Groups that were drawn, and of these the ones without spread. */
   draws: z.number(),
   dropped: z.number(),
-  /** Mean number of steps. */
   planLength: z.number(),
   /** Share of all steps, by worker. */
   workerShares: shares,
@@ -158,7 +154,7 @@ export const cycleMetricsSchema = z.object({
   planTokens: z.number(),
   /** Mean for each rollout; null where a price is unknown. */
   usd: z.number().nullable(),
-  /** Null if no group had a spread, and nothing was learned. */
+  /** Absent (null) if no group had a spread. */
   update: z.object(updateMetricsSchema.shape).nullable(),
   times: cycleTimesSchema,
   /** Mean reward on the held-out questions, in the cycles where they were tried. */

@@ -1,7 +1,7 @@
 import { groupBy, meanOf, meanOfAll, sumOfAll } from '../evaluation/statistics';
 import type { PolicyRef } from './ids';
 import type { GroupRecord, Rollout } from './records';
-import type { RewardSettings } from './config/resolve';
+import type { RewardSettings } from './inputs';
 
 /** Score of one policy on one question. */
 export interface QuestionScore {
@@ -70,13 +70,13 @@ export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore,
 }
 
 /**
- * What a rollout earns: `unparseable`, `parseable` or `correct` (paper section 3.1: 0, 0.5 and 1; its supplementary
+ * Reward of a rollout: `unparseable`, `parseable` or `correct` (paper section 3.1: 0, 0.5 and 1; its supplementary
  * code: 0, 0.5 and 1.5).
  *
  * `costWeight` and `lengthWeight` make right answers worth less the more they cost, down to what a wrong one earns and
  * never below: it must always pay to be right.
  *
- * Null if it could not be judged, or where a cost that counts is unknown.
+ * Returns null if it could not be judged, or if a cost that counts is unknown.
  */
 export function rewardOf(
   { verdict, plan, nanoUsd }: Pick<Rollout, 'verdict' | 'plan' | 'nanoUsd'>,
@@ -93,7 +93,7 @@ export function rewardOf(
 }
 
 /**
- * What the first of two rounds earns: its own reward, and a share of what its second round made of it (paper section
+ * Reward of the first of two rounds: its own reward, and a share of what its second round made of it (paper section
  * A.1, where the share is 0.25). null where either could not be graded.
  */
 export function rewardOfRoot(first: number | null, second: number | null, discount: number): number | null {

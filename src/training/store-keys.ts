@@ -1,7 +1,7 @@
 import { checkpointId, type CheckpointRef, cycleName, readCheckpointId, sixDigits } from './ids';
 import type { GroupId } from './records';
 
-// Where training keeps what. Every key is a place in the store or among the artifacts; see `store/store.ts` for what a key
+// Keys of what training keeps. Each key is a place in the store or among the artifacts; see `store/store.ts` for what a key
 // may be made of.
 
 /** JSON lines, under the SHA-256 of their bytes. */
@@ -83,10 +83,9 @@ export function samplesKey(group: Round & { readonly checkpoint: CheckpointRef }
   return `${cycleFolder(trainRun, cycle)}samples/${apart}${roundFile(group)}`;
 }
 
-/** Whether a key is that of a gate's record, of whatever training run. */
 export const isGateKey = (key: string): boolean => /^training\/[^/]+\/nights\/[\d-]+-gate\.json$/.test(key);
 
-/** Whose record lies under a key: a training run's, or with a date a night's. null for every other key. */
+/** Reads the key of a training run's record, or with a date of a night's; null for any other. */
 export function readRecordKey(
   key: string,
 ): { readonly trainRun: string; readonly date: string | null } | null {

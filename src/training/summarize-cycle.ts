@@ -79,7 +79,7 @@ const FEWEST_PLANS = 40;
 const ONLY_SHAPE = 0.95;
 /** Nats a token below which plans hardly differ from each other. */
 const LEAST_ENTROPY = 0.005;
-/** Where fewer answers are right, settling on one way is hardly because it is the best. */
+/** Share of right answers below which one shape of plans is hardly the best one. */
 const GOOD_SHARE = 0.8;
 
 type Figures = Pick<CycleMetrics, 'cycle' | 'topics' | 'update'>;

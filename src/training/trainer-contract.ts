@@ -3,7 +3,7 @@ import { lossSchema, optimizerSchema, tinySchema, tuningSchema, warmedWeights } 
 import * as names from './names';
 
 /**
- * What the trainer is asked and answers: the one source of the contract between the two languages. `npm run contract`
+ * Requests to the trainer and its answers: the one source of the contract between the two languages. `npm run contract`
  * writes it as JSON Schema into `trainer/`, where the Python side checks every message against it. Its shape is Tinker's,
  * so that another backend fits behind it.
  */
@@ -30,7 +30,7 @@ export const trainerConfigSchema = z.strictObject({
   loss: lossSchema,
   /** `totalSteps`: those of the whole training run, for schedules that end. */
   optimizer: optimizerSchema.extend({ totalSteps: z.int().positive() }),
-  /** Whether advantages are divided by the group's spread. */
+  /** Divides advantages by the group's spread, or not. */
   scale: z.enum(['group', 'none']),
   /** Rollouts of a whole batch; a shorter one is padded. */
   rollouts: z.int().positive(),
@@ -38,7 +38,7 @@ export const trainerConfigSchema = z.strictObject({
   microBatch: z.int().positive(),
   /** Processes that make an update together, each on a GPU of its own; whole weights are shared out among them. */
   processes: z.int().positive(),
-  /** Whether their parts of weights, gradients and optimizer rest in the host's memory. */
+  /** Keeps their parts of weights, gradients and optimizer in the host's memory. */
   offload: z.boolean(),
   iterations: z.int().positive(),
   temperature: z.number().positive(),

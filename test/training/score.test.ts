@@ -1,36 +1,13 @@
 import { scoreQuestions } from '../../src/training/rewards';
 import type { GroupRecord, Rollout } from '../../src/training/records';
+import { aGroup, aRollout } from './cli/show/a-group';
 
 function rollout(index: number, change: Partial<Rollout>): Rollout {
-  return {
-    index,
-    root: index,
-    plan: null,
-    problem: null,
-    tokens: 0,
-    answer: null,
-    verdict: 'wrong',
-    reward: 0.5,
-    usage: { calls: 1, inputTokens: 0, outputTokens: 0 },
-    nanoUsd: 100,
-    invalidBecause: null,
-    ...change,
-  };
+  return aRollout(index, { reward: 0.5, nanoUsd: 100, ...change });
 }
 
 function group(question: string, rollouts: readonly Rollout[], round = 0): GroupRecord {
-  return {
-    trainRun: 'nightly',
-    purpose: 'evaluation',
-    cycle: 20,
-    question,
-    draw: 0,
-    round,
-    workers: ['a'],
-    checkpoint: 'nightly/000020',
-    samples: null,
-    rollouts,
-  };
+  return aGroup(rollouts, { question, round, purpose: 'evaluation' });
 }
 
 test('a question scores the mean reward and cost of its rollouts, those without a verdict left aside', () => {

@@ -133,7 +133,6 @@ export type KeptSample = z.infer<typeof keptSampleSchema>;
 /** Plans that a policy wrote for one group. */
 export type KeptSamples = z.infer<typeof keptSamplesSchema>;
 
-/** Null if there are none. */
 export function readSamples(store: Store, key: string): Promise<KeptSamples | null> {
   return readRecord(store, key, keptSamplesSchema);
 }

@@ -1,11 +1,11 @@
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef } from '../ids';
 import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
-import type { CloseCycleRequest, KeptCheckpoint } from '../contract';
+import type { CloseCycleRequest } from '../contract';
 import { metricsKey } from '../store-keys';
 import { readServing, writeManifest } from '../policy/serving';
 import { type CycleMetrics, cycleMetricsSchema, type NightRecord } from '../records';
-import type { PublishSettings } from '../config/resolve';
+import type { PublishSettings } from '../inputs';
 import type { Checkpoint } from '../trainer-contract';
 import {
   advanceRun,
@@ -63,7 +63,7 @@ export async function closeNight(
   store: Store,
   request: Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'> & {
     readonly checkpoint: CheckpointRef;
-    /** Where the next night begins, where that is not there. */
+    /** Beginning of the next night; default: `checkpoint`. */
     readonly next?: CheckpointRef | null;
   },
 ): Promise<void> {
@@ -83,12 +83,12 @@ export async function closeNight(
 
 /**
  * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked, which is how it was trained; from then
- * on it can be sampled and served. It returns what is served beside it, so that a policy server can forget the rest.
+ * on it can be sampled and served. It returns what serves and what the next rollback would bring back, so that a policy server can forget the rest.
  */
 export async function keepCheckpoint(
   store: Store,
   request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: PublishSettings },
-): Promise<KeptCheckpoint> {
+): Promise<readonly CheckpointRef[]> {
   const { policy, run } = request.settings;
   await writeManifest(store, {
     schema: 1,
@@ -106,5 +106,5 @@ export async function keepCheckpoint(
     createdAt: new Date().toISOString(),
   });
   const { serving, before } = await readServing(store);
-  return { served: [serving, before.at(-1) ?? null].filter((each) => each !== null) };
+  return [serving, before.at(-1) ?? null].filter((each) => each !== null);
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { SealedFiles } from '../artifacts';
 import type { TrainingConfig } from '../config/schema';
-import type { OpenedNight, WarmStartInput } from '../contract';
+import type { OpenedNight } from '../contract';
+import type { WarmStartInput } from '../inputs';
 import { examplesKey, tokenizerTextsKey } from '../store-keys';
 import type { Question } from '../../grading/question';
 import type { TrainingSettings } from '../config/resolve';

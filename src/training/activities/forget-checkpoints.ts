@@ -38,7 +38,6 @@ export async function forgetCheckpoints(
   const { trainRun } = request;
   const files = openFiles(trainingOf(config).artifacts);
   const folders = [store.list(checkpointsFolder(trainRun)), files.list(weightsFolder(trainRun))];
-  // Those that were never published among them.
   const names = namesOf((await Promise.all(folders)).flat());
   const { serving, before } = await readServing(store);
   const { conductor } = config;
@@ -110,7 +109,7 @@ function isCycle(name: string): boolean {
 }
 
 /**
- * What the trainer keeps of a checkpoint, see `stored_checkpoint.py`: a record that is written last, and its files, each
+ * The trainer's record of a checkpoint, see `stored_checkpoint.py`: a record that is written last, and its files, each
  * under its SHA-256. Here they are looked for and removed, never written.
  */
 const weightsSchema = z.object({
@@ -118,7 +117,7 @@ const weightsSchema = z.object({
   files: z.array(z.object({ path: z.string(), bytes: z.int(), sha256: z.string() })),
 });
 
-/** How many bytes of files a checkpoint has; null where there is none. */
+/** Bytes of a checkpoint's files; null if there is no such checkpoint. */
 export async function sizeOfWeights(files: Files, { trainRun, name }: CheckpointRef): Promise<number | null> {
   const weights = await readRecord(files, weightsKey(trainRun, name), weightsSchema);
   return weights?.files.reduce((sum, { bytes }) => sum + bytes, 0) ?? null;

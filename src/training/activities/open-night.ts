@@ -9,7 +9,8 @@ import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig } from '../config/schema';
-import type { OpenedNight, TrainInput } from '../contract';
+import type { OpenedNight } from '../contract';
+import type { TrainInput } from '../inputs';
 import { questionSetKey } from '../../evaluation/store-keys';
 import { keepLines } from '../../store/texts';
 import { metricsKey } from '../store-keys';
@@ -170,7 +171,7 @@ async function readGradable(store: Store, data: TrainingConfig['data']): ReturnT
   return questions;
 }
 
-/** Where the right answers are copied to, where that is a file of this machine. */
+/** The store's file, if it is one of this machine: right answers are copied there. */
 function placeOf({ url }: Store): readonly string[] {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   return path === undefined ? [] : [path];

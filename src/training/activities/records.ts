@@ -66,7 +66,6 @@ export async function changeRecord<T extends object>(
   }
 }
 
-/** null before the first cycle of the training run is over. */
 export function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
   return readRecord(store, runKey(trainRun), runRecordSchema);
 }

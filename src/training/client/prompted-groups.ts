@@ -6,7 +6,8 @@ import type { Store } from '../../store/store';
 import { questionSetKey } from '../../evaluation/store-keys';
 import { keepLines } from '../../store/texts';
 import { readGroup, readRecord } from '../activities/records';
-import type { GroupInput, GroupResult } from '../contract';
+import type { GroupInput } from '../inputs';
+import type { GroupResult } from '../contract';
 import { groupInput, type GroupOptions, lackedMoney } from '../group-input';
 import { groupKey } from '../store-keys';
 import { GROUP_WORKFLOW } from '../names';
@@ -21,7 +22,7 @@ export interface PromptedRequest {
   /** Each question is given `groupSize` plans. */
   readonly settings: TrainingSettings;
   readonly questions: readonly Question[];
-  /** How many of the questions are asked. */
+  /** Questions to ask at most. */
   readonly most: number;
   /** For all of them, whoever asked; 10⁻⁹ USD, null: no limit. */
   readonly nanoUsd: number | null;

@@ -21,7 +21,6 @@ export async function readMetrics(store: Store, trainRun: string): Promise<Cycle
   return cycles.sort((a, b) => a.cycle - b.cycle);
 }
 
-/** Null if the cycle is not over, or never was. */
 export function readCycle(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics | null> {
   return readRecord(store, keys.metricsKey(trainRun, cycle), cycleMetricsSchema);
 }

@@ -8,7 +8,7 @@ import {
 import { ActivityFailure } from '@temporalio/common';
 import { RefusedError } from '../../client/steer';
 import type { CheckpointRef } from '../ids';
-import type { ExportInput, WarmStartInput } from '../contract';
+import type { ExportInput, WarmStartInput } from '../inputs';
 import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
 import type { ExportResult } from '../trainer-contract';
 

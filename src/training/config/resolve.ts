@@ -6,6 +6,7 @@ import { durationMs } from '../../config/duration';
 import type { TrainableConfig, TrainingConfig } from './schema';
 import type { ModelCard } from '../../protocol/cards';
 import type { ResolvedRun, RunLimits } from '../../protocol/run';
+import type { PolicySettings, RewardSettings } from '../inputs';
 import type { TrainerConfig } from '../trainer-contract';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -22,41 +23,27 @@ export function trainingOf({ training }: TrainableConfig): TrainingConfig {
  * Everything that holds for one night, every default filled in. The limits of a configuration are of one rollout, those
  * of the settings are of a whole group.
  *
- * @param day when prices must hold
  * @throws ConfigError where no training is configured, or none that this pool allows
  */
 export function resolveTraining(
   config: TrainableConfig,
   options: { readonly trainRun?: string; readonly cycles?: number } = {},
-  day = new Date(),
 ): TrainingSettings {
   const training = trainingOf(config);
-  const run = resolveRun(config, {}, day);
+  const run = resolveRun(config);
   checkPool(training, run);
-  const verifier = resolveVerifier(config, day);
-  const { seed, questions, groupSize, staleness, window, slots, pool, recursion } = training;
-  const { temperature, evaluateEvery, gate, continueFrom, keep, budget } = training;
+  const verifier = resolveVerifier(config, new Date());
+  const { seed, questions, groupSize, slots, recursion, temperature, budget } = training;
   const { scale, ...reward } = training.reward;
   const { timeout, patience, ...policy } = training.policy;
   const { optimizer, ...trainer } = training.trainer;
   return {
+    ...training,
     trainRun: options.trainRun ?? training.run,
-    seed,
-    questions,
-    groupSize,
     cycles: options.cycles ?? training.cycles,
-    window,
-    slots,
-    staleness,
     maxDraws: training.maxDraws ?? 2 * questions,
     reward,
     policy: { ...policy, temperature, timeoutMs: durationMs(timeout), patienceMs: durationMs(patience) },
-    pool,
-    recursion,
-    evaluateEvery,
-    gate,
-    continueFrom,
-    keep,
     tolerance: tolerancesOf(training),
     budget: {
       nanoUsd: budget.costUsd === null ? null : Math.round(budget.costUsd * 1e9),
@@ -138,33 +125,11 @@ function groupLimits(limits: RunLimits, { groupSize, window, recursion, gate }: 
   };
 }
 
-export type RewardSettings = Omit<TrainingConfig['reward'], 'scale'>;
-
-/** How plans are asked for while training; a checkpoint's manifest repeats what serving must know of it. */
-export interface PolicySettings extends Omit<TrainingConfig['policy'], 'timeout' | 'patience'> {
-  readonly temperature: number;
-  readonly timeoutMs: number;
-  readonly patienceMs: number;
-}
-
-/** Settings by which a night publishes a checkpoint. */
-export interface PublishSettings {
-  readonly policy: PolicySettings;
-  readonly trainer: Pick<TrainingSettings['trainer'], 'taskQueue' | 'device'>;
-  readonly budget: Pick<TrainingSettings['budget'], 'wallClockMs'>;
-  readonly tolerance: Pick<TrainingSettings['tolerance'], 'probe'>;
-  readonly run: Pick<ResolvedRun, 'heartbeatMs'> & { readonly limits: Pick<RunLimits, 'steps'> };
-}
-
-/** Settings of a night that are as they were configured. */
-type Numbers =
-  'seed' | 'questions' | 'groupSize' | 'cycles' | 'window' | 'slots' | 'evaluateEvery' | 'continueFrom';
-type Sections = 'pool' | 'recursion' | 'gate' | 'keep';
+type Resolved = 'run' | 'maxDraws' | 'reward' | 'policy' | 'budget' | 'tolerance' | 'trainer';
 
 /** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */
-export interface TrainingSettings extends Pick<TrainingConfig, Numbers | Sections> {
+export interface TrainingSettings extends Omit<TrainingConfig, Resolved> {
   readonly trainRun: string;
-  readonly staleness: TrainingConfig['staleness'];
   readonly maxDraws: number;
   readonly reward: RewardSettings;
   readonly policy: PolicySettings;

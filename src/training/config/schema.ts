@@ -73,7 +73,7 @@ export const lossSchema = z
       .default('token_truncate'),
     /** Beyond it a weight is cut off (truncate), or 0 (mask). */
     mostWeight: z.number().positive().default(3),
-    /** Whether replies that were cut off at `maxOutputTokens` are left out of the loss. */
+    /** Leaves replies that were cut off at `maxOutputTokens` out of the loss. */
     maskTruncated: z.boolean().default(false),
   })
   .refine(({ epsilon, epsilonHigh }) => epsilonHigh >= epsilon, {
@@ -105,7 +105,7 @@ const trainerSchema = z.strictObject({
   microBatch: count.default(4),
   /** Processes that make an update together, each on a GPU of its own. */
   processes: count.max(64).default(1),
-  /** Whether weights, gradients and optimizer rest in the host's memory between the steps. */
+  /** Keeps weights, gradients and optimizer in the host's memory between the steps. */
   offload: z.boolean().default(false),
   /** Optimizer steps of a batch. */
   iterations: count.default(1),
@@ -149,9 +149,9 @@ const policySchema = z.strictObject(
     servingTemperature: temperature.default(0.2),
     maxPromptTokens: count.default(8192),
     maxOutputTokens: count.default(1024),
-    /** How long one request for a group of plans may take. */
+    /** Time limit of one request for a group of plans. */
     timeout: durationSchema.default('10m'),
-    /** How long a server that is away is waited for. */
+    /** Longest wait for a server that is away. */
     patience: durationSchema.default('10m'),
   },
   { error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile' },

@@ -47,7 +47,7 @@ export const servingSchema = z.strictObject({
 });
 export type Serving = z.infer<typeof servingSchema>;
 
-/** How many promotions can be taken back, one after the other. */
+/** Promotions that can be taken back, one after the other. */
 const REMEMBERED = 20;
 
 const NOTHING_YET: Serving = {
@@ -137,7 +137,7 @@ export function pin(store: Store, pinned: boolean, reason: string): Promise<Serv
   });
 }
 
-/** Of a person and a gate that decide at the same moment, one succeeds. The other is told: it decided about the past. */
+/** Lets one of two deciders at the same moment succeed. The other is told: it decided about the past. */
 async function change(store: Store, decide: (now: Serving) => ServingChange): Promise<ServingChange> {
   let decided = unchanged(NOTHING_YET, '');
   let attempts = 0;

@@ -7,24 +7,24 @@ import {
 import { storeActivities as activitiesOfStore } from '../../workflows/activities';
 import { orFail } from '../../workflows/failures';
 import type { TrainingActivities } from '../activities';
-import type { NamedPlaces } from '../contract';
+import type { CheckInputRequest } from '../activities/check-input';
 import { CHECK_PLACES } from '../names';
-import type { PolicySettings, PublishSettings } from '../config/resolve';
+import type { PolicySettings, PublishSettings } from '../inputs';
 import type { TrainerActivities } from '../trainer-contract';
 
 /**
- * Makes sure that the workers know the places which an input names, before any of them is asked: any client may have
- * written it.
+ * Makes sure that a workflow can work with its input, and that the worker knows the places which it names: any client may
+ * have written it.
  *
- * @throws ApplicationFailure of type `Configuration.Invalid`
+ * @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid`
  */
-export async function checkNamed(places: NamedPlaces): Promise<void> {
+export async function checkInput(request: CheckInputRequest): Promise<void> {
   const { [CHECK_PLACES]: check } = proxyLocalActivities<TrainingActivities>({
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: '10m',
-    summary: 'check what was named',
+    summary: 'check the input',
   });
-  await orFail(() => check(places));
+  await orFail(() => check(request));
 }
 
 export const storeActivities = activitiesOfStore<TrainingActivities>;

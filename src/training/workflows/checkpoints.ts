@@ -1,11 +1,10 @@
 import { isCancellation, log } from '@temporalio/workflow';
-import type { ExportInput, KeptCheckpoint, NamedPlaces, OpenedNight, WarmStartInput } from '../contract';
+import type { ExportInput, PublishSettings, WarmStartInput } from '../inputs';
+import type { OpenedNight } from '../contract';
 import { checkpointId, type CheckpointRef } from '../ids';
 import * as names from '../names';
-import type { PublishSettings } from '../config/resolve';
 import type { Checkpoint, ExportResult } from '../trainer-contract';
-import { checkNamed, storeActivities, trainerActivities } from './activities';
-import { checkExport, checkWarmStart } from './input';
+import { checkInput, storeActivities, trainerActivities } from './activities';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
 
@@ -42,7 +41,7 @@ export async function publish(
   settings: PublishSettings,
   checkpoint: Checkpoint,
   remainingMs: number,
-): Promise<KeptCheckpoint> {
+): Promise<readonly CheckpointRef[]> {
   const { baseUrl, patienceMs } = settings.policy;
   // The trainer made the checkpoint, so only the policy server may be away.
   const patience = Math.min(remainingMs, patienceMs);
@@ -104,23 +103,14 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
 
 /** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
 export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
-  checkWarmStart(names.WARM_START_WORKFLOW, input);
-  await checkNamed(placesIn(input));
+  await checkInput({ workflow: names.WARM_START_WORKFLOW, input });
   return firstCheckpoint({ ...input, from: null });
-}
-
-/** Places that a night, or a warm start, names beside the worker. */
-export function placesIn({ settings, init }: Pick<WarmStartInput, 'settings' | 'init'>): NamedPlaces {
-  const { policy, trainer } = settings;
-  const modelFolder = init.base.kind === 'folder' ? init.base.path : undefined;
-  return { policyServer: policy.baseUrl, trainerQueue: trainer.taskQueue, modelFolder };
 }
 
 /** Workflow `conductorExportCheckpoint`: has the trainer write a checkpoint as a whole model, adapters merged. */
 export async function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
-  checkExport(names.EXPORT_WORKFLOW, input);
+  await checkInput({ workflow: names.EXPORT_WORKFLOW, input });
   const { checkpoint, directory, taskQueue, heartbeatMs, timeoutMs } = input;
-  await checkNamed({ trainerQueue: taskQueue });
   const settings = { trainer: { taskQueue }, run: { heartbeatMs } };
   const trainer = trainerActivities(`export ${checkpointId(checkpoint)}`, settings, timeoutMs);
   return trainer[names.EXPORT]({ checkpoint, directory });

@@ -131,7 +131,7 @@ function heldOutQuestions({ state }: Night): readonly QuestionRef[] {
 interface Trial {
   readonly tried: Tried;
   readonly meanReward: number | null;
-  /** How many questions it was asked, those of drawn teams beside those of the whole one. */
+  /** Trials begun, those of drawn teams included. */
   readonly asked: number;
   readonly of: number;
   /** The money was used up before all of them could be asked, or answered. */

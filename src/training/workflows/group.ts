@@ -15,14 +15,14 @@ import {
   type Ungraded,
 } from '../../evaluation/workflows/attempts';
 import { gradeAttempts } from '../../evaluation/workflows/grading';
-import type { GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
+import type { GroupInput } from '../inputs';
+import type { GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
 import { GROUP_WORKFLOW, KEEP_GROUP, SAMPLE_PLANS } from '../names';
 import { type GroupPart, Stopwatch } from '../cycle-times';
 import { rewardOf, rewardOfRoot, scoreRounds } from '../rewards';
 import type { GroupRecord, Rollout, SampledPlan } from '../records';
-import { samplingActivities, storeActivities } from './activities';
-import { checkGroup } from './input';
+import { checkInput, samplingActivities, storeActivities } from './activities';
 
 /**
  * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as in a solve, judged, and
@@ -34,7 +34,7 @@ import { checkGroup } from './input';
  * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
-  checkGroup(GROUP_WORKFLOW, input);
+  await checkInput({ workflow: GROUP_WORKFLOW, input });
   await checkGiven(input.run);
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);

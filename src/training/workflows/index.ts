@@ -16,4 +16,5 @@ export {
   setBudgetUpdate,
   stopTrainingSignal,
 } from './messages';
-export { conductorTrainNightly, type NightlyInput, type NightlyResult } from './nightly';
+export { conductorTrainNightly, type NightlyResult } from './nightly';
+export type { NightlyInput } from '../inputs';

@@ -5,23 +5,23 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
+import { FAILURES } from '../../protocol/failures';
 import { checkpointId, type CheckpointRef, nightDate } from '../ids';
-import type { NightProgress, TrainInput } from '../contract';
+import type { NightProgress } from '../contract';
+import type { TrainInput } from '../inputs';
 import * as names from '../names';
 import { cycleTimes, Stopwatch } from '../cycle-times';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
-import { checkNamed, storeActivities, trainerActivities } from './activities';
+import { checkInput, storeActivities, trainerActivities } from './activities';
 import {
   collectCheckpoints,
   firstCheckpoint,
-  placesIn,
   publish,
   refOf,
   requireMemory,
   retireCheckpoints,
 } from './checkpoints';
 import { judge, tryOnHeldOut } from './gate';
-import { checkNight } from './input';
 import { listen, NightControl } from './messages';
 import { Night } from './night';
 import { type CycleRollouts, Rollouts } from './rollouts';
@@ -48,11 +48,10 @@ import { type CycleRollouts, Rollouts } from './rollouts';
  *   pauses, and what serves stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
-  checkNight(names.TRAIN_WORKFLOW, input);
-  const date = input.date ?? nightDate(workflowInfo().startTime, input.timeZone ?? 'UTC');
-  const control = new NightControl(input.carried?.isPaused);
-  listen(control, date);
-  const night = await openNight(input, date, control);
+  const control = new NightControl();
+  listen(control);
+  await checkInput({ workflow: names.TRAIN_WORKFLOW, input });
+  const night = await openNight(input, control);
   if (!night.state.opened.isTrained) {
     await train(night, input);
     await closeNight(night);
@@ -62,12 +61,18 @@ export async function conductorTrain(input: TrainInput): Promise<NightProgress> 
   return night.progress();
 }
 
-async function openNight(input: TrainInput, date: string, control: NightControl): Promise<Night> {
+async function openNight(input: TrainInput, control: NightControl): Promise<Night> {
+  const { startTime, continuedFromExecutionRunId } = workflowInfo();
   const { carried, trainRun, cycles, from, config } = input;
   if (carried !== undefined) {
-    await checkNamed(placesIn(carried.opened));
-    return new Night(carried, control);
+    if (continuedFromExecutionRunId !== undefined) return new Night(carried, control);
+    throw ApplicationFailure.nonRetryable(
+      '"carried" is for a night that goes on: leave it out',
+      FAILURES.badInput,
+    );
   }
+  const date = input.date ?? nightDate(startTime, input.timeZone ?? 'UTC');
+  control.date = date;
   const request = { date, trainRun, cycles, from, config };
   const opened = await storeActivities('open the night')[names.OPEN_NIGHT](request);
   const begun = await firstCheckpoint(opened);
@@ -195,6 +200,6 @@ async function learn(
   );
   // A server that holds one policy at a time would load them in turns.
   await rollouts.whenOver();
-  const { served } = await watch.time('publish', () => publish(settings, checkpoint, patienceMs));
+  const served = await watch.time('publish', () => publish(settings, checkpoint, patienceMs));
   return { checkpoint, metrics, served };
 }

@@ -33,18 +33,20 @@ const BUDGET = only<NightBudget>({ costUsd: LIMIT_RULES.costUsd, hours: number(0
 /** Requests of people to a night, possibly before it is opened. */
 export class NightControl {
   night: Night | null = null;
+  /** Set once the input is checked. */
+  date = '';
+  /** null: as the night was before it went on in a new run. */
+  isPaused: boolean | null = null;
   isStopped = false;
   budget: NightBudget = {};
 
-  constructor(public isPaused = false) {}
-
   whenResumed(): Promise<void> {
-    return condition(() => !this.isPaused || this.isStopped);
+    return condition(() => this.isPaused !== true || this.isStopped);
   }
 }
 
 /** Answers a night's messages, from before it is opened. */
-export function listen(control: NightControl, date: string): void {
+export function listen(control: NightControl): void {
   const { firstExecutionRunId } = workflowInfo();
   const hear = (signal: SignalDefinition<[string]>, obey: () => void): void => {
     setHandler(signal, (night) => {
@@ -66,7 +68,7 @@ export function listen(control: NightControl, date: string): void {
       if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
     },
   });
-  setHandler(progressQuery, () => control.night?.progress() ?? notOpened(date));
+  setHandler(progressQuery, () => control.night?.progress() ?? notOpened(control.date));
 }
 
 function notOpened(date: string): NightProgress {

@@ -6,14 +6,8 @@ import {
 } from '@temporalio/workflow';
 import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
-import type {
-  CarriedNight,
-  GroupInput,
-  GroupResult,
-  NightBudget,
-  NightProgress,
-  OpenedNight,
-} from '../contract';
+import type { CarriedNight, GroupResult, NightBudget, NightProgress, OpenedNight } from '../contract';
+import type { GroupInput } from '../inputs';
 import { CANARY_QUESTIONS } from '../draw';
 import { costOfGate } from '../gate';
 import { groupInput, type GroupOptions, lackedMoney } from '../group-input';
@@ -50,6 +44,7 @@ export class Night {
     readonly control: NightControl,
   ) {
     control.night = this;
+    control.isPaused ??= state.isPaused;
     this.money = new SharedBudget(null, state.spentNanoUsd);
   }
 
@@ -67,7 +62,7 @@ export class Night {
       best: null,
       warning: null,
       budget: opened.settings.budget,
-      isPaused: control.isPaused,
+      isPaused: false,
     };
     return new Night(state, control);
   }
@@ -172,7 +167,7 @@ export class Night {
   /** Whether rollouts of a cycle may begin while the trainer makes the one before. */
   mayGoAhead(cycle: number): boolean {
     const { night } = this.state.opened;
-    if (!this.isStale || cycle > night.last || this.control.isPaused) return false;
+    if (!this.isStale || cycle > night.last || this.control.isPaused === true) return false;
     // A long history is left at once, and not after another cycle.
     return !this.mustEnd() && !workflowInfo().continueAsNewSuggested;
   }
@@ -212,7 +207,7 @@ export class Night {
   }
 
   toCarry(): CarriedNight {
-    return { ...this.state, budget: this.budget, isPaused: this.control.isPaused };
+    return { ...this.state, budget: this.budget, isPaused: this.control.isPaused === true };
   }
 
   progress(): NightProgress {
@@ -237,6 +232,6 @@ export class Night {
     if (this.isOver) return 'done';
     if (this.phase === 'gate') return 'gate';
     if (this.control.isStopped) return 'stopping';
-    return this.control.isPaused ? 'paused' : 'running';
+    return this.control.isPaused === true ? 'paused' : 'running';
   }
 }

@@ -18,13 +18,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { reasonOf } from '../../reason-of';
-import type { TrainInput } from '../contract';
+import type { NightlyInput } from '../inputs';
 import { NIGHTLY_WORKFLOW, TRAIN_WORKFLOW } from '../names';
 import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../ids';
-import { checkNightly } from './input';
-
-/** Input of a scheduled night: it must name its training run. */
-export type NightlyInput = TrainInput & { readonly trainRun: string };
+import { checkInput } from './activities';
 
 export interface NightlyResult {
   readonly night: string;
@@ -44,7 +41,7 @@ export interface NightlyResult {
  * A night that a person ended is no failure: the schedule goes on.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
-  checkNightly(NIGHTLY_WORKFLOW, input);
+  await checkInput({ workflow: NIGHTLY_WORKFLOW, input });
   const night = input.date ?? dateIn(input.timeZone ?? 'UTC');
   const child = await startNight({ ...input, date: night });
   const result = { night, isSkipped: child === null, isCancelled: false };
@@ -66,7 +63,7 @@ function dateIn(timeZone: string): string {
   return nightDate(typedSearchAttributes.get(SCHEDULED_AT) ?? startTime, timeZone);
 }
 
-/** null while another night of the run is under way. */
+/** Returns null while another night of the run is under way. */
 async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Workflow> | null> {
   try {
     return await startChild(TRAIN_WORKFLOW, {
@@ -94,31 +91,19 @@ function nightFailure(night: string, error: unknown): ApplicationFailure {
   });
 }
 
-export interface RootFailure {
-  /** null for any but an application failure, e.g. a time-out. */
-  readonly type: string | null;
-  readonly message: string;
-}
-
-/** The failure below those of activities, children and time-outs, which only say that something failed. */
-export function rootFailure(error: unknown): RootFailure {
+/**
+ * The failure below those of activities, children and time-outs, which only say that something failed. Its type is null
+ * for any but an application failure, e.g. a time-out.
+ */
+export function rootFailure(error: unknown): { readonly type: string | null; readonly message: string } {
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) {
-    return (
-      lastFailure(error.cause) ?? {
-        type: null,
-        message: `${error.activityType} was not done in time: ${error.cause.message}`,
-      }
-    );
+    // The server sends the last attempt's failure with the time-out; the SDK leaves it in the server's form.
+    const { message, applicationFailureInfo } = error.cause.failure?.cause ?? {};
+    if (message) return { type: applicationFailureInfo?.type ?? null, message };
+    return { type: null, message: `${error.activityType} was not done in time: ${error.cause.message}` };
   }
   const isWrapper = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   if (isWrapper && error.cause !== undefined) return rootFailure(error.cause);
   const type = error instanceof ApplicationFailure ? (error.type ?? null) : null;
   return { type, message: reasonOf(error) };
-}
-
-/** The server sends the last attempt's failure with the time-out; the SDK leaves it in the server's form. */
-function lastFailure({ failure }: TimeoutFailure): RootFailure | null {
-  const { message, applicationFailureInfo } = failure?.cause ?? {};
-  if (message === undefined || message === null) return null;
-  return { type: applicationFailureInfo?.type ?? null, message };
 }

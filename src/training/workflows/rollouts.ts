@@ -13,7 +13,7 @@ export interface CycleRollouts {
   readonly groups: readonly GroupResult[];
   /** Store keys of the rounds to learn from. */
   readonly learnable: readonly string[];
-  /** How many groups taught nothing. */
+  /** Groups that taught nothing. */
   readonly dropped: number;
 }
 

@@ -5,14 +5,14 @@ import { writeNight, advanceRun } from '../../../src/training/activities/records
 import { weightsFolder, weightsKey } from '../../../src/training/store-keys';
 import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
 import type { NightRecord } from '../../../src/training/records';
-import { manifestOf } from './closed-cycle';
+import { aManifest } from '../../support/a-manifest';
 import { openQuestionFolder, type QuestionFolder } from './questions';
 
 let folder: QuestionFolder;
 beforeEach(async () => {
   folder = await openQuestionFolder();
   for (const name of ['base', '000001', '000002', '000003', '000004', '000005', '000006']) {
-    await writeManifest(folder.store, manifestOf({ trainRun: 'sums', name }));
+    await writeManifest(folder.store, aManifest({ trainRun: 'sums', name }));
   }
 });
 afterEach(() => folder.close());

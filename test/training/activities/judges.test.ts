@@ -4,9 +4,9 @@ import { judgeCanary, judgeCandidate } from '../../../src/training/activities/ju
 import type { JudgeCandidateRequest, Tried } from '../../../src/training/contract';
 import { canaryKey, gateKey } from '../../../src/training/store-keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
-import type { GroupRecord } from '../../../src/training/records';
 import { freshFolder } from '../../local/fresh-folder';
 import { aManifest } from '../../support/a-manifest';
+import { groupOf } from './group-records';
 import type { CheckpointRef } from '../../../src/training/ids';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
@@ -167,38 +167,9 @@ async function tried(policy: CheckpointRef | 'prompted', reward: number): Promis
   const who = policy === 'prompted' ? policy : policy.name;
   const groups = Array.from({ length: 6 }, (_, draw) => `training/nightly/groups/${who}-${draw}.json`);
   for (const [draw, key] of groups.entries()) {
-    await store.write(key, Buffer.from(JSON.stringify(groupOf(`q${draw}`, draw, reward))));
+    await store.write(key, Buffer.from(JSON.stringify(groupOf(draw, [reward], { purpose: 'evaluation' }))));
   }
   return { policy, groups };
-}
-
-function groupOf(question: string, draw: number, reward: number): GroupRecord {
-  return {
-    trainRun: 'nightly',
-    purpose: 'evaluation',
-    cycle: 20,
-    question,
-    draw,
-    round: 0,
-    workers: ['a'],
-    checkpoint: 'of no interest here',
-    samples: null,
-    rollouts: [
-      {
-        index: 0,
-        root: 0,
-        plan: null,
-        problem: null,
-        tokens: 1,
-        answer: null,
-        verdict: 'wrong',
-        reward,
-        usage: { calls: 1, inputTokens: 1, outputTokens: 1 },
-        nanoUsd: 100,
-        invalidBecause: null,
-      },
-    ],
-  };
 }
 
 async function read(key: string): Promise<unknown> {

@@ -7,7 +7,8 @@ import { readNight } from '../../../src/training/activities/records';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { writeManifest } from '../../../src/training/policy/serving';
-import { closedCycle, manifestOf } from './closed-cycle';
+import { aManifest } from '../../support/a-manifest';
+import { closedCycle } from './closed-cycle';
 import { openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;
@@ -100,37 +101,6 @@ test('a night that was interrupted goes on with its cycles, its questions and it
   });
 });
 
-test('a night that was trained to its end is not trained again', async () => {
-  await train('2026-11-21', 1, 2, 3);
-  await close('2026-11-21', 3);
-  expect(await open()).toMatchObject({ isTrained: true, done: 3, from: { name: '000003' } });
-});
-
-test.each(['stopped', 'interrupted'])(
-  'what a night that was %s left is trained by the next one, and then it has nothing left itself',
-  async (how) => {
-    await train('2026-11-21', 1);
-    if (how === 'stopped') await close('2026-11-21', 1);
-    expect(await open({ date: '2026-11-22' })).toMatchObject({
-      night: { first: 2, last: 4 },
-      from: { name: '000001' },
-    });
-    await train('2026-11-22', 2);
-    expect(await open()).toMatchObject({ isTrained: true, done: 1 });
-  },
-);
-
-test('a night that was interrupted before its first cycle was over begins after the ones that were trained since', async () => {
-  await open({ cycles: 2 });
-  await train('2026-11-22', 1, 2, 3);
-  expect(await open()).toMatchObject({
-    night: { first: 4, last: 5 },
-    done: 3,
-    isTrained: false,
-    from: { name: '000003' },
-  });
-});
-
 test('a run that has trained all that its learning rate was planned for says so, and claims nothing', async () => {
   const planned = { totalCycles: 4 };
   await train('2026-11-21', 1, 2, 3);
@@ -152,7 +122,7 @@ test('a run that has trained all that its learning rate was planned for says so,
 
 describe('from', () => {
   test('another checkpoint that the store knows', async () => {
-    await writeManifest(folder.store, manifestOf({ trainRun: 'other', name: '000200' }));
+    await writeManifest(folder.store, aManifest({ trainRun: 'other', name: '000200' }));
     expect(await open({ from: 'other/000200' })).toMatchObject({
       from: { trainRun: 'other', name: '000200' },
     });

@@ -4,7 +4,8 @@ import { createTrainingActivities } from '../../../src/training/activities';
 import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf, type TrainingSettings } from '../../../src/training/config/resolve';
-import type { CarriedNight, ExportInput, GroupInput, WarmStartInput } from '../../../src/training/contract';
+import type { CarriedNight } from '../../../src/training/contract';
+import type { ExportInput, GroupInput, WarmStartInput } from '../../../src/training/inputs';
 import { checkpointsFolder } from '../../../src/training/store-keys';
 import {
   EXPORT,

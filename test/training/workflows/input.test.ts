@@ -1,23 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import type { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/client';
 import { FAILURES } from '../../../src';
-import { findFault, type Rules } from '../../../src/protocol/rules';
-import type { WarmStartInput } from '../../../src/training/contract';
+import type { WarmStartInput } from '../../../src/training/inputs';
 import {
   GROUP_WORKFLOW,
   NIGHTLY_WORKFLOW,
   TRAIN_WORKFLOW,
   WARM_START_WORKFLOW,
 } from '../../../src/training/names';
-import { checkWarmStart } from '../../../src/training/workflows/input';
+import { checkInput, type CheckInputRequest } from '../../../src/training/activities/check-input';
+import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
+import { parseTrainable } from '../../../src/training/config/load';
+import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
+import type { TrainableConfig } from '../../../src/training';
 import { externalCard, modelCard, runOf } from '../../budget/cards';
-import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
+import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 
 let stage: ScriptedTraining;
+let config: TrainableConfig;
 let working: Promise<void>;
 let stopWorking: () => void;
 beforeAll(async () => {
   stage = await openScriptedTraining();
+  config = parseTrainable(stage.config);
   const started = new Promise<void>((resolve) => {
     working = stage.whileWorking(() => {
       resolve();
@@ -48,59 +53,62 @@ const GROUP = {
   run: runOf([modelCard('a')]),
 };
 
-test.each<readonly [workflow: string, words: string, input: unknown]>([
-  [TRAIN_WORKFLOW, 'timeZone in the input of conductorTrain is "Mars/Olympus"', { timeZone: 'Mars/Olympus' }],
-  [TRAIN_WORKFLOW, 'date in the input of conductorTrain is "2026-02-30"', { date: '2026-02-30' }],
-  [
-    TRAIN_WORKFLOW,
-    'it must be left out: only a night that goes on may have it',
-    { carried: { startedAt: 0 } },
-  ],
-  [NIGHTLY_WORKFLOW, 'trainRun in the input of conductorTrainNightly is missing', { date: '2026-11-21' }],
-  [
-    NIGHTLY_WORKFLOW,
-    'trainRun in the input of conductorTrainNightly is "nnn',
-    { trainRun: 'n'.repeat(2_000) },
-  ],
-  [NIGHTLY_WORKFLOW, 'the input of conductorTrainNightly is null: it must be one object, { tr', null],
-  [GROUP_WORKFLOW, 'it must be a whole number from 1 to 1024', { ...GROUP, plans: 1e9 }],
-  [GROUP_WORKFLOW, 'reward in the input of conductorTrainGroup is missing', { ...GROUP, reward: undefined }],
+test.each<readonly [workflow: CheckInputRequest['workflow'], words: string, input: unknown]>([
+  [TRAIN_WORKFLOW, 'timeZone is "Mars/Olympus"', { timeZone: 'Mars/Olympus' }],
+  [TRAIN_WORKFLOW, 'date is "2026-02-30"', { date: '2026-02-30' }],
+  [NIGHTLY_WORKFLOW, 'trainRun is missing', { date: '2026-11-21' }],
+  [NIGHTLY_WORKFLOW, 'trainRun is "nnn', { trainRun: 'n'.repeat(2_000) }],
+  [NIGHTLY_WORKFLOW, 'expected object', null],
+  [GROUP_WORKFLOW, 'plans is 1000000000', { ...GROUP, plans: 1e9 }],
+  [GROUP_WORKFLOW, 'reward is missing', { ...GROUP, reward: undefined }],
   [
     GROUP_WORKFLOW,
-    'policy.patienceMs in the input of conductorTrainGroup is 1000000000000000',
+    'policy.patienceMs is 1000000000000000',
     { ...GROUP, policy: { ...GROUP.policy, patienceMs: CENTURY_MS } },
   ],
-  [GROUP_WORKFLOW, 'verifier.kind', { ...GROUP, verifier: externalCard('judge') }],
-  [WARM_START_WORKFLOW, 'init in the input of conductorWarmStart is missing', {}],
+  [GROUP_WORKFLOW, 'verifier', { ...GROUP, verifier: externalCard('judge') }],
+  [WARM_START_WORKFLOW, 'init is missing', {}],
 ])('%s refuses: %s', async (workflow, words, input) => {
-  const { client } = stage.temporal;
-  const run = client.workflow.execute(workflow, {
-    workflowId: randomUUID(),
-    taskQueue: stage.taskQueue,
-    args: [input],
-    workflowExecutionTimeout: '10s',
+  const refused = failureOf(() => checkInput({ config }, { workflow, input }));
+  await expect(refused).resolves.toMatchObject({
+    type: FAILURES.badInput,
+    nonRetryable: true,
+    message: expect.stringContaining(words) as string,
   });
-  const failure: unknown = await run.catch((error: unknown) => error);
-  const { cause } = failure as WorkflowFailedError;
-  expect(cause).toMatchObject({ type: FAILURES.badInput });
-  expect(cause?.message).toContain(words);
-  expect(cause?.message.length).toBeLessThan(300);
-  expect(stage.providers.log).toEqual([]);
+  expect((await refused).message.length).toBeLessThan(300);
 });
 
-test('what is handed to the trainer is nothing else that lies in the store', () => {
-  const forged = { kind: 'tiny', texts: { key: `answers/${'a'.repeat(64)}.jsonl`, sha256: 'a'.repeat(64) } };
-  const input = { init: { trainRun: 'nightly', base: forged, config: {} } } as unknown as WarmStartInput;
-  expect(() => {
-    checkWarmStart(WARM_START_WORKFLOW, input);
-  }).toThrow('init.base in the input of conductorWarmStart is {"kind":"tiny"');
+test('a group is taken as a night writes it', async () => {
+  await checkInput({ config }, { workflow: GROUP_WORKFLOW, input: GROUP });
 });
 
-test('a field without a rule does not compile', () => {
-  // @ts-expect-error: optional, and a rule is missing all the same
-  const rules: Rules<{ readonly given?: string }> = {};
-  expect(findFault('any', {}, rules)).toBeNull();
+test('what is handed to the trainer is nothing else that lies in the store', async () => {
+  const settings = resolveTraining(config);
+  const lesson = await askForWarmStart(stage.store, trainingOf(config).base, LESSON, settings);
+  const input: WarmStartInput = { ...lesson, settings };
+  await checkInput({ config }, { workflow: WARM_START_WORKFLOW, input });
+  const sha256 = 'a'.repeat(64);
+  const forged = { key: `answers/${sha256}.jsonl`, sha256 };
+  for (const [place, change] of [
+    ['init.base', { init: { ...input.init, base: { ...input.init.base, texts: forged } } }],
+    ['warmStart.examples.key', { warmStart: { ...input.warmStart, examples: forged } }],
+  ] as const) {
+    const refused = failureOf(() =>
+      checkInput({ config }, { workflow: WARM_START_WORKFLOW, input: { ...input, ...change } }),
+    );
+    expect((await refused).message).toContain(place);
+  }
 });
+
+async function failureOf(work: () => Promise<unknown>): Promise<ApplicationFailure> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof ApplicationFailure) return error;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
 
 test.each<readonly [words: string, budget: unknown]>([
   ['costUsd in the input of setBudget is 1000000000', { costUsd: 1e9 }],

@@ -13,7 +13,7 @@ import { keepLines } from '../../../src/store/texts';
 import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import type { GroupInput, WarmStartInput } from '../../../src/training/contract';
+import type { GroupInput, WarmStartInput } from '../../../src/training/inputs';
 import {
   EXPORT_WORKFLOW,
   GROUP_WORKFLOW,
@@ -21,7 +21,8 @@ import {
   TRAIN_WORKFLOW,
   WARM_START_WORKFLOW,
 } from '../../../src/training/names';
-import * as checks from '../../../src/training/workflows/input';
+import { checkInput, type CheckInputRequest } from '../../../src/training/activities/check-input';
+import { ConfigError } from '../../../src/config/errors';
 import { FAILURES } from '../../../src';
 import { inWindow } from '../../../src/workflows/in-window';
 import { type Mangled, mangle } from '../../support/mangled';
@@ -31,7 +32,7 @@ import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../suppo
 interface Taken {
   readonly workflow: string;
   readonly input: unknown;
-  readonly check: (input: unknown) => void;
+  readonly check: (input: unknown) => Promise<void> | void;
 }
 
 export interface InputStage extends ScriptedTraining {
@@ -70,13 +71,11 @@ async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
     temperature: 1,
   };
   const lesson = await askForWarmStart(stage.store, trainingOf(config).base, LESSON, settings);
-  // Values of the trainer's configuration, which it checks against its contract itself.
-  const warmStart = {
-    init: { ...lesson.init, config: {} },
-    warmStart: { ...lesson.warmStart, config: {} },
+  const warmStart: WarmStartInput = {
+    ...lesson,
     settings: {
       policy,
-      trainer: { taskQueue: settings.trainer.taskQueue, device: settings.trainer.device },
+      trainer: { taskQueue: settings.trainer.taskQueue },
       budget: { wallClockMs: settings.budget.wallClockMs },
       tolerance: { probe: 1 },
       run: { heartbeatMs: run.heartbeatMs, limits: { steps: run.limits.steps } },
@@ -99,52 +98,42 @@ async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
     ...{ heartbeatMs: 60_000, timeoutMs: 60_000 },
   };
   return [
-    taken(GROUP_WORKFLOW, group, (workflow, input) => {
-      checks.checkGroup(workflow, input as GroupInput);
-    }),
-    taken(WARM_START_WORKFLOW, warmStart, (workflow, input) => {
-      checks.checkWarmStart(workflow, input as WarmStartInput);
-    }),
-    taken(EXPORT_WORKFLOW, exported, (workflow, input) => {
-      checks.checkExport(workflow, input as never);
-    }),
-    taken(TRAIN_WORKFLOW, night, (workflow, input) => {
-      checks.checkNight(workflow, input as never);
-    }),
-    taken(NIGHTLY_WORKFLOW, night, (workflow, input) => {
-      checks.checkNightly(workflow, input as never);
-    }),
-    taken(EVALUATE_WORKFLOW, evaluation, (_, input) => {
+    ownTaken(GROUP_WORKFLOW, group),
+    ownTaken(WARM_START_WORKFLOW, warmStart),
+    ownTaken(EXPORT_WORKFLOW, exported),
+    ownTaken(TRAIN_WORKFLOW, night),
+    ownTaken(NIGHTLY_WORKFLOW, night),
+    taken(EVALUATE_WORKFLOW, evaluation, (input) => {
       checkEvaluation(input as EvaluateInput);
     }),
-    taken(QUESTION_WORKFLOW, asked, (_, input) => {
+    taken(QUESTION_WORKFLOW, asked, (input) => {
       checkQuestion(input as QuestionInput);
     }),
   ];
+
+  function ownTaken(workflow: CheckInputRequest['workflow'], input: unknown): Taken {
+    return taken(workflow, input, (given) => checkInput({ config }, { workflow, input: given }));
+  }
 }
 
-function taken(workflow: string, input: unknown, check: (workflow: string, input: unknown) => void): Taken {
-  return {
-    workflow,
-    input,
-    check: (given) => {
-      check(workflow, given);
-    },
-  };
+function taken(workflow: string, input: unknown, check: Taken['check']): Taken {
+  return { workflow, input, check };
 }
 
 /** Mangled inputs, those that a workflow refuses at once apart from those that it goes to work with. */
-function sortMangled({ input, check }: Taken): { refused: Mangled[]; accepted: Mangled[] } {
+async function sortMangled({ input, check }: Taken): Promise<{ refused: Mangled[]; accepted: Mangled[] }> {
   const sorted = { refused: [] as Mangled[], accepted: [] as Mangled[] };
   for (const mangled of mangle(input))
-    sorted[isRefused(mangled.input) ? 'refused' : 'accepted'].push(mangled);
+    sorted[(await isRefused(mangled.input)) ? 'refused' : 'accepted'].push(mangled);
   return sorted;
 
-  function isRefused(given: unknown): boolean {
+  async function isRefused(given: unknown): Promise<boolean> {
     try {
-      check(given);
+      await check(given);
       return false;
     } catch (error) {
+      // Other places than are configured are told by the workflow's failure.
+      if (error instanceof ConfigError) return false;
       if (!(error instanceof ApplicationFailure)) throw error;
       return true;
     }
@@ -183,7 +172,7 @@ function innermost(error: Error): Error {
 export async function askMangled(stage: InputStage, stride: number): Promise<void> {
   for (const taken of stage.taken) {
     expect(await stage.ask(taken.workflow, taken.input)).toBeNull();
-    const { refused, accepted } = sortMangled(taken);
+    const { refused, accepted } = await sortMangled(taken);
     for (const { input } of refused.filter((_, place) => place % (100 * stride) === 0)) {
       expect(await stage.ask(taken.workflow, input)).toMatchObject({ type: FAILURES.badInput });
     }

@@ -1,0 +1,79 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { z } from 'zod';
+import { ConfigError, explainIssue } from '../../config/errors';
+import { FAILURES } from '../../protocol/failures';
+import { trainingOf } from '../config/resolve';
+import type { TrainableConfig } from '../config/schema';
+import * as inputs from '../inputs';
+import * as names from '../names';
+
+const SCHEMAS = {
+  [names.TRAIN_WORKFLOW]: inputs.trainInputSchema,
+  [names.NIGHTLY_WORKFLOW]: inputs.nightlyInputSchema,
+  [names.GROUP_WORKFLOW]: inputs.groupInputSchema,
+  [names.WARM_START_WORKFLOW]: inputs.warmStartInputSchema,
+  [names.EXPORT_WORKFLOW]: inputs.exportInputSchema,
+};
+
+type WorkflowName = keyof typeof SCHEMAS;
+
+export interface CheckInputRequest {
+  readonly workflow: WorkflowName;
+  readonly input: unknown;
+}
+
+interface Configured {
+  readonly config: TrainableConfig;
+}
+
+/**
+ * Local activity `conductor.train.checkPlaces`: whether a workflow can work with its input, and the places which that names
+ * are those of this process's own configuration.
+ *
+ * @throws ApplicationFailure `Solve.BadInput` that says what is wrong
+ * @throws ConfigError that says which place is another one
+ */
+export function checkInput(configured: Configured, { workflow, input }: CheckInputRequest): Promise<void> {
+  const { data, error } = SCHEMAS[workflow].safeParse(input);
+  const [issue] = error?.issues ?? [];
+  if (issue !== undefined) {
+    const problem = `the input of ${workflow} cannot be used: ${explainIssue(issue, input)}`;
+    throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
+  }
+  checkPlaces(configured, data === undefined ? {} : placesIn(data));
+  return Promise.resolve();
+}
+
+function placesIn(input: z.infer<(typeof SCHEMAS)[WorkflowName]>): NamedPlaces {
+  if ('directory' in input) return { trainerQueue: input.taskQueue };
+  if (!('init' in input)) return {};
+  const { settings, init } = input;
+  const modelFolder = init.base.kind === 'folder' ? init.base.path : undefined;
+  return { policyServer: settings.policy.baseUrl, trainerQueue: settings.trainer.taskQueue, modelFolder };
+}
+
+/** Places beside the worker. */
+interface NamedPlaces {
+  /** Base URL. */
+  readonly policyServer?: string;
+  readonly trainerQueue?: string;
+  /** Folder of the base model, as the trainer's machine sees it. */
+  readonly modelFolder?: string | undefined;
+}
+
+/** What an input names otherwise than the configuration is given no work: any client may have written it. */
+export function checkPlaces({ config }: Configured, named: NamedPlaces): void {
+  const { policy, trainer, base } = trainingOf(config);
+  const places = [
+    ['the policy server', named.policyServer, 'training.policy.baseUrl', policy.baseUrl],
+    ["the trainer's queue", named.trainerQueue, 'training.trainer.taskQueue', trainer.taskQueue],
+    ['the base model', named.modelFolder, 'training.base', base.kind === 'folder' ? base.path : base.kind],
+  ] as const;
+  for (const [what, name, setting, own] of places) {
+    if (name === undefined || name === own) continue;
+    throw new ConfigError(
+      `the input names ${what} ${name}, and ${setting} is ${own} in the configuration of this worker process: give all ` +
+        'worker processes the same configuration, and start it again',
+    );
+  }
+}
