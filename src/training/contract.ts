@@ -1,4 +1,4 @@
-import type { AskedQuestion, QuestionRef } from '../evaluation/contract';
+import type { AskedQuestion } from '../evaluation/contract';
 import type { Text } from '../protocol/text';
 import type { CheckpointRef, PolicyRef } from './ids';
 import type { CycleMetrics, NightRecord, SampledPlan } from './records';

@@ -37,7 +37,8 @@ export function checkInput(configured: Configured, { workflow, input }: CheckInp
   const { data, error } = SCHEMAS[workflow].safeParse(input);
   const [issue] = error?.issues ?? [];
   if (issue !== undefined) {
-    const problem = `the input of ${workflow} cannot be used: ${explainIssue(issue, input)}`;
+    const what = issue.path.length === 0 ? issue.message : explainIssue(issue, input);
+    const problem = `the input of ${workflow} cannot be used: ${what}`;
     throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
   }
   checkPlaces(configured, data === undefined ? {} : placesIn(data));
