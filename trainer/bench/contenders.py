@@ -17,23 +17,22 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 
 from conductor_trainer.batch import Rollout, read_batch
 from conductor_trainer.checkpoint import checkpoint_folder, require_record
-from conductor_trainer.contract import CheckpointName, Config, UpdateRequest
+from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.grpo_config import grpo_config
-from conductor_trainer.learn import expected_of
 from conductor_trainer.model import load_policy, load_tokenizer
-from conductor_trainer.update import update
+from conductor_trainer.update import expected_of, update
 
-Learn = Callable[[Path, UpdateRequest, Path], None]
+Learn = Callable[[Path, JsonObject, Path], None]
 """Makes a request's checkpoint below a root, from the batch in a file."""
 
 Seconds = dict[str, float]
 
 
-def by_us(root: Path, request: UpdateRequest, batch: Path) -> None:
+def by_us(root: Path, request: JsonObject, batch: Path) -> None:
     update(root, request, batch, lambda _: None)
 
 
-def by_trl(root: Path, request: UpdateRequest, batch: Path) -> None:
+def by_trl(root: Path, request: JsonObject, batch: Path) -> None:
     """TRL's own loop, rollouts through its own door, and a checkpoint as TRL writes one.
 
     It takes a batch that passes through the model at once.
@@ -68,7 +67,7 @@ def _rolled_out(rollouts: list[Rollout]) -> dict[str, Any]:
     }
 
 
-def measure(learn: Learn, root: Path, request: UpdateRequest, batch: Path) -> Seconds:
+def measure(learn: Learn, root: Path, request: JsonObject, batch: Path) -> Seconds:
     """How long one takes in a process of its own: `fork`, `whole` and, of that, the `loop`."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(root, Path(folder) / "checkpoints"))
@@ -77,7 +76,7 @@ def measure(learn: Learn, root: Path, request: UpdateRequest, batch: Path) -> Se
         return _in_fork(lambda: _time(learn, copy, request, batch))
 
 
-def _time(learn: Learn, root: Path, request: UpdateRequest, batch: Path) -> Seconds:
+def _time(learn: Learn, root: Path, request: JsonObject, batch: Path) -> Seconds:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     began = time.perf_counter()

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from conductor_trainer.contract import TinyBase
 from conductor_trainer.tiny_model import build_tiny
 
 PROMPT = "<|im_start|>user\nHow much is 17 and 26 for this loop?<|im_end|>\n<|im_start|>assistant\n"
@@ -10,7 +9,7 @@ PROMPT = "<|im_start|>user\nHow much is 17 and 26 for this loop?<|im_end|>\n<|im
 
 def make_policy(folder: Path, *, seed: int) -> Path:
     """A whole model of random weights, with a tokenizer; 0.1 s."""
-    base: TinyBase = {
+    base = {
         "kind": "tiny",
         "texts": {"key": "texts", "sha256": "0" * 64},
         "vocabulary": 320,

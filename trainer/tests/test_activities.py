@@ -1,7 +1,6 @@
 """Checkpoints on the disk and in a real policy server, as the activities of the worker see them."""
 
 import shutil
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,11 +19,12 @@ from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.locate import locate_in
 from conductor_trainer.policy_server.policy_cache import PolicyCache
-from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
+from conductor_trainer.policy_server.service import PolicyService
 from conductor_trainer.stored_checkpoint import keep_checkpoint
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner
 from policies import PROMPT, make_policy
+from serving import serving
 from test_contract import read_golden
 from tiny_run import config_of
 
@@ -59,13 +59,8 @@ def server(tmp_path: Path) -> Iterator[str]:
     torch.set_num_threads(1)
     locate = locate_in(CheckpointCache(tmp_path / ".server", artifacts_of(tmp_path), most=4))
     policies = PolicyCache({}, in_memory=4, locate=locate)
-    http = PolicyHttpServer(("127.0.0.1", 0), PolicyService(policies))
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield f"http://127.0.0.1:{http.server_address[1]}/v1"
-    http.shutdown()
-    http.server_close()
-    thread.join()
+    with serving(PolicyService(policies).routes) as url:
+        yield f"{url}/v1"
 
 
 @pytest.fixture
@@ -133,7 +128,7 @@ async def test_a_checkpoint_is_published_and_proven_again_and_again(
         result = await environment.run(activities.publish, publish_request(server))
         assert result["model"] == "night-shift-000001"
         assert result["logprobGap"] < 1e-4
-    assert phases == [({"phase": "publishing"},)] * 2
+    assert phases == [({"phase": phase},) for phase in ("fetching", "publishing")] * 2
 
 
 async def test_a_server_of_other_weights_fails_the_probe(
@@ -289,7 +284,7 @@ async def test_an_unknown_error_is_tried_three_times(
     tmp_path: Path, activities: TrainerActivities, record: Record
 ) -> None:
     keep(tmp_path, "000001", record)
-    # Where the folder of a collection would go, something lies that no rename replaces.
+    # What a collection would delete is no folder.
     (tmp_path / RUN / ".going-000001").write_text("")
     request = {"trainRun": RUN, "keep": []}
     errors = [await fail(activities.collect, request, attempt) for attempt in (1, 2, 3)]

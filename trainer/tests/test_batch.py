@@ -12,32 +12,24 @@ from conductor_trainer.batch import Expected, read_batch
 from conductor_trainer.errors import BatchInvalid
 
 EXPECTED = Expected(
-    train_run="night",
-    cycle=3,
-    policy="000002",
+    header={
+        "schema": 1,
+        "trainRun": "night",
+        "cycle": 3,
+        "policy": "000002",
+        "tokenizerSha256": "a" * 64,
+        "temperature": 1.0,
+    },
     writers=("night/000002", "night/000001"),
-    tokenizer_sha256="a" * 64,
-    temperature=1.0,
     vocabulary=100,
-    most_rollouts=4,
-    most_prompt_tokens=3,
-    most_completion_tokens=3,
+    config={"rollouts": 4, "maxPromptTokens": 3, "maxCompletionTokens": 3},
 )
 
 Lines = list[Any]
 
 
 def good_lines() -> Lines:
-    header = {
-        "schema": 1,
-        "trainRun": "night",
-        "cycle": 3,
-        "policy": "000002",
-        "rollouts": 4,
-        "temperature": 1,
-        "tokenizerSha256": "a" * 64,
-    }
-    return [header, *(row(place) for place in range(4))]
+    return [{**EXPECTED.header, "rollouts": 4}, *(row(place) for place in range(4))]
 
 
 def row(place: int) -> dict[str, Any]:
@@ -76,32 +68,27 @@ def set_field(line: int, name: str, value: Any) -> Callable[[Lines], None]:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (set_field(0, "schema", 2), "Line 1, schema: is 2"),
-        (set_field(0, "cycle", 4), "Line 1, cycle: is 4, but this update is for 3"),
-        (set_field(0, "trainRun", "other"), "Line 1, trainRun"),
-        (set_field(0, "policy", "000001"), "Line 1, policy"),
-        (set_field(0, "temperature", 0.7), "Line 1, temperature"),
-        (set_field(0, "tokenizerSha256", "b" * 64), "Line 1, tokenizerSha256"),
-        (set_field(0, "rollouts", 5), "Line 1, rollouts: is 5, but the settings allow 1 to 4"),
-        (set_field(0, "rollouts", 3), "Line 1, rollouts: announces 3, but 4 follow"),
-        (lambda lines: lines[0].pop("policy"), "Line 1, policy: is missing"),
-        (lambda lines: lines.__setitem__(2, []), "Line 3: not a JSON object"),
-        (set_field(1, "promptTokenIds", []), "Line 2, promptTokenIds: has 0 tokens"),
-        (set_field(1, "promptTokenIds", [1] * 4), "Line 2, promptTokenIds: has 4 tokens"),
-        (set_field(1, "promptTokenIds", "12"), "Line 2, promptTokenIds: is '12'"),
-        (set_field(2, "completionTokenIds", [3, 100]), "Line 3, completionTokenIds[1]: is 100"),
-        (set_field(2, "completionTokenIds", [-1, 3]), "Line 3, completionTokenIds[0]: is -1"),
-        (set_field(2, "completionTokenIds", [True, 3]), "completionTokenIds[0]: is True"),
-        (set_field(3, "sampledLogprobs", [-1.0]), "Line 4, sampledLogprobs: has 1 values for 2"),
-        (set_field(3, "sampledLogprobs", [-1, float("nan")]), "sampledLogprobs[1]: is nan"),
-        (set_field(3, "sampledLogprobs", [float("-inf"), -1]), "sampledLogprobs[0]: is -inf"),
-        (set_field(3, "sampledLogprobs", [0.1, -1]), "sampledLogprobs[0]: is 0.1"),
-        (set_field(3, "sampledLogprobs", [None, -1]), "sampledLogprobs[0]: is None"),
-        (set_field(4, "reward", float("inf")), "Line 5, reward: is inf"),
-        (set_field(4, "reward", "1"), "Line 5, reward: is '1'"),
-        (set_field(4, "groupId", ""), "Line 5, groupId"),
-        (set_field(2, "rolloutId", "r0"), "Line 3, rolloutId: 'r0' does not come after 'r0'"),
-        (set_field(1, "rolloutId", "r9"), "Line 3, rolloutId: 'r1' does not come after 'r9'"),
+        (set_field(0, "schema", 2), "Line 1.schema: 1 was expected"),
+        (set_field(0, "cycle", 4), "Line 1.cycle: is 4, but this update is for 3"),
+        (set_field(0, "trainRun", "other"), "Line 1.trainRun"),
+        (set_field(0, "policy", "000001"), "Line 1.policy"),
+        (set_field(0, "temperature", 0.7), "Line 1.temperature"),
+        (set_field(0, "tokenizerSha256", "b" * 64), "Line 1.tokenizerSha256"),
+        (set_field(0, "rollouts", 3), "Line 1.rollouts: is 3, but this update is for 4"),
+        (lambda lines: lines[0].pop("policy"), "Line 1: 'policy' is a required property"),
+        (lambda lines: lines.__setitem__(2, []), "Line 3: [] is not of type 'object'"),
+        (set_field(1, "promptTokenIds", []), "Line 2.promptTokenIds"),
+        (set_field(1, "promptTokenIds", [1] * 4), "Line 2.promptTokenIds: has 4 tokens"),
+        (set_field(2, "completionTokenIds", [3, 100]), "Line 3.completionTokenIds: has 100"),
+        (set_field(2, "completionTokenIds", [-1, 3]), "Line 3.completionTokenIds[0]: -1"),
+        (set_field(2, "completionTokenIds", [True, 3]), "completionTokenIds[0]: True"),
+        (set_field(3, "sampledLogprobs", [-1.0]), "Line 4.sampledLogprobs: has 1 values for 2"),
+        (set_field(3, "sampledLogprobs", [-1, float("nan")]), "Line 4: not JSON: NaN"),
+        (set_field(3, "sampledLogprobs", [float("-inf"), -1]), "Line 4: not JSON: -Infinity"),
+        (set_field(3, "sampledLogprobs", [0.1, -1]), "Line 4.sampledLogprobs[0]: 0.1"),
+        (set_field(4, "reward", "1"), "Line 5.reward: '1' is not of type"),
+        (set_field(2, "rolloutId", "r0"), "Line 3.rolloutId: 'r0' does not come after 'r0'"),
+        (set_field(1, "rolloutId", "r9"), "Line 3.rolloutId: 'r1' does not come after 'r9'"),
         (set_field(2, "reward", 0.0), "Group 'g0', reward: its 2 graded rollouts do not differ"),
         (set_field(4, "reward", None), "Group 'g1', reward: its 1 graded rollouts do not differ"),
     ],
@@ -123,5 +110,14 @@ def test_what_is_no_batch_at_all_is_refused(data: bytes) -> None:
         read_batch(data, EXPECTED)
 
 
+def allowing(rollouts: int) -> Expected:
+    return replace(EXPECTED, config={**EXPECTED.config, "rollouts": rollouts})
+
+
+def test_a_batch_is_not_larger_than_the_settings_say() -> None:
+    with pytest.raises(BatchInvalid, match=r"Line 1\.rollouts: is 4, over the settings' 3"):
+        read_batch(packed(good_lines()), allowing(3))
+
+
 def test_a_batch_may_be_shorter_than_the_settings_say() -> None:
-    assert len(read_batch(packed(good_lines()), replace(EXPECTED, most_rollouts=64))) == 4
+    assert len(read_batch(packed(good_lines()), allowing(64))) == 4

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from conductor_trainer.artifacts import Artifacts, open_artifacts
-from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
+from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record, make_checkpoint
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import BadRequest, CheckpointMissing, CheckpointUnreadable
-from conductor_trainer.make_once import make_once
 from conductor_trainer.policy_server.policy_cache import load_policy
 from tiny_run import LORA, RUN, begin, checkpoint, config_of
 
@@ -58,8 +57,9 @@ def make(cache: CheckpointCache, name: CheckpointName = ONE, weights: bytes = b"
         (folder / "trainer" / "optimizer.pt").write_bytes(b"state")
         return replace(record_of(name), weightsSha256=str(len(weights)))
 
-    with cache.making(name, "same"):
-        make_once(cache.root, name, "same", build)
+    with cache.making(name, "same") as is_made:
+        if not is_made:
+            make_checkpoint(cache.root, name, build)
         return cache.keep(name)
 
 
@@ -121,12 +121,8 @@ def test_it_is_none_until_its_record_is_there(
     with pytest.raises(CheckpointMissing, match="night/000001 in /"), other.held(ONE):
         pass
 
-    def fail(_: Path) -> Record:
-        raise AssertionError("made twice")
-
-    with one.making(ONE, "same"):
-        make_once(one.root, ONE, "same", fail)
-        one.keep(ONE)
+    # What was made is not made again.
+    make(one, weights=b"others")
     with other.held(ONE) as folder:
         assert (folder / "model" / "model.safetensors").read_bytes() == weights
 
@@ -134,8 +130,22 @@ def test_it_is_none_until_its_record_is_there(
 def test_what_was_made_of_another_request_and_never_kept_is_made_anew(
     one: CheckpointCache,
 ) -> None:
-    make_once(one.root, ONE, "other", lambda _: record_of(ONE, "other"))
+    make_checkpoint(one.root, ONE, lambda _: record_of(ONE, "other"))
     assert make(one).identity == "same"
+
+
+def test_who_comes_second_waits_and_finds_what_was_made(
+    one: CheckpointCache, artifacts: Artifacts
+) -> None:
+    def make_it(_: int) -> bool:
+        cache = CheckpointCache(one.root, artifacts, most=4)
+        with cache.making(ONE, "same") as is_made:
+            if not is_made:
+                make_checkpoint(one.root, ONE, lambda _: record_of(ONE))
+            return is_made
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [*pool.map(make_it, range(8))].count(False) == 1
 
 
 def test_of_two_that_made_it_the_first_one_counts(

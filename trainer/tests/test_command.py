@@ -13,7 +13,9 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, env=os.environ)
 
 
-@pytest.mark.parametrize("name", ["worker", "policy-server", "restarting-server", "report"])
+@pytest.mark.parametrize(
+    "name", ["worker", "policy-server", "restarting-server", "fetching-server", "report"]
+)
 def test_each_program_has_its_name_and_its_own_options(name: str) -> None:
     assert name in run("--help").stdout
     shown = run(name, "--help")

@@ -1,5 +1,6 @@
 """What a policy server reads from a socket: whose requests, how long, and for how long."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -7,8 +8,11 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from starlette.requests import Request
 
-from conductor_trainer.http_answers import LONGEST_BODY, AnsweringServer, IsWanted, Reply, as_json
+from conductor_trainer import http_answers
+from conductor_trainer.http_answers import LONGEST_BODY, Body, Handler
+from serving import serving
 
 QUESTION = b'{"model": "first"}'
 
@@ -16,14 +20,15 @@ QUESTION = b'{"model": "first"}'
 class Answers:
     """A server that repeats what it was asked, and remembers it."""
 
-    def __init__(self, patience: float) -> None:
-        self.asked: list[str] = []
-        self.server = AnsweringServer(("127.0.0.1", 0), self.respond, patience=patience)
-        self.address: tuple[str, int] = ("127.0.0.1", self.server.server_address[1])
+    def __init__(self) -> None:
+        self.asked: list[Body] = []
+        routes = ("POST /tokenize", "GET /v1/models", "POST /v1/models")
+        self.routes: dict[str, Handler] = {route: self.respond for route in routes}
+        self.address: tuple[str, int] = ("", 0)
 
-    def respond(self, route: str, sent: bytes, is_wanted: IsWanted) -> Reply:
-        self.asked.append(route)
-        return as_json({"bytes": len(sent)})
+    async def respond(self, body: Body, request: Request) -> Body:
+        self.asked.append(body)
+        return body
 
     def send(self, text: bytes) -> tuple[int, bytes, bool]:
         """Status and body of the answer to raw bytes, and whether the connection then ends."""
@@ -31,23 +36,31 @@ class Answers:
             connection.sendall(text)
             stream = connection.makefile("rb")
             status = int(stream.readline().split()[1])
-            headers = dict(iter(lambda: stream.readline().strip().split(b": "), [b""]))
-            body = stream.read(int(headers[b"Content-Length"]))
-            is_over = headers.get(b"Connection") == b"close"
+            lines = iter(lambda: stream.readline().strip(), b"")
+            headers = dict(line.lower().split(b": ") for line in lines)
+            body = stream.read(int(headers.get(b"content-length", -1)))
+            is_over = headers.get(b"connection") == b"close"
             # The server keeps its word.
             assert not is_over or connection.recv(1) == b""
             return status, body, is_over
 
 
 @pytest.fixture
-def answers(request: pytest.FixtureRequest) -> Iterator[Answers]:
-    answers = Answers(getattr(request, "param", 60))
-    thread = threading.Thread(target=answers.server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield answers
-    answers.server.shutdown()
-    answers.server.server_close()
-    thread.join()
+def answers() -> Iterator[Answers]:
+    answers = Answers()
+    with serving(answers.routes) as url:
+        answers.address = ("127.0.0.1", httpx.URL(url).port or 0)
+        yield answers
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
+    """One that waits for half a second."""
+    monkeypatch.setattr(http_answers, "REQUEST_SECONDS", 0.5)
+    answers = Answers()
+    with serving(answers.routes) as url:
+        answers.address = ("127.0.0.1", httpx.URL(url).port or 0)
+        yield answers
 
 
 def post(*headers: str, body: bytes = QUESTION) -> bytes:
@@ -62,7 +75,7 @@ LENGTH = f"Content-Length: {len(QUESTION)}"
 @pytest.mark.parametrize("content_type", ["application/json", "Application/JSON; charset=utf-8"])
 def test_a_program_that_sends_json_is_answered(answers: Answers, content_type: str) -> None:
     status, body, is_over = answers.send(post(f"Content-Type: {content_type}", LENGTH))
-    assert (status, json.loads(body), is_over) == (200, {"bytes": len(QUESTION)}, False)
+    assert (status, json.loads(body), is_over) == (200, {"model": "first"}, False)
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:8001", "null"])
@@ -104,79 +117,52 @@ def test_what_a_form_of_a_browser_could_send_is_refused(
         (["Content-Length: 1e3"], 400),
         (["Content-Length: +5"], 400),
         (["Content-Length: 5", "Content-Length: 6"], 400),
-        (["Transfer-Encoding: chunked"], 411),
-        (["Transfer-Encoding: chunked", LENGTH], 411),
+        (["Transfer-Encoding: chunked"], 400),
+        (["Transfer-Encoding: chunked", LENGTH], 400),
         ([], 411),
     ],
 )
 def test_a_body_without_an_honest_length_is_refused_unread(
     answers: Answers, headers: list[str], status: int
 ) -> None:
-    said, body, is_over = answers.send(
-        post(JSON, *headers, body=b"POST /v1/models HTTP/1.1\r\n\r\n")
-    )
-    assert said == status
-    assert json.loads(body)["error"]["code"] == status
+    said, _, is_over = answers.send(post(JSON, *headers, body=b"POST /v1/models HTTP/1.1\r\n\r\n"))
     # What was not read must not be taken for the next request.
-    assert is_over
+    assert (said, is_over) == (status, True)
     assert answers.asked == []
 
 
+def test_a_body_in_chunks_is_refused(answers: Answers) -> None:
+    url, headers = f"http://127.0.0.1:{answers.address[1]}", {"Content-Type": "application/json"}
+    assert httpx.post(f"{url}/tokenize", headers=headers, content=iter([b"{}"])).status_code == 411
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff"])
+def test_a_body_that_is_no_object_is_refused(answers: Answers, body: bytes) -> None:
+    status, said, _ = answers.send(post(JSON, f"Content-Length: {len(body)}", body=body))
+    assert (status, json.loads(said)["error"]["type"]) == (400, "BadRequestError")
+
+
+@pytest.mark.parametrize("drop", [b"", b"x"], ids=["stalls", "trickles"])
 @pytest.mark.parametrize(
     "begun",
-    [b"", b"POST /tokenize HTTP/1.1\r\nContent-", post(JSON, "Content-Length: 100", body=b"{")],
-    ids=["nothing", "half of its headers", "half of its body"],
-)
-@pytest.mark.parametrize("answers", [0.2], indirect=True)
-def test_a_connection_that_stalls_is_closed(answers: Answers, begun: bytes) -> None:
-    with socket.create_connection(answers.address, timeout=60) as connection:
-        connection.sendall(begun)
-        said = b"".join(iter(lambda: connection.recv(4096), b""))
-    assert said == b"" or said.startswith(b"HTTP/1.1 408 ")
-    assert answers.asked == []
-
-
-def test_a_connection_too_many_is_told_to_come_again() -> None:
-    def respond(route: str, sent: bytes, is_wanted: IsWanted) -> Reply:
-        return as_json({})
-
-    with AnsweringServer(("127.0.0.1", 0), respond, most=2) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        address = ("127.0.0.1", server.server_address[1])
-
-        def ask() -> int:
-            return httpx.get(f"http://127.0.0.1:{address[1]}/v1/models").status_code
-
-        with socket.create_connection(address), socket.create_connection(address):
-            # Accepted in their order: the third is one too many.
-            assert ask() == 503
-        # The places of those that left are free as soon as their threads have noticed.
-        assert 200 in iter(ask, None)
-        server.shutdown()
-        thread.join()
-
-
-@pytest.mark.parametrize(
-    ("begun", "drop"),
     [
-        (b"", b"P"),
-        (b"POST /tokenize HTTP/1.1\r\nX-Slow: ", b"x"),
-        (b"POST /tokenize HTTP/1.1\r\n", b"X: y\r\n"),
-        (post(JSON, "Content-Length: 1000000", body=b"{"), b" "),
+        b"",
+        b"POST /tokenize HTTP/1.1\r\nX-Slow: ",
+        post(JSON, "Content-Length: 1000000", body=b"{"),
+        # The next request on the connection.
+        post(JSON, LENGTH) + b"P",
     ],
-    ids=["its line", "a header", "headers", "its body"],
+    ids=["nothing", "headers", "body", "second"],
 )
-@pytest.mark.parametrize("answers", [0.5], indirect=True)
-def test_a_request_that_trickles_is_not_waited_for(
-    answers: Answers, begun: bytes, drop: bytes
+def test_a_request_that_is_not_there_in_time_is_not_waited_for(
+    hurried: Answers, begun: bytes, drop: bytes
 ) -> None:
-    with socket.create_connection(answers.address, timeout=60) as connection:
+    with socket.create_connection(hurried.address, timeout=60) as connection:
         connection.sendall(begun)
         stop = threading.Event()
 
         def trickle() -> None:
-            while not stop.wait(0.05):
+            while drop and not stop.wait(0.05):
                 try:
                     connection.send(drop)
                 except OSError:
@@ -184,20 +170,60 @@ def test_a_request_that_trickles_is_not_waited_for(
 
         thread = threading.Thread(target=trickle)
         thread.start()
+        said = b""
         try:
-            said = connection.recv(4096)
+            while more := connection.recv(4096):
+                said += more
         except ConnectionResetError:
-            said = b""
+            pass
         stop.set()
         thread.join()
-    # Of a request that is not known yet, nothing can be said to the client.
-    assert said == b"" or said.startswith(b"HTTP/1.1 408 ")
-    assert answers.asked == []
+    answered = 1 if begun.endswith(b"P") else 0
+    assert said.count(b"HTTP/1.1 200 ") == answered
+    assert len(hurried.asked) == answered
+
+
+def test_an_answer_that_takes_longer_than_a_request_may_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_answers, "REQUEST_SECONDS", 0.2)
+
+    async def answer_slowly(body: Body, request: Request) -> Body:
+        await asyncio.sleep(0.6)
+        return body
+
+    with serving({"POST /tokenize": answer_slowly}) as url:
+        assert httpx.post(f"{url}/tokenize", json={"model": "first"}).json() == {"model": "first"}
+
+
+def test_a_connection_too_many_is_told_to_come_again() -> None:
+    answers = Answers()
+    with serving(answers.routes, most=2) as url:
+        address = ("127.0.0.1", httpx.URL(url).port or 0)
+
+        def ask() -> int:
+            return httpx.get(f"{url}/v1/models").status_code
+
+        with socket.create_connection(address), socket.create_connection(address):
+            assert ask() == 503
+        assert 200 in iter(ask, None)
 
 
 def test_headers_beyond_a_bound_are_refused(answers: Answers) -> None:
     with socket.create_connection(answers.address, timeout=60) as connection:
         connection.sendall(b"POST /tokenize HTTP/1.1\r\n" + b"X: " + b"y" * 60_000 + b"\r\n")
         connection.sendall((b"Y: " + b"z" * 30_000 + b"\r\n") * 4)
-        assert connection.makefile("rb").readline().startswith(b"HTTP/1.1 431 ")
+        assert connection.makefile("rb").readline().startswith(b"HTTP/1.1 400 ")
     assert answers.asked == []
+
+
+def test_another_path_and_a_failure_are_told_as_vllm_tells_them() -> None:
+    async def fail(body: Body, request: Request) -> Body:
+        raise RuntimeError("no room")
+
+    with serving({"GET /v1/models": fail}) as url:
+        answers = [httpx.get(f"{url}{path}").json() for path in ("/metrics", "/v1/models")]
+        assert httpx.get(f"{url}/health").json() == {}
+    errors = [(each["error"]["code"], each["error"]["type"]) for each in answers]
+    assert errors == [(404, "NotFoundError"), (500, "InternalServerError")]
+    assert answers[1]["error"]["message"] == "RuntimeError: no room"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conductor_trainer.checkpoint import require_record
-from conductor_trainer.errors import BadRequest, Conflict
+from conductor_trainer.errors import BadRequest
 from conductor_trainer.init import init
 from conductor_trainer.weights import weights_sha256
 from tiny_run import LORA, RUN, TINY, checkpoint, config_of, write_texts
@@ -37,20 +37,7 @@ def test_with_lora_it_gets_an_adapter_that_changes_nothing(tmp_path: Path) -> No
     assert whole["tokenizerSha256"] == made["tokenizerSha256"]
 
 
-def test_it_happens_once(tmp_path: Path) -> None:
-    texts = write_texts(tmp_path)
-    first = init(tmp_path, request_of(TINY), texts)
-    assert init(tmp_path, request_of(TINY), None) == {**first, "replayed": True}
-    with pytest.raises(Conflict):
-        init(tmp_path, request_of(TINY, seed=8), texts)
-
-
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     nowhere = {"kind": "folder", "path": str(tmp_path / "nowhere")}
     with pytest.raises(BadRequest, match=r"There is no folder .*/nowhere on the trainer's machine"):
         init(tmp_path, request_of(nowhere), None)
-
-
-def test_a_tiny_model_without_texts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadRequest, match="needs texts"):
-        init(tmp_path, request_of(TINY), None)

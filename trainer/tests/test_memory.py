@@ -11,10 +11,11 @@ from conductor_trainer import init as init_module
 from conductor_trainer import memory
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
 from conductor_trainer.init import init
-from conductor_trainer.machine import Gpu, Machine
 from conductor_trainer.memory import (
+    Gpu,
+    Machine,
     Shape,
-    explain_lack,
+    find_lack,
     needed_by_host,
     needed_by_process,
     shape_of,
@@ -65,37 +66,34 @@ def test_weights_are_counted_without_being_loaded(seven: Path) -> None:
 def test_the_papers_profile_fits_its_four_gpus_and_no_single_one(seven: Path) -> None:
     shape = shape_of(seven, paper())
     four = Machine(512 * GB, [EMPTY] * 4)
-    assert explain_lack(shape, paper(processes=4), four) is None
-    lack = explain_lack(shape, paper(), four)
+    assert find_lack(shape, paper(processes=4), four) is None
+    lack = find_lack(shape, paper(), four)
     assert lack is not None
     assert "GPU 1 of 1 in training takes 145.2 GB, and there are 80.0: 30.5 for weights" in lack
     parts = [float(each) for each in re.findall(r"([\d.]+) for ", lack)]
     assert sum(parts) == pytest.approx(145.2, abs=0.3)
-    assert "What helps: training.trainer.processes: 3; or" in lack
-    assert 'training.trainer.tuning: {"kind": "lora"}' in lack
-    assert "microBatch" not in lack
 
 
 def test_what_other_programs_hold_on_the_gpu_counts(seven: Path) -> None:
     config = paper(tuning={**LORA, "rank": 32})
     shape = shape_of(seven, config)
     beside_vllm = [Gpu(80 * GB, taken) for taken in (32 * GB, 72 * GB)]
-    assert explain_lack(shape, config, Machine(512 * GB, beside_vllm[:1])) is None
-    lack = explain_lack(shape, config, Machine(512 * GB, beside_vllm[1:]))
+    assert find_lack(shape, config, Machine(512 * GB, beside_vllm[:1])) is None
+    lack = find_lack(shape, config, Machine(512 * GB, beside_vllm[1:]))
     assert lack is not None and "72.0 for other programs" in lack
 
 
 def test_a_process_without_a_gpu_is_told_ahead(seven: Path) -> None:
     config = paper(processes=4)
-    lack = explain_lack(shape_of(seven, config), config, Machine(512 * GB, [EMPTY]))
+    lack = find_lack(shape_of(seven, config), config, Machine(512 * GB, [EMPTY]))
     assert lack is not None and "processes is 4, each on a GPU of its own" in lack
 
 
 def test_offloaded_state_must_fit_the_machine_itself(seven: Path) -> None:
     config = paper(processes=2, offload=True)
     shape = shape_of(seven, config)
-    assert explain_lack(shape, config, Machine(512 * GB, [EMPTY] * 2)) is None
-    lack = explain_lack(shape, config, Machine(64 * GB, [EMPTY] * 2))
+    assert find_lack(shape, config, Machine(512 * GB, [EMPTY] * 2)) is None
+    lack = find_lack(shape, config, Machine(64 * GB, [EMPTY] * 2))
     assert lack is not None and "machine's own memory takes 152.3 GB" in lack
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,11 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from conductor_trainer.contract import Tuning
 from conductor_trainer.model import add_adapter, save_policy
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
-from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
+from conductor_trainer.policy_server.service import PolicyService
 from policies import PROMPT, make_policy
+from serving import serving
 
 SERVER = (sys.executable, "-m", "conductor_trainer.policy_server")
 
@@ -37,21 +37,14 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def client(folders: list[Path]) -> Iterator[httpx.Client]:
     """Of a server that knows the first policy as `first`, and has room for two."""
     policies = PolicyCache({"first": folders[0]}, in_memory=2)
-    with serving(policies) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with serve(policies) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
 
 
-@contextmanager
-def serving(policies: PolicyCache) -> Iterator[str]:
+def serve(policies: PolicyCache) -> AbstractContextManager[str]:
     """A server in this process, by its URL."""
     torch.set_num_threads(1)
-    server = PolicyHttpServer(("127.0.0.1", 0), PolicyService(policies))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    return serving(PolicyService(policies).routes)
 
 
 def tokenize(client: httpx.Client, model: str = "first") -> list[int]:
@@ -152,18 +145,17 @@ def test_replies_follow_the_probabilities(client: httpx.Client) -> None:
     ("change", "status", "said"),
     [
         ({"model": "other"}, 404, "The model `other` does not exist (there is: first)"),
-        ({"prompt": "text"}, 400, "`prompt` is refused: expected a list of token ids"),
+        ({"prompt": "text"}, 400, "prompt: 'text' is not of type 'array'"),
         ({"prompt": [1, 9999]}, 400, "Token id 9999 is out of vocabulary"),
         ({"max_tokens": 1000}, 400, "maximum context length is 160 tokens"),
-        ({"max_tokens": 0}, 400, "`max_tokens` = 0 is refused"),
-        ({"n": True}, 400, "`n` = True is refused"),
-        ({"n": 1025}, 400, "`n` = 1025 is refused: expected a whole number from 1 to 1024"),
-        ({"n": 10**9}, 400, "`n` = 1000000000 is refused"),
-        ({"temperature": -1}, 400, "`temperature` = -1 is refused"),
-        ({"logprobs": 5}, 400, "`logprobs` = 5 is not served here"),
-        ({"top_p": 0.9}, 400, "`top_p` = 0.9 is not served here"),
-        ({"repetition_penalty": 1.1}, 400, "`repetition_penalty` = 1.1 is not served here"),
-        ({"stop": ["."]}, 400, "`stop` = ['.'] is not served here"),
+        ({"max_tokens": 0}, 400, "max_tokens: 0 is less than the minimum of 1"),
+        ({"n": True}, 400, "n: True is not of type"),
+        ({"n": 1025}, 400, "n: 1025 is greater than the maximum of 1024"),
+        ({"temperature": -1}, 400, "temperature: -1 is less than the minimum of 0"),
+        ({"logprobs": 5}, 400, "logprobs: 5 is not one of [None, 0]"),
+        ({"top_p": 0.9}, 400, "top_p: 0.9 is not one of [None, 1]"),
+        ({"repetition_penalty": 1.1}, 400, "repetition_penalty: 1.1 is not one of"),
+        ({"stop": ["."]}, 400, "stop: ['.'] is not one of"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_a_sentence(
@@ -201,7 +193,7 @@ def test_policies_come_and_go_by_name(client: httpx.Client, folders: list[Path])
 def test_an_adapter_is_served_as_its_base_with_the_adapter_upon_it(
     client: httpx.Client, folders: list[Path], tmp_path: Path
 ) -> None:
-    tuning: Tuning = {"kind": "lora", "rank": 4, "alpha": 8, "targets": "all-linear"}
+    tuning = {"kind": "lora", "rank": 4, "alpha": 8, "targets": "all-linear"}
     adapted = add_adapter(AutoModelForCausalLM.from_pretrained(folders[0]), tuning, seed=0).eval()
     with torch.no_grad():
         for name, weights in adapted.named_parameters():
@@ -240,7 +232,7 @@ def test_a_request_whose_client_has_gone_is_dropped(folders: list[Path]) -> None
     policies = PolicyCache(
         {"first": folders[0], "second": folders[1]}, in_memory=2, read=load_slowly
     )
-    with serving(policies) as url, ThreadPoolExecutor(1) as pool:
+    with serve(policies) as url, ThreadPoolExecutor(1) as pool:
         first = pool.submit(httpx.post, f"{url}/tokenize", json=text_for("first"), timeout=60)
         assert holds.wait(60)
         with pytest.raises(httpx.TimeoutException):

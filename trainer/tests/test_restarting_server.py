@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from select import select
 from typing import Any
@@ -152,6 +153,10 @@ def test_a_server_that_was_killed_is_started_by_the_next_request(
     ask(served.client, "one")
     killed = served.started()[-1]
     os.kill(killed, signal.SIGKILL)
+    # A request may meet it while it dies.
+    body = completion("one", [1])
+    statuses = iter(lambda: served.client.post("/v1/completions", json=body).status_code, None)
+    assert {each for each in takewhile(lambda status: status != 200, statuses)} <= {503}
     assert ask(served.client, "one") == ask(alone, "one")
     assert served.started()[-1] != killed
 

@@ -359,14 +359,6 @@ async def test_a_cancelled_update_makes_no_checkpoint(root: Path) -> None:
     assert read_record(root, checkpoint("000001")) is None
 
 
-async def test_a_second_step_of_a_run_waits_for_the_first_and_finds_its_checkpoint(
-    root: Path,
-) -> None:
-    """Of two workers on one disk: a runner of its own for each."""
-    results = await asyncio.gather(*(update(root, config_of()) for _ in range(2)))
-    assert sorted(result["replayed"] for result in results) == [False, True]
-
-
 @pytest.mark.parametrize(
     ("job", "parent", "type", "retryable"),
     [

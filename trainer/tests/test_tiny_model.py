@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from conductor_trainer.errors import BadRequest, ModelInvalid
+from conductor_trainer.errors import ModelInvalid
 from conductor_trainer.model import (
     END_OF_TEXT,
     END_OF_TURN,
@@ -17,7 +17,7 @@ from conductor_trainer.model import (
     load_model,
     load_tokenizer,
 )
-from conductor_trainer.tiny_model import build_tiny, read_texts, train_tokenizer
+from conductor_trainer.tiny_model import build_tiny, train_tokenizer
 from conductor_trainer.weights import weights_sha256
 from tiny_run import TINY, TOPICS, prompt_of, reply_of
 
@@ -68,14 +68,6 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
         load_tokenizer(tmp_path)
     with pytest.raises(ModelInvalid, match="no model"):
         load_model(tmp_path)
-
-
-@pytest.mark.parametrize("line", ["", "not json", '{"text": "x"}', '["x"]'])
-def test_texts_must_be_json_strings(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "texts"
-    path.write_text(f'"good"\n{line}\n')
-    with pytest.raises(BadRequest, match="Line 2"):
-        read_texts(path)
 
 
 def test_weights_are_told_by_names_types_and_bytes_and_not_by_files(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Who may go and who waits, without threads: the line tells at once."""
+"""Who may go and who waits: the line tells at once."""
+
+import pytest
 
 from conductor_trainer.restarting_server.turns import Turns
 
@@ -45,8 +47,9 @@ def test_all_who_wait_for_the_same_go_together_in_order_of_the_first() -> None:
     assert went == ["bbb", "cc", "a", ""]
 
 
-def test_whoever_comes_when_nobody_is_in_goes_at_once() -> None:
+@pytest.mark.anyio
+async def test_whoever_comes_when_nobody_is_in_goes_at_once() -> None:
     turns = Turns()
-    with turns.turn("a"):
+    async with turns.turn("a"):
         pass
     assert turns.ask("b").is_set()

@@ -8,11 +8,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from conductor_trainer import learn_together
+from conductor_trainer import ranks
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.model import load_tokenizer
-from conductor_trainer.warm_start import IGNORED, pad_examples, read_examples, warm_start
+from conductor_trainer.warm_start import IGNORED, read_examples, warm_start
 from tiny_run import (
     FULL,
     LORA,
@@ -55,14 +55,6 @@ def test_loss_is_taken_on_the_reply_and_its_end_alone(root: Path, tmp_path: Path
     reply_ids = tokenizer.encode(closed["completion"])
     assert first["input_ids"] == prompt_ids + reply_ids
     assert first["labels"] == [IGNORED] * len(prompt_ids) + reply_ids
-
-
-def test_padding_is_neither_read_nor_learned() -> None:
-    short, long = {"input_ids": [5], "labels": [5]}, {"input_ids": [6, 7], "labels": [IGNORED, 7]}
-    batch = pad_examples([short, long], pad_id=0)
-    assert batch["input_ids"].tolist() == [[5, 0], [6, 7]]
-    assert batch["labels"].tolist() == [[5, IGNORED], [IGNORED, 7]]
-    assert torch.equal(batch["attention_mask"], torch.tensor([[1, 0], [1, 1]]))
 
 
 def test_what_was_shown_becomes_likely(root: Path) -> None:
@@ -135,15 +127,12 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
 def test_two_processes_learn_what_one_learns(
     tmp_path: Path, tuning: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where neither an epoch nor a batch comes out even."""
-    run_ranks, told = learn_together.run_ranks, []
-    monkeypatch.setattr(
-        learn_together, "run_ranks", lambda *given: told.extend(run_ranks(*given)) or told
-    )
+    run_ranks, told = ranks.run_ranks, []
+    monkeypatch.setattr(ranks, "run_ranks", lambda *given: told.extend(run_ranks(*given)) or told)
     config = config_of(tuning=tuning, microBatch=2)
     begin(tmp_path, tmp_path, config)
     examples = [
-        {"prompt": prompt_of("law" * n), "completion": reply_of("x" * n, n)} for n in range(10)
+        {"prompt": prompt_of("law" * n), "completion": reply_of("x" * n, n)} for n in range(12)
     ]
     path = write_examples(tmp_path / "examples", *examples)
     made = [
@@ -161,25 +150,3 @@ def test_two_processes_learn_what_one_learns(
     assert made[1]["loss"] == pytest.approx(made[0]["loss"], abs=1e-5)
     for name, tensor in weights(tmp_path, "by-1").items():
         torch.testing.assert_close(weights(tmp_path, "by-2")[name], tensor, atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "Line 2 of the examples is not JSON"),
-        ('{"prompt": "x"}', "Line 2 of the examples must be an object"),
-        ('{"prompt": "x", "completion": 1}', "Line 2 of the examples must be an object"),
-    ],
-)
-def test_a_line_that_is_no_example_is_told(
-    root: Path, tmp_path: Path, line: str, said: str
-) -> None:
-    path = write_examples(tmp_path / "examples", {"prompt": "a", "completion": "b"})
-    path.write_text(path.read_text() + line + "\n")
-    with pytest.raises(BadRequest, match=said):
-        read_examples(path, tokenizer_of(root))
-
-
-def test_no_examples_are_refused(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadRequest, match="the file is empty"):
-        read_examples(write_examples(tmp_path / "examples"), tokenizer_of(root))

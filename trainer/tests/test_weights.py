@@ -10,7 +10,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from conductor_trainer.contract import Tuning
 from conductor_trainer.errors import ModelInvalid
 from conductor_trainer.model import add_adapter, load_model, save_policy
 from conductor_trainer.policy_server.policy_cache import load_policy
@@ -35,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def adapter(folder: Path, tmp_path: Path) -> Path:
-    tuning: Tuning = {"kind": "lora", "rank": 4, "alpha": 8, "targets": "all-linear"}
+    tuning = {"kind": "lora", "rank": 4, "alpha": 8, "targets": "all-linear"}
     save_policy(
         add_adapter(load_model(folder), tuning, seed=0), str(folder), folder, tmp_path / "lora"
     )

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from conductor_trainer.checkpoint import require_record
-from conductor_trainer.contract import CheckpointName, Config, TinyBase
+from conductor_trainer.contract import CheckpointName, Config
 from conductor_trainer.init import init
 from conductor_trainer.model import load_policy, load_tokenizer
 from conductor_trainer.update import update
@@ -19,7 +19,7 @@ from conductor_trainer.warm_start import warm_start
 RUN = "night"
 SHA = "0" * 64
 TOPICS = ("trivia", "algebra")
-TINY = TinyBase(
+TINY = dict(
     kind="tiny",
     texts={"key": "texts", "sha256": SHA},
     vocabulary=320,

@@ -9,11 +9,13 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
+
+import fsspec
 
 from conductor_trainer.contract import StoredBytes
 from conductor_trainer.encryption import KeyRing, name_of_key, open_content
@@ -24,7 +26,7 @@ from conductor_trainer.errors import (
     NotInArtifacts,
     is_disk_full,
 )
-from conductor_trainer.make_once import sync
+from conductor_trainer.whole_folder import sync
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
 _S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOTALL)
@@ -35,37 +37,62 @@ _UNFINISHED = "unfinished"
 ARTIFACT_FORMS = "FOLDER or s3://BUCKET/PREFIX"
 
 
-class Artifacts(Protocol):
+class Artifacts:
     """Files under keys, each whole or not at all, whatever process dies when. Calls block."""
 
-    @property
-    def url(self) -> str:
-        """For messages."""
-        ...
+    def __init__(self, url: str, root: str, files: Any) -> None:
+        """`files` is what fsspec has for the kind of place; `url` is for messages."""
+        self.url = url
+        self._root = root
+        self._files = files
 
     def read(self, key: str) -> bytes | None:
         """None where nothing lies under the key."""
-        ...
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return self._files.cat_file(self._path_of(key))
+        return None
 
     def modified_at(self, key: str) -> datetime | None:
         """When it was written, by the clock of where it lies; None where nothing lies there."""
-        ...
-
-    def write(self, key: str, content: bytes) -> None:
-        """Replaces what lies there."""
-        ...
-
-    def create(self, key: str, content: bytes) -> bool:
-        """Writes where nothing lies there: of many that do so at once, one is told True."""
-        ...
-
-    def put(self, key: str, file: Path) -> None:
-        """Copies a file there, in place of what lies there."""
-        ...
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return self._files.modified(self._path_of(key))
+        return None
 
     def fetch(self, key: str, file: Path) -> bool:
         """Copies to a file; False where nothing lies under the key."""
-        ...
+        with suppress(FileNotFoundError, NotADirectoryError):
+            self._files.get_file(self._path_of(key), str(file))
+            return True
+        return False
+
+    def write(self, key: str, content: bytes) -> None:
+        """Replaces what lies there."""
+        self._files.pipe_file(self._path_of(key), content)
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Writes where nothing lies there: of many that do so at once, one is told True.
+
+        Servers of other vendors may ignore the condition: with the look before, only two writes at
+        one moment can meet.
+        """
+        if self.modified_at(key) is not None:
+            return False
+        try:
+            self._files.pipe_file(self._path_of(key), content, mode="create")
+        except OSError:
+            # Refused since it is there, or since another such request is under way.
+            if self.modified_at(key) is None:
+                raise
+            return False
+        return True
+
+    def put(self, key: str, file: Path) -> None:
+        """Copies a file there, in place of what lies there."""
+        self._files.put_file(str(file), self._path_of(key))
+
+    def _path_of(self, key: str) -> str:
+        _check_key(key)
+        return f"{self._root}/{key}"
 
 
 def open_artifacts(url: str) -> Artifacts:
@@ -73,10 +100,11 @@ def open_artifacts(url: str) -> Artifacts:
     if found := _S3.fullmatch(url):
         prefix = found[2] or ""
         if prefix == "" or is_key(prefix):
-            return _Bucket(f"{found[1]}/{prefix}".removesuffix("/"))
+            place = f"{found[1]}/{prefix}".removesuffix("/")
+            return Artifacts(f"s3://{place}", place, _open_s3())
     if url == "" or re.match(r"\w+:", url):
         raise ValueError(f"{url!r} names no artifacts: expected {ARTIFACT_FORMS}")
-    return _Folder(Path(url).resolve())
+    return _Folder(url)
 
 
 def is_key(key: str) -> bool:
@@ -131,22 +159,12 @@ def stored_file(artifacts: Artifacts, keys: KeyRing | None, stored: StoredBytes)
         yield path
 
 
-class _Folder:
+class _Folder(Artifacts):
     """A file a key. It is renamed into place when the disk has it."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self.url = str(root)
-
-    def read(self, key: str) -> bytes | None:
-        with suppress(FileNotFoundError, NotADirectoryError):
-            return self._path_of(key).read_bytes()
-        return None
-
-    def modified_at(self, key: str) -> datetime | None:
-        with suppress(FileNotFoundError, NotADirectoryError):
-            return datetime.fromtimestamp(self._path_of(key).stat().st_mtime, UTC)
-        return None
+    def __init__(self, url: str) -> None:
+        self._folder = Path(url).resolve()
+        super().__init__(str(self._folder), str(self._folder), fsspec.filesystem("file"))
 
     def write(self, key: str, content: bytes) -> None:
         with self._written(key, lambda file: file.write_bytes(content)) as (file, path):
@@ -164,16 +182,10 @@ class _Folder:
         with self._written(key, lambda copy: shutil.copyfile(file, copy)) as (copy, path):
             copy.replace(path)
 
-    def fetch(self, key: str, file: Path) -> bool:
-        with suppress(FileNotFoundError, NotADirectoryError):
-            shutil.copyfile(self._path_of(key), file)
-            return True
-        return False
-
     @contextmanager
     def _written(self, key: str, write: Callable[[Path], Any]) -> Iterator[tuple[Path, Path]]:
         """A file that the disk has, and the place that it is to be given."""
-        path, file = self._path_of(key), self._root / _UNFINISHED / str(uuid4())
+        path, file = Path(self._path_of(key)), self._folder / _UNFINISHED / str(uuid4())
         for folder in (file.parent, path.parent):
             _make_folder(folder)
         try:
@@ -184,16 +196,12 @@ class _Folder:
         except OSError as error:
             if is_disk_full(error, file.parent):
                 raise DiskFull(
-                    f"The disk of {self._root} took no more while {key} was written ({error}): "
+                    f"The disk of {self.url} took no more while {key} was written ({error}): "
                     "make room there, or set `training.keep` lower."
                 ) from error
             raise
         finally:
             file.unlink(missing_ok=True)
-
-    def _path_of(self, key: str) -> Path:
-        _check_key(key)
-        return self._root / key
 
 
 def _make_folder(folder: Path) -> None:
@@ -203,60 +211,9 @@ def _make_folder(folder: Path) -> None:
         sync(folder.parent)
 
 
-class _Bucket:
-    """An object a key, by fsspec. Configured only by AWS's own environment and profiles."""
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-        self.url = f"s3://{place}"
-        self._files = _open_s3()
-
-    def read(self, key: str) -> bytes | None:
-        with suppress(FileNotFoundError):
-            return self._files.cat_file(self._path_of(key))
-        return None
-
-    def modified_at(self, key: str) -> datetime | None:
-        with suppress(FileNotFoundError):
-            return self._files.info(self._path_of(key)).get("LastModified")
-        return None
-
-    def write(self, key: str, content: bytes) -> None:
-        self._files.pipe_file(self._path_of(key), content)
-
-    def create(self, key: str, content: bytes) -> bool:
-        """Servers of other vendors may ignore the condition: with the look before, only two writes
-        at one moment can meet.
-        """
-        if self.modified_at(key) is not None:
-            return False
-        try:
-            self._files.pipe_file(self._path_of(key), content, mode="create")
-        except OSError:
-            # Refused since it is there, or since another such request is under way.
-            if self.modified_at(key) is None:
-                raise
-            return False
-        return True
-
-    def put(self, key: str, file: Path) -> None:
-        self._files.put_file(str(file), self._path_of(key))
-
-    def fetch(self, key: str, file: Path) -> bool:
-        with suppress(FileNotFoundError):
-            self._files.get_file(self._path_of(key), str(file))
-            return True
-        return False
-
-    def _path_of(self, key: str) -> str:
-        _check_key(key)
-        return f"{self._place}/{key}"
-
-
 def _open_s3() -> Any:
+    """Configured only by AWS's own environment and profiles."""
     try:
-        import fsspec
-
         # Servers of other vendors rarely have a host name for each bucket.
         is_other = "AWS_ENDPOINT_URL_S3" in os.environ or "AWS_ENDPOINT_URL" in os.environ
         style = {"s3": {"addressing_style": "path" if is_other else "auto"}}

@@ -1,10 +1,7 @@
 """A batch of rollouts: gzip JSON lines in, checked rows out. Only checked rows are learned from."""
 
-from __future__ import annotations
-
 import gzip
 import json
-import math
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,6 +9,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from conductor_trainer.checkpoint import Record, id_of
+from conductor_trainer.contract import (
+    CheckpointName,
+    Config,
+    JsonObject,
+    fault_in,
+    validator_of,
+)
 from conductor_trainer.errors import BatchInvalid
 
 
@@ -33,20 +38,31 @@ class Rollout:
 
 @dataclass(frozen=True)
 class Expected:
-    """What the batch of one update must agree with."""
+    """What a batch must agree with."""
 
-    train_run: str
-    cycle: int
-    policy: str
-    """Name of the checkpoint that the update goes on from."""
+    header: JsonObject
+    """All of it but the number of rollouts."""
     writers: Sequence[str]
     """Checkpoints that may have written the plans, each `<training run>/<name>`."""
-    tokenizer_sha256: str
-    temperature: float
     vocabulary: int
-    most_rollouts: int
-    most_prompt_tokens: int
-    most_completion_tokens: int
+    config: Config
+    """Its limits: rollouts, and the tokens of prompts and replies."""
+
+
+def expect(
+    train_run: str, cycle: int, policy: CheckpointName, record: Record, config: Config
+) -> Expected:
+    """Plans of a checkpoint, or of the one before it."""
+    header = {
+        "schema": 1,
+        "trainRun": train_run,
+        "cycle": cycle,
+        "policy": policy["name"],
+        "tokenizerSha256": record.tokenizerSha256,
+        "temperature": config["temperature"],
+    }
+    writers = [id_of(each) for each in (policy, record.parent) if each is not None]
+    return Expected(header, writers, record.vocabulary, config)
 
 
 def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
@@ -59,15 +75,13 @@ def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
 def read_rollouts(data: bytes, expected: Expected) -> list[Rollout]:
     """Raises `BatchInvalid` with line (the header is line 1) and field of the first fault."""
     header, *rows = _lines(data)
-    announced = _check_header(header, expected)
-    rollouts = [_read_rollout(row, expected) for row in rows]
-    if len(rollouts) != announced:
-        raise header.wrong("rollouts", f"announces {announced}, but {len(rollouts)} follow")
+    _check_header(header, len(rows), expected)
+    rollouts = [_read_row(line, row, expected) for line, row in enumerate(rows, start=2)]
     _check_order(rollouts)
     return rollouts
 
 
-def _lines(data: bytes) -> Iterator[_Line]:
+def _lines(data: bytes) -> Iterator[Any]:
     try:
         text = gzip.decompress(data).decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as cause:
@@ -76,59 +90,72 @@ def _lines(data: bytes) -> Iterator[_Line]:
         ) from cause
     for number, content in enumerate(text.splitlines() or [""], start=1):
         try:
-            yield _Line(number, json.loads(content))
+            yield json.loads(content, parse_constant=_refuse)
         except ValueError as cause:
-            raise BatchInvalid(
-                f"Line {number}: not JSON: {cause}. Write the batch again."
-            ) from cause
+            raise _fault(number, f": not JSON: {cause}") from cause
 
 
-def _check_header(header: _Line, expected: Expected) -> int:
-    """Returns how many rollouts are announced."""
-    wanted_of: dict[str, Any] = {
-        "schema": 1,
-        "trainRun": expected.train_run,
-        "cycle": expected.cycle,
-        "policy": expected.policy,
-        "tokenizerSha256": expected.tokenizer_sha256,
-        "temperature": expected.temperature,
-    }
-    for name, wanted in wanted_of.items():
-        if header.get(name) != wanted:
-            found = header.get(name)
-            raise header.wrong(name, f"is {found!r}, but this update is for {wanted!r}")
-    count = header.get("rollouts")
-    if not isinstance(count, int) or not 0 < count <= expected.most_rollouts:
-        most = expected.most_rollouts
-        raise header.wrong("rollouts", f"is {count!r}, but the settings allow 1 to {most}")
-    return count
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no finite number")
 
 
-def _read_rollout(line: _Line, expected: Expected) -> Rollout:
-    vocabulary = expected.vocabulary
-    line.one_of("policy", expected.writers)
-    completion_ids = line.token_ids(
-        "completionTokenIds", vocabulary, expected.most_completion_tokens
-    )
+def _fault(line: int, fault: str) -> BatchInvalid:
+    """`fault` begins with the field: `.cycle: is 4, …`."""
+    return BatchInvalid(f"Line {line}{fault}. Write the batch again.")
+
+
+def _require_form(line: int, message: str, value: Any) -> None:
+    fault = fault_in(validator_of(message), value)
+    if fault is not None:
+        raise _fault(line, fault)
+
+
+def _check_header(header: Any, rows: int, expected: Expected) -> None:
+    _require_form(1, "batchHeader", header)
+    for name, wanted in {**expected.header, "rollouts": rows}.items():
+        if header[name] != wanted:
+            raise _fault(1, f".{name}: is {header[name]!r}, but this update is for {wanted!r}")
+    if rows > expected.config["rollouts"]:
+        raise _fault(1, f".rollouts: is {rows}, over the settings' {expected.config['rollouts']}")
+
+
+def _read_row(line: int, row: Any, expected: Expected) -> Rollout:
+    _require_form(line, "batchRow", row)
+    if row["policy"] not in expected.writers:
+        allowed = ", ".join(expected.writers)
+        raise _fault(line, f".policy: is {row['policy']!r}, but must be one of {allowed}")
+    for name, most in (
+        ("promptTokenIds", expected.config["maxPromptTokens"]),
+        ("completionTokenIds", expected.config["maxCompletionTokens"]),
+    ):
+        count, last = len(row[name]), max(row[name])
+        if count > most:
+            raise _fault(line, f".{name}: has {count} tokens, but must have at most {most}")
+        if last >= expected.vocabulary:
+            end = expected.vocabulary - 1
+            raise _fault(line, f".{name}: has {last}, but the vocabulary ends at {end}")
+    values, tokens = len(row["sampledLogprobs"]), len(row["completionTokenIds"])
+    if values != tokens:
+        raise _fault(line, f".sampledLogprobs: has {values} values for {tokens} completion tokens")
     return Rollout(
-        rollout_id=line.text("rolloutId"),
-        group_id=line.text("groupId"),
-        prompt_ids=line.token_ids("promptTokenIds", vocabulary, expected.most_prompt_tokens),
-        completion_ids=completion_ids,
-        sampled_logprobs=line.logprobs("sampledLogprobs", len(completion_ids)),
-        reward=line.number_or_null("reward"),
-        is_whole=line.one_of("finishReason", ("stop", "length")) == "stop",
+        rollout_id=row["rolloutId"],
+        group_id=row["groupId"],
+        prompt_ids=row["promptTokenIds"],
+        completion_ids=row["completionTokenIds"],
+        sampled_logprobs=row["sampledLogprobs"],
+        reward=row["reward"],
+        is_whole=row["finishReason"] == "stop",
     )
 
 
 def _check_order(rollouts: Sequence[Rollout]) -> None:
     """One order only, so that the same rollouts always add up to the same bits."""
-    for number, (before, after) in enumerate(pairwise(rollouts), start=3):
+    for line, (before, after) in enumerate(pairwise(rollouts), start=3):
         if after.rollout_id <= before.rollout_id:
-            raise BatchInvalid(
-                f"Line {number}, rolloutId: {after.rollout_id!r} does not come after "
-                f"{before.rollout_id!r}: lines must be in ascending order, and each id there once. "
-                "Write the batch again."
+            raise _fault(
+                line,
+                f".rolloutId: {after.rollout_id!r} does not come after {before.rollout_id!r}: "
+                "lines must be in ascending order, and each id there once",
             )
 
 
@@ -145,69 +172,3 @@ def _check_groups(rollouts: Sequence[Rollout]) -> None:
                 f"Group {group_id!r}, reward: its {len(rewards)} graded rollouts do not differ, so "
                 "there is nothing to learn. Leave such groups out of the batch."
             )
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A line's number, from 1, and its content. Every reader raises `BatchInvalid`."""
-
-    number: int
-    fields: Any
-
-    def get(self, name: str) -> Any:
-        if not isinstance(self.fields, dict):
-            raise BatchInvalid(f"Line {self.number}: not a JSON object. Write the batch again.")
-        if name not in self.fields:
-            raise self.wrong(name, "is missing")
-        return self.fields[name]
-
-    def wrong(self, name: str, what: str) -> BatchInvalid:
-        return BatchInvalid(f"Line {self.number}, {name}: {what}. Write the batch again.")
-
-    def text(self, name: str) -> str:
-        value = self.get(name)
-        if not isinstance(value, str) or value == "":
-            raise self.wrong(name, f"is {value!r}, but must be a text")
-        return value
-
-    def one_of(self, name: str, values: Sequence[str]) -> str:
-        value = self.get(name)
-        if value not in values:
-            raise self.wrong(name, f"is {value!r}, but must be one of {', '.join(values)}")
-        return value
-
-    def number_or_null(self, name: str) -> float | None:
-        value = self.get(name)
-        if value is not None and not _is_finite(value):
-            raise self.wrong(name, f"is {value!r}, but must be finite, or null")
-        return value
-
-    def token_ids(self, name: str, vocabulary: int, most: int) -> list[int]:
-        ids = self._list(name)
-        if not 0 < len(ids) <= most:
-            raise self.wrong(name, f"has {len(ids)} tokens, but must have 1 to {most}")
-        for at, token in enumerate(ids):
-            if type(token) is not int or not 0 <= token < vocabulary:
-                raise self.wrong(
-                    f"{name}[{at}]", f"is {token!r}, but the vocabulary has 0 to {vocabulary - 1}"
-                )
-        return ids
-
-    def logprobs(self, name: str, tokens: int) -> list[float]:
-        values = self._list(name)
-        if len(values) != tokens:
-            raise self.wrong(name, f"has {len(values)} values for {tokens} completion tokens")
-        for at, value in enumerate(values):
-            if not _is_finite(value) or value > 0:
-                raise self.wrong(f"{name}[{at}]", f"is {value!r}, but must be finite and at most 0")
-        return values
-
-    def _list(self, name: str) -> list[Any]:
-        value = self.get(name)
-        if not isinstance(value, list):
-            raise self.wrong(name, f"is {value!r}, but must be a list")
-        return value
-
-
-def _is_finite(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)

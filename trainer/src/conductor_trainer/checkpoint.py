@@ -9,28 +9,19 @@ schedule and random state, to continue from).
 
 import hashlib
 import json
-import os
-import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
-from uuid import uuid4
 
-from conductor_trainer.contract import (
-    CheckpointName,
-    CollectRequest,
-    CollectResult,
-    Config,
-    JsonObject,
-)
+from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable, Conflict
+from conductor_trainer.whole_folder import place_whole, remove_folder, sweep
 
 RESULT_FILE = "RESULT.json"
 TRAINER_FOLDER = "trainer"
 MOMENTS_FILE = "optimizer.pt"
 """In it: the moments of the gradients, which only the newest checkpoint of a run keeps."""
-_GOING = ".going-"
-"""Prefix of a folder that counts as removed already."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +103,19 @@ def record_from(fields: Any) -> Record:
     return Record(**{**fields, "probe": Probe(**fields["probe"])})
 
 
+def make_checkpoint(
+    root: Path, checkpoint: CheckpointName, build: Callable[[Path], Record]
+) -> Record:
+    """Has a checkpoint built, whole or not at all. See `CheckpointCache.making`."""
+
+    def fill(folder: Path) -> Record:
+        record = build(folder)
+        (folder / RESULT_FILE).write_text(record.to_json())
+        return record
+
+    return place_whole(checkpoint_folder(root, checkpoint), fill)
+
+
 def describe(target: CheckpointName, record: Record, replayed: bool) -> JsonObject:
     """The answer of the contract."""
     return {
@@ -132,8 +136,8 @@ def require_same(existing: Record, checkpoint: CheckpointName, identity: str) ->
     """Raises `Conflict` where another request made it."""
     if existing.identity != identity:
         raise Conflict(
-            f"The checkpoint {checkpoint['trainRun']}/{checkpoint['name']} was made from another "
-            f"request ({existing.identity[:12]}, now {identity[:12]}): other batch, parent or "
+            f"The checkpoint {id_of(checkpoint)} was made from another request "
+            f" ({existing.identity[:12]}, now {identity[:12]}): other batch, parent or "
             "settings. Checkpoints never change; use a training run of another name."
         )
 
@@ -143,9 +147,9 @@ def require_record(root: Path, checkpoint: CheckpointName) -> Record:
     record = read_record(root, checkpoint)
     if record is None:
         raise CheckpointMissing(
-            f"There is no checkpoint {checkpoint['trainRun']}/{checkpoint['name']} below {root}: "
-            "it was never made, was collected, or lies on another volume. Mount the right one, or "
-            "go on from another checkpoint."
+            f"There is no checkpoint {id_of(checkpoint)} below {root}: it was never made, was "
+            "collected, or lies on another volume. Mount the right one, or go on from another "
+            "checkpoint."
         )
     return record
 
@@ -158,43 +162,13 @@ def _without_keys(value: Any) -> Any:
     return {name: _without_keys(each) for name, each in value.items()}
 
 
-def collect(root: Path, request: CollectRequest) -> CollectResult:
+def collect(root: Path, request: JsonObject) -> JsonObject:
     """Removes the checkpoints of cycles from this machine, except those that the request keeps.
 
     `base` and the warm start always stay: adapters are useless without the model they adapt.
     """
     run_folder = root / request["trainRun"]
-    removed, size = [], 0
-    for name in cycles_in(run_folder):
-        if name in request["keep"]:
-            continue
-        set_aside(run_folder / name)
-        removed.append(name)
-    for going in run_folder.glob(f"{_GOING}*"):
-        size += _size_of(going)
-        shutil.rmtree(going)
-    return {"removed": removed, "bytes": size}
-
-
-def set_aside(folder: Path) -> Path | None:
-    """Removes a checkpoint at once for all readers, and returns what is to be deleted of it.
-
-    The next collection finishes one that was killed. None where there is nothing.
-    """
-    gone = folder.with_name(f"{_GOING}{folder.name}-{uuid4()}")
-    try:
-        return folder.rename(gone)
-    except FileNotFoundError:
-        return None
-
-
-def cycles_in(run_folder: Path) -> list[str]:
-    """The names of all checkpoints of a training run that cycles made, oldest first."""
-    names = (path.parent.name for path in run_folder.glob("[!.]*/RESULT.json"))
-    return sorted(name for name in names if name.isdecimal())
-
-
-def _size_of(folder: Path) -> int:
-    return sum(
-        (Path(at) / file).stat().st_size for at, _, files in os.walk(folder) for file in files
-    )
+    made = sorted(path.parent.name for path in run_folder.glob(f"[!.]*/{RESULT_FILE}"))
+    old = [name for name in made if name.isdecimal() and name not in request["keep"]]
+    size = sweep(run_folder) + sum(remove_folder(run_folder / name) for name in old)
+    return {"removed": old, "bytes": size}

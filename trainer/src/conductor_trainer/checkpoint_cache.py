@@ -7,12 +7,10 @@ lets go when it dies; nothing that is locked is removed. What is in place is who
 import fcntl
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
-from uuid import uuid4
 
 from conductor_trainer.artifacts import Artifacts
 from conductor_trainer.checkpoint import (
@@ -21,18 +19,12 @@ from conductor_trainer.checkpoint import (
     TRAINER_FOLDER,
     Record,
     checkpoint_folder,
+    id_of,
+    make_checkpoint,
     read_record,
-    set_aside,
 )
 from conductor_trainer.contract import CheckpointName
-from conductor_trainer.errors import (
-    BadRequest,
-    CheckpointMissing,
-    CheckpointUnreadable,
-    DiskFull,
-    is_disk_full,
-)
-from conductor_trainer.make_once import sync_tree
+from conductor_trainer.errors import BadRequest, CheckpointMissing, CheckpointUnreadable
 from conductor_trainer.stored_checkpoint import (
     StoredCheckpoint,
     fetch_files,
@@ -40,6 +32,7 @@ from conductor_trainer.stored_checkpoint import (
     forget_moments,
     keep_checkpoint,
 )
+from conductor_trainer.whole_folder import remove_folder
 
 _REFERENCE = re.compile(r"([a-z0-9][a-z0-9-]{0,62})/([a-z0-9][a-z0-9-]{0,62})/(model|adapter)")
 
@@ -62,9 +55,9 @@ class CheckpointCache:
         found = self.find(checkpoint)
         if found is None:
             raise CheckpointMissing(
-                f"There is no checkpoint {checkpoint['trainRun']}/{checkpoint['name']} in "
-                f"{self._artifacts.url}: it was never made, was removed, or lies elsewhere. Name "
-                "the right --artifacts, or go on from another checkpoint."
+                f"There is no checkpoint {id_of(checkpoint)} in {self._artifacts.url}: it was "
+                "never made, was removed, or lies elsewhere. Name the right --artifacts, or go on "
+                "from another checkpoint."
             )
         return found
 
@@ -103,17 +96,16 @@ class CheckpointCache:
             yield folder / part
 
     @contextmanager
-    def making(self, checkpoint: CheckpointName, identity: str) -> Iterator[None]:
-        """Has the folder stay while the checkpoint is made in it, and kept.
+    def making(self, checkpoint: CheckpointName, identity: str) -> Iterator[bool]:
+        """Has a checkpoint made, and kept, by one process at a time.
 
-        What a killed process made of the same request is there still; of another one it goes.
+        Whether it is there already: a process made it of the same request, and was killed before it
+        was kept.
         """
         with self._lock(checkpoint) as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH)
+            fcntl.flock(lock, fcntl.LOCK_EX)
             local = self._local_record(checkpoint)
-            if local is None or local.identity != identity:
-                self._remove(checkpoint)
-            yield
+            yield local is not None and local.identity == identity
         self._trim()
 
     def keep(self, checkpoint: CheckpointName) -> Record:
@@ -161,27 +153,12 @@ class CheckpointCache:
             return None
 
     def _fetch(self, checkpoint: CheckpointName, stored: StoredCheckpoint, parts: set[str]) -> None:
-        final = checkpoint_folder(self.root, checkpoint)
-        for leftover in final.parent.glob(f".fetched.{final.name}.*"):
-            shutil.rmtree(leftover)
-        temporary = final.with_name(f".fetched.{final.name}.{uuid4()}")
-        temporary.mkdir()
-        try:
-            wanted = lambda path: Path(path).parts[0] in parts  # noqa: E731
-            fetch_files(self._artifacts, stored, temporary, wanted)
-            (temporary / RESULT_FILE).write_text(stored.record.to_json())
-            sync_tree(temporary)
-            self._remove(checkpoint)
-            temporary.rename(final)
-        except BaseException as error:
-            is_full = isinstance(error, OSError) and is_disk_full(error, temporary)
-            shutil.rmtree(temporary, ignore_errors=True)
-            if is_full:
-                raise DiskFull(
-                    f"The disk of {final.parent} took no more while {final.name} was fetched "
-                    f"({error}): make room there, or have fewer stay with --cached."
-                ) from error
-            raise
+        def build(folder: Path) -> Record:
+            wanted = [file for file in stored.files if Path(file.path).parts[0] in parts]
+            fetch_files(self._artifacts, wanted, folder)
+            return stored.record
+
+        make_checkpoint(self.root, checkpoint, build)
 
     def _trim(self) -> None:
         """Removes those that were not used for the longest time, beyond the number that stays."""
@@ -195,13 +172,7 @@ class CheckpointCache:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     continue
-                self._remove(checkpoint)
-
-    def _remove(self, checkpoint: CheckpointName) -> None:
-        folder = checkpoint_folder(self.root, checkpoint)
-        gone = set_aside(folder)
-        if gone is not None:
-            shutil.rmtree(gone, ignore_errors=True)
+                remove_folder(folder)
 
     @contextmanager
     def _lock(self, checkpoint: CheckpointName) -> Iterator[IO[str]]:

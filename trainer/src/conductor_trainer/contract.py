@@ -1,16 +1,13 @@
-"""The contract between workflows and trainer: its messages as types, and the check against it.
+"""The contract between workflows and trainer, `contract.json`, and the check against it.
 
-`contract.json` is written from `src/training/trainer-contract.ts` by `npm run contract`; what each
-field is for is documented there. The types say the same to the type checker, and a test compares
-them with it.
+It is written from `src/training/trainer-contract.ts` by `npm run contract`; what each field is for
+is documented there. What has been checked needs no types here that say the same once more.
 """
-
-from __future__ import annotations
 
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
@@ -19,118 +16,8 @@ from conductor_trainer.errors import BadRequest
 
 JsonObject: TypeAlias = dict[str, Any]
 
-
-def check_request(activity: str, payload: Any) -> None:
-    """Refuses what the contract does not allow an activity to be asked.
-
-    Raises `BadRequest`, which names the field and what is wrong with it.
-    """
-    check_message(_contract()["activities"][activity]["request"], payload)
-
-
-def check_message(name: str, payload: Any) -> None:
-    """The same for a message by its own name, e.g. `batchRow`."""
-    worst = best_match(_validator(name).iter_errors(payload))
-    if worst is None:
-        return
-    said = worst.message if len(worst.message) <= 300 else f"{worst.message[:300]} …"
-    raise BadRequest(
-        f"{name}{worst.json_path.removeprefix('$')} is not what the contract says: {said}; "
-        "workflow and trainer must be of the same version"
-    )
-
-
-@cache
-def _contract() -> Any:
-    return json.loads(files("conductor_trainer").joinpath("contract.json").read_text())
-
-
-@cache
-def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(_contract()["messages"][name])
-
-
-class StoredBytes(TypedDict):
-    key: str
-    sha256: str
-
-
-class FolderBase(TypedDict):
-    kind: Literal["folder"]
-    path: str
-
-
-class TinyBase(TypedDict):
-    kind: Literal["tiny"]
-    texts: StoredBytes
-    vocabulary: int
-    hidden: int
-    layers: int
-    heads: int
-    keyValueHeads: int
-    feedForward: int
-    maxPositions: int
-    initializerRange: float
-
-
-class FullTuning(TypedDict):
-    kind: Literal["full"]
-
-
-class LoraTuning(TypedDict):
-    kind: Literal["lora"]
-    rank: int
-    alpha: float
-    targets: str
-
-
-Tuning: TypeAlias = FullTuning | LoraTuning
-
-
-class Loss(TypedDict):
-    name: Literal["dapo", "grpo", "bnpo", "dr_grpo"]
-    epsilon: float
-    epsilonHigh: float
-    beta: float
-    correction: Literal[
-        "none", "token_truncate", "token_mask", "sequence_truncate", "sequence_mask"
-    ]
-    mostWeight: float
-    maskTruncated: bool
-
-
-Schedule = Literal["constant", "cosine", "linear", "wsd"]
-
-
-class Optimizer(TypedDict):
-    learningRate: float
-    beta1: float
-    beta2: float
-    epsilon: float
-    weightDecay: float
-    maxGradNorm: float
-    schedule: Schedule
-    warmupSteps: int
-    totalSteps: int
-
-
-class Config(TypedDict):
-    seed: int
-    device: Literal["cpu", "cuda"]
-    precision: Literal["float32", "bfloat16"]
-    tuning: Tuning
-    loss: Loss
-    optimizer: Optimizer
-    scale: Literal["group", "none"]
-    rollouts: int
-    groupSize: int
-    microBatch: int
-    processes: int
-    offload: bool
-    iterations: int
-    temperature: float
-    maxPromptTokens: int
-    maxCompletionTokens: int
+Config: TypeAlias = JsonObject
+"""The settings of a training run: `config` of a request."""
 
 
 class CheckpointName(TypedDict):
@@ -138,78 +25,39 @@ class CheckpointName(TypedDict):
     name: str
 
 
-class InitRequest(TypedDict):
-    trainRun: str
-    base: FolderBase | TinyBase
-    config: Config
+class StoredBytes(TypedDict):
+    """What lies among the artifacts."""
+
+    key: str
+    sha256: str
 
 
-class WarmStartRequest(TypedDict):
-    trainRun: str
-    parent: CheckpointName
-    name: str
-    examples: StoredBytes
-    steps: int
-    batch: int
-    learningRate: float
-    warmupSteps: int
-    weights: Literal["tuned", "all"]
-    config: Config
+def check_request(activity: str, payload: Any) -> None:
+    """Refuses what the contract does not allow an activity to be asked.
+
+    Raises `BadRequest`, which names the field and what is wrong with it.
+    """
+    message = _contract()["activities"][activity]["request"]
+    fault = fault_in(validator_of(message), payload)
+    if fault is not None:
+        raise BadRequest(f"{message}{fault}; workflow and trainer must be of the same version")
 
 
-class PreflightRequest(TypedDict):
-    checkpoint: CheckpointName
-    config: Config
+def fault_in(validator: Draft202012Validator, value: Any) -> str | None:
+    """What is most wrong with a value, and where: `.config.seed: 'x' is not of type …`."""
+    worst = best_match(validator.iter_errors(value))
+    if worst is None:
+        return None
+    said = worst.message if len(worst.message) <= 300 else f"{worst.message[:300]} …"
+    return f"{worst.json_path.removeprefix('$')}: {said}"
 
 
-class UpdateRequest(TypedDict):
-    trainRun: str
-    cycle: int
-    parent: CheckpointName
-    batch: StoredBytes
-    config: Config
+@cache
+def validator_of(message: str) -> Draft202012Validator:
+    """For a message by its name, e.g. `batchRow`."""
+    return Draft202012Validator(_contract()["messages"][message])
 
 
-class ScoreRequest(TypedDict):
-    checkpoint: CheckpointName
-    cycle: int
-    batch: StoredBytes
-    rollouts: int
-    temperature: float
-    config: Config
-
-
-class ExportRequest(TypedDict):
-    checkpoint: CheckpointName
-    directory: str
-
-
-class PublishRequest(TypedDict):
-    checkpoint: CheckpointName
-    servers: list[str]
-    tolerance: float
-
-
-class PublishResult(TypedDict):
-    model: str
-    logprobGap: float
-
-
-class RetireRequest(TypedDict):
-    trainRun: str
-    keep: list[str]
-    servers: list[str]
-
-
-class RetireResult(TypedDict):
-    retired: list[str]
-
-
-class CollectRequest(TypedDict):
-    trainRun: str
-    keep: list[str]
-
-
-class CollectResult(TypedDict):
-    removed: list[str]
-    bytes: int
+@cache
+def _contract() -> Any:
+    return json.loads(files("conductor_trainer").joinpath("contract.json").read_text())

@@ -5,7 +5,6 @@ The formats are documented on the TypeScript side; the golden vectors of
 """
 
 import base64
-import binascii
 import hmac
 import os
 import re
@@ -22,8 +21,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY_BYTES = 32
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,15}")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
-_URL_SAFE = str.maketrans("+/", "-_")
+_URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _HOW = f'a key is {KEY_BYTES} random bytes in base64, e.g. of "openssl rand -base64 {KEY_BYTES}"'
 
 NONCE_BYTES = 12
@@ -37,7 +35,7 @@ _DIGEST = re.compile(
 """A digest, with the two letters of it that spread a folder, where they stand before it."""
 
 
-class KeyProblem(Exception):
+class KeyProblem(RuntimeError):
     """The keys cannot be read, or the one that is asked for is not among them."""
 
 
@@ -97,10 +95,8 @@ def read_encryption_keys(variable: str, env: Mapping[str, str] = os.environ) -> 
         _read_key(entry.strip(), f"entry {number} of {variable}")
         for number, entry in enumerate(text.split(","), start=1)
     ]
-    ids = [key.id for key in keys]
-    for id in ids:
-        if ids.count(id) > 1:
-            raise KeyProblem(f'{variable} holds two keys named "{id}": give each its own id')
+    if len({key.id for key in keys}) < len(keys):
+        raise KeyProblem(f"{variable} holds two keys of one id: give each its own")
     return KeyRing(keys, variable)
 
 
@@ -112,22 +108,16 @@ def _read_key(entry: str, place: str) -> EncryptionKey:
     secret = _from_base64(encoded)
     if secret is None or len(secret) != KEY_BYTES:
         raise KeyProblem(f'key "{id}" ({place}) is not {KEY_BYTES} bytes in base64: {_HOW}')
-    return EncryptionKey(
-        id,
-        payload=_derive(secret, "payload"),
-        content=_derive(secret, "content"),
-        name=_derive(secret, "name"),
-        name_counter=_derive(secret, "name counter"),
-    )
+    purposes = ("payload", "content", "name", "name counter")
+    return EncryptionKey(id, *(_derive(secret, purpose) for purpose in purposes))
 
 
 def _from_base64(encoded: str) -> bytes | None:
-    if not _BASE64.fullmatch(encoded):
-        return None
     bare = encoded.rstrip("=")
     try:
-        return base64.urlsafe_b64decode(bare.translate(_URL_SAFE) + "=" * (-len(bare) % 4))
-    except binascii.Error:
+        padded = bare.encode("ascii") + b"=" * (-len(bare) % 4)
+        return base64.b64decode(padded.translate(_URL_SAFE), validate=True)
+    except ValueError:
         return None
 
 

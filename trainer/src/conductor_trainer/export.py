@@ -1,56 +1,41 @@
 """A checkpoint as an ordinary model folder: whole, with a card that describes it."""
 
 import json
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
 import torch
 from peft import PeftModel
 
-from conductor_trainer.checkpoint import Record, require_record
-from conductor_trainer.contract import CheckpointName, ExportRequest, JsonObject
+from conductor_trainer.checkpoint import Record, id_of, require_record
+from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.make_once import sync_tree
 from conductor_trainer.model import CHATML_TEMPLATE, copy_tokenizer, load_model
 from conductor_trainer.weights import require_safetensors
+from conductor_trainer.whole_folder import place_whole
 
 _CARD_FILE = "README.md"
 
 
-def export(root: Path, request: ExportRequest) -> JsonObject:
+def export(root: Path, request: JsonObject) -> JsonObject:
     """Writes the folder whole or not at all, and refuses one that holds something else."""
     checkpoint, directory = request["checkpoint"], Path(request["directory"])
     record = require_record(root, checkpoint)
-    if directory.exists() and any(directory.iterdir()):
-        if not _is_export_of(directory, record):
-            raise BadRequest(
-                f"The folder {directory} is not empty. Choose another one, or remove it."
-            )
-    else:
-        _write_whole(root, checkpoint, record, directory)
+
+    def fill(folder: Path) -> None:
+        _write_model(root, record, folder)
+        (folder / _CARD_FILE).write_text(_card_of(checkpoint, record))
+
+    if not directory.exists() or not any(directory.iterdir()):
+        place_whole(directory, fill)
+    elif not _is_export_of(directory, record):
+        raise BadRequest(f"The folder {directory} is not empty. Choose another one, or remove it.")
     return {"directory": str(directory), "files": sorted(file.name for file in directory.iterdir())}
 
 
 def _is_export_of(directory: Path, record: Record) -> bool:
     card = directory / _CARD_FILE
     return card.exists() and record.weightsSha256 in card.read_text()
-
-
-def _write_whole(root: Path, checkpoint: CheckpointName, record: Record, directory: Path) -> None:
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    temporary = directory.with_name(f".tmp-{directory.name}-{os.getpid()}")
-    try:
-        _write_model(root, record, temporary)
-        (temporary / _CARD_FILE).write_text(_card_of(checkpoint, record))
-        sync_tree(temporary)
-        if directory.exists():
-            directory.rmdir()
-        temporary.rename(directory)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
 
 
 def _write_model(root: Path, record: Record, folder: Path) -> None:
@@ -72,7 +57,7 @@ def _card_of(checkpoint: CheckpointName, record: Record) -> str:
     config = record.config
     tuning, loss = config["tuning"], config["loss"]
     facts = {
-        "Checkpoint": f"{checkpoint['trainRun']}/{checkpoint['name']}",
+        "Checkpoint": id_of(checkpoint),
         "Optimizer steps": record.step,
         "Tuning": f"LoRA of rank {tuning['rank']}, merged" if "rank" in tuning else "full",
         "Loss": f"{loss['name']}, clipped at {loss['epsilon']} and {loss['epsilonHigh']}",

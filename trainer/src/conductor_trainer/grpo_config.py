@@ -7,7 +7,7 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
-from conductor_trainer.contract import Config, Schedule
+from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.tensors import rows_of
 
@@ -16,16 +16,10 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
     """`last_step` is where this update ends; the schedule is that of the whole run."""
     optimizer, loss, rows = config["optimizer"], config["loss"], rows_of(config)
     total = max(optimizer["totalSteps"], last_step)
-    is_cpu = config["device"] == "cpu"
     return GRPOConfig(
-        output_dir=str(output),
-        seed=config["seed"],
-        use_cpu=is_cpu,
-        bf16=config["precision"] == "bfloat16",
-        activation_checkpointing=not is_cpu,
+        **shared_arguments(config, output),
         per_device_train_batch_size=config["microBatch"],
         gradient_accumulation_steps=rows // (config["microBatch"] * config["processes"]),
-        ddp_backend=ddp_backend_of(config),
         # The batch itself names its groups; for TRL's bookkeeping it is one group.
         num_generations=rows,
         num_iterations=config["iterations"],
@@ -35,26 +29,41 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         learning_rate=optimizer["learningRate"],
         **_schedule_of(optimizer["schedule"], total),
         warmup_steps=optimizer["warmupSteps"],
-        adam_beta1=optimizer["beta1"],
-        adam_beta2=optimizer["beta2"],
-        adam_epsilon=optimizer["epsilon"],
-        weight_decay=optimizer["weightDecay"],
-        max_grad_norm=optimizer["maxGradNorm"],
         loss_type=loss["name"],
         epsilon=loss["epsilon"],
         epsilon_high=loss["epsilonHigh"],
         disable_dropout=True,
         shuffle_dataset=False,
         ignore_data_skip=True,
-        logging_steps=1,
-        logging_nan_inf_filter=False,
-        save_strategy="no",
-        report_to=[],
-        disable_tqdm=True,
     )
 
 
-def _schedule_of(schedule: Schedule, total: int) -> dict[str, Any]:
+def shared_arguments(config: Config, output: Path) -> dict[str, Any]:
+    """The library's words for what updates and warm starts have in common."""
+    optimizer, is_cpu = config["optimizer"], config["device"] == "cpu"
+    is_alone = config["processes"] == 1
+    return {
+        "output_dir": str(output),
+        "seed": config["seed"],
+        "use_cpu": is_cpu,
+        "bf16": config["precision"] == "bfloat16",
+        "activation_checkpointing": not is_cpu,
+        # Said alone, it makes several processes of one.
+        "ddp_backend": None if is_alone else "gloo" if is_cpu else "nccl",
+        "adam_beta1": optimizer["beta1"],
+        "adam_beta2": optimizer["beta2"],
+        "adam_epsilon": optimizer["epsilon"],
+        "weight_decay": optimizer["weightDecay"],
+        "max_grad_norm": optimizer["maxGradNorm"],
+        "logging_steps": 1,
+        "logging_nan_inf_filter": False,
+        "save_strategy": "no",
+        "report_to": [],
+        "disable_tqdm": True,
+    }
+
+
+def _schedule_of(schedule: str, total: int) -> dict[str, Any]:
     """In the library's words; the last third of a schedule of three stages is its decay."""
     match schedule:
         case "constant":
@@ -64,13 +73,6 @@ def _schedule_of(schedule: Schedule, total: int) -> dict[str, Any]:
             return {"lr_scheduler_type": "warmup_stable_decay", "lr_scheduler_kwargs": decay}
         case _:
             return {"lr_scheduler_type": schedule}
-
-
-def ddp_backend_of(config: Config) -> str | None:
-    """Said alone, it makes several processes of one."""
-    if config["processes"] == 1:
-        return None
-    return "gloo" if config["device"] == "cpu" else "nccl"
 
 
 def require_steps_left(config: Config, last_step: int) -> None:

@@ -23,13 +23,13 @@ from transformers import PrinterCallback
 from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
-from conductor_trainer.contract import Loss
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
 from conductor_trainer.optimizer_state import load_state
 from conductor_trainer.tensors import Tensors
-from conductor_trainer.token_sums import Clip, TokenSums
+from conductor_trainer.token_sums import TokenSums
 
 
 class ExternalGRPOTrainer(GRPOTrainer):
@@ -42,7 +42,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         self,
         *,
         batch: Tensors,
-        loss: Loss,
+        loss: JsonObject,
         load_reference: Callable[[], Policy],
         stop_after: int,
         report: Callable[[str], None],
@@ -111,7 +111,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
                 "Nothing was saved: lower the learning rate, or look at the batch's probabilities."
             )
         logprobs_BC, entropies_BC, _ = self._scored
-        clip = Clip(self.epsilon_low, self.epsilon_high)
+        clip = (self.epsilon_low, self.epsilon_high)
         self.all_steps.add(inputs, logprobs_BC.detach(), entropies_BC.detach(), clip)
         if self._passes < self.args.gradient_accumulation_steps:
             self.first_step.add(inputs, logprobs_BC.detach(), entropies_BC.detach(), clip)
@@ -140,7 +140,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
             load_state(self, Path(checkpoint))
 
 
-def importance_weights(own_BC: torch.Tensor, batch: Tensors, loss: Loss) -> Tensors:
+def importance_weights(own_BC: torch.Tensor, batch: Tensors, loss: JsonObject) -> Tensors:
     """How much likelier the policy is than the sampler to write each token, or each reply.
 
     As TRL's `vllm_importance_sampling_mode`: beyond the limit a weight is the limit, or 0.

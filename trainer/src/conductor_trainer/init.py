@@ -1,63 +1,60 @@
 """The first checkpoint of a training run: what it begins with, untouched."""
 
+import json
 from pathlib import Path
 
-from conductor_trainer.checkpoint import Record, describe, identity_of
-from conductor_trainer.contract import CheckpointName, InitRequest, JsonObject
+from conductor_trainer.checkpoint import Record, describe, identity_of, make_checkpoint
+from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.make_once import make_once
 from conductor_trainer.memory import require_memory
-from conductor_trainer.model import add_adapter, load_model, load_tokenizer
-from conductor_trainer.record import Made, record_of, save_record
-from conductor_trainer.tiny_model import build_tiny, read_texts
+from conductor_trainer.model import Policy, add_adapter, load_model, load_tokenizer
+from conductor_trainer.record import Made, record_of, save_made
+from conductor_trainer.tiny_model import build_tiny
 
 BASE = "base"
 """Name of the checkpoint that a training run begins with."""
 
 
-def init(root: Path, request: InitRequest, texts: Path | None) -> JsonObject:
+def init(root: Path, request: JsonObject, texts: Path | None) -> JsonObject:
     """Makes the checkpoint `base`.
 
     With LoRA it holds an adapter that changes nothing yet, so that every checkpoint of a run is
     served in the same way.
     """
     target = CheckpointName(trainRun=request["trainRun"], name=BASE)
-    identity = identity_of("init", request)
 
     def build(temporary: Path) -> Record:
-        model_folder, base = _place_base(request, texts, temporary)
-        made = Made(root, temporary, target, identity, base, request["config"], step=0)
-        return begin(made, model_folder, {})
+        identity, config = identity_of("init", request), request["config"]
+        model = temporary / "model"
+        _place_base(request["base"], texts, config["seed"], model)
+        base = f"{request['trainRun']}/{BASE}/model"
+        made = Made(root, temporary, target, identity, base, config, step=0)
+        return begin(made, model, {})
 
-    record, replayed = make_once(root, target, identity, build)
-    return describe(target, record, replayed)
+    return describe(target, make_checkpoint(root, target, build), replayed=False)
 
 
-def _place_base(request: InitRequest, texts: Path | None, temporary: Path) -> tuple[Path, str]:
-    """Where the whole model lies now, and where it will be found. A given one stays in place."""
-    base, model = request["base"], temporary / "model"
-    if base["kind"] == "folder":
-        folder = Path(base["path"]).absolute()
-        if not folder.is_dir():
-            raise BadRequest(
-                f"There is no folder {folder} on the trainer's machine. Put the base model there, "
-                "or name its folder."
-            )
-        model.symlink_to(folder)
-    elif texts is None:
-        raise BadRequest("A tiny base model needs texts for its tokenizer; none were handed over.")
-    else:
-        build_tiny(base, read_texts(texts), request["config"]["seed"], model)
-    return model, f"{request['trainRun']}/{BASE}/model"
+def _place_base(base: JsonObject, texts: Path | None, seed: int, model: Path) -> None:
+    """A given model stays in its place; a tiny one's tokenizer learns from texts."""
+    if texts is not None:
+        lines = [json.loads(line) for line in texts.open()]
+        return build_tiny(base, lines, seed, model)
+    folder = Path(base["path"]).absolute()
+    if not folder.is_dir():
+        raise BadRequest(
+            f"There is no folder {folder} on the trainer's machine. Put the base model there, or "
+            "name its folder."
+        )
+    model.symlink_to(folder)
 
 
 def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:
     """Records a whole model as it is, or with LoRA an adapter to it that changes nothing yet."""
     require_memory(model_folder, made.config)
     tokenizer = load_tokenizer(model_folder)
-    model = load_model(model_folder)
+    policy: Policy = load_model(model_folder)
     tuning = made.config["tuning"]
-    if tuning["kind"] == "full":
-        return record_of(made, model, tokenizer, model_folder, made.base, outcome)
-    adapted = add_adapter(model, tuning, made.config["seed"])
-    return save_record(made, adapted, tokenizer, model_folder, outcome)
+    if tuning["kind"] == "lora":
+        policy = add_adapter(policy, tuning, made.config["seed"])
+        save_made(made, policy, model_folder)
+    return record_of(made, policy, tokenizer, outcome)

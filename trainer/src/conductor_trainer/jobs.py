@@ -11,11 +11,12 @@ from typing import Any
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 from transformers.utils import logging
 
+from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.export import export
 from conductor_trainer.init import init
-from conductor_trainer.preflight import preflight
+from conductor_trainer.memory import require_memory
 from conductor_trainer.score import score
 from conductor_trainer.update import update
 from conductor_trainer.warm_start import warm_start
@@ -42,7 +43,10 @@ def perform(
         case "warmStart":
             return warm_start(root, request, Path(files["examples"]), report)
         case "preflight":
-            return preflight(root, request)
+            record = require_record(root, request["checkpoint"])
+            whole = record.folder if record.kind == "model" else record.base
+            require_memory(root / whole, request["config"])
+            return {}
         case "update":
             return update(root, request, Path(files["batch"]), report)
         case "score":

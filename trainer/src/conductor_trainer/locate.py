@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.errors import TrainerError
-from conductor_trainer.http_answers import ApiError, not_found
+from conductor_trainer.http_answers import ApiError
 
 Locate = Callable[[Path], AbstractContextManager[Path]]
 """From what a request calls a folder to one on this machine, which stays until the end."""
@@ -25,8 +25,8 @@ def _located(cache: CheckpointCache, place: Path) -> Iterator[Path]:
         try:
             folder = stack.enter_context(cache.located(place))
         except TrainerError as error:
-            raise not_found(str(error)) from error
+            raise ApiError(404, str(error)) from error
         except Exception as error:
             said = f"{place} cannot be fetched now ({type(error).__name__}: {error})."
-            raise ApiError(503, "ServiceUnavailableError", said) from error
+            raise ApiError(503, said) from error
         yield folder

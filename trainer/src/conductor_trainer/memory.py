@@ -4,18 +4,17 @@ Weights are counted on PyTorch's meta device, which holds none; the rest follows
 Activations are an estimate from the shape of a Llama-like layer; all else is counted.
 """
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
-from conductor_trainer.machine import Machine, this_machine
 from conductor_trainer.model import add_adapter
 from conductor_trainer.weights import SAFELY
 
@@ -27,10 +26,17 @@ _MOMENTS = 2 * _FLOAT
 _LOGITS_AT_ONCE = 32_768
 """TRL's loss takes so much of the vocabulary at a time."""
 
-_MOST_PROCESSES = 64
+_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+"""Of a container, by the second and the first version of Linux's control groups."""
 
-_ADVISED = 0.9
-"""How much of a GPU an advice may fill: memory comes in pieces, and activations are estimated."""
+_ADVICE = (
+    "Nothing was bought. What helps, in `training.trainer`: `microBatch: 1`; more `processes`, "
+    "each on a GPU of its own; with them `offload: true`; `tuning: { kind: lora }`; or a smaller "
+    "base model."
+)
 
 Bytes = Mapping[str, int]
 """What memory is for, in a person's words, and how much of it."""
@@ -51,14 +57,42 @@ class Shape:
     vocabulary: int
 
 
+@dataclass(frozen=True)
+class Gpu:
+    """Bytes of its memory, and those that other programs hold now."""
+
+    total: int
+    taken: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Bytes of its own memory, and its GPUs."""
+
+    host: int
+    gpus: Sequence[Gpu]
+
+
+def this_machine(config: Config) -> Machine:
+    """The GPUs only where they are to be used: to ask for them takes seconds."""
+    gpus = range(torch.cuda.device_count()) if config["device"] == "cuda" else ()
+    memory = [torch.cuda.mem_get_info(number) for number in gpus]
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for file in _LIMITS:
+        # Not every kernel has it, and one without a limit says `max`.
+        with suppress(OSError, ValueError):
+            sizes.append(int(file.read_text()))
+    return Machine(min(sizes), [Gpu(total, total - free) for free, total in memory])
+
+
 def require_memory(model_folder: Path, config: Config, tokens: int | None = None) -> None:
     """Raises `OutOfMemory` with the arithmetic where training a model would not fit.
 
     `tokens` pass through the model at once in a warm start, whose logits are held whole.
     """
-    explanation = explain_lack(shape_of(model_folder, config), config, this_machine(config), tokens)
-    if explanation is not None:
-        raise OutOfMemory(explanation)
+    lack = find_lack(shape_of(model_folder, config), config, this_machine(config), tokens)
+    if lack is not None:
+        raise OutOfMemory(f"{lack}. {_ADVICE}")
 
 
 def shape_of(model_folder: Path, config: Config) -> Shape:
@@ -72,7 +106,8 @@ def shape_of(model_folder: Path, config: Config) -> Shape:
             f"{model_folder / 'config.json'} describes no model that can be trained: {cause}"
         ) from cause
     weights = learned = _count(model)
-    layer = max(_count(each) for each in _layers_of(model))
+    stacks = (each for each in model.modules() if isinstance(each, torch.nn.ModuleList))
+    layer = max(_count(each) for stack in stacks for each in stack)
     tuning = config["tuning"]
     if tuning["kind"] == "lora":
         with torch.device("meta"):
@@ -89,31 +124,45 @@ def shape_of(model_folder: Path, config: Config) -> Shape:
     )
 
 
-def _layers_of(model: Any) -> Iterator[torch.nn.Module]:
-    for module in model.modules():
-        if isinstance(module, torch.nn.ModuleList):
-            yield from module
-
-
 def _count(module: torch.nn.Module) -> int:
     return sum(each.numel() for each in module.parameters())
 
 
 def needed_by_process(shape: Shape, config: Config, tokens: int | None = None) -> Bytes:
     """What each process of a step holds where it computes, at the moment when that is most."""
+    is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
+    width = _HALF if is_half else _FLOAT
+    # Whole weights are shared out among processes; adapters are held by each.
+    is_shared = is_full and config["processes"] > 1
+    is_offloaded = is_shared and config["offload"]
+    learned = -(-shape.learned // config["processes"]) if is_shared else shape.learned
+    resting = {
+        "weights": _FLOAT * learned + (0 if is_full else width * shape.weights),
+        "optimizer": _MOMENTS * learned,
+    }
+    copies = _HALF * shape.weights if is_full and is_half else 0
+    if is_shared:
+        # Those layers that are put together now, with their gradients.
+        outside = shape.weights - shape.layers * shape.layer
+        copies = 2 * width * min(shape.weights, outside + 2 * shape.layer)
     if tokens is None:
-        tokens = config["microBatch"] * (config["maxPromptTokens"] + config["maxCompletionTokens"])
+        longest = config["maxPromptTokens"] + config["maxCompletionTokens"]
+        passing: int = config["microBatch"] * longest
         scored = config["microBatch"] * config["maxCompletionTokens"]
         logits = 2 * _FLOAT * scored * min(shape.vocabulary, _LOGITS_AT_ONCE)
     else:
+        passing = tokens
         # The library's loss has them in 32 bits as well, and their gradient.
-        logits = (_width(config) + 2 * _FLOAT) * tokens * shape.vocabulary
-    held = _resting(shape, config)
+        logits = (width + 2 * _FLOAT) * tokens * shape.vocabulary
+    of_layer = width * passing * (10 * shape.hidden + 4 * shape.feed_forward)
+    # On a GPU layers keep their inputs alone, and compute the rest anew.
+    inputs = _FLOAT * passing * shape.hidden * shape.layers + 2 * of_layer
+    held = {} if is_offloaded else resting
     at_work = {
         **held,
-        "gradients": 0 if _is_offloaded(config) else _FLOAT * _share(shape, config),
-        "copies to compute with": _copies(shape, config),
-        "activations": _activations(shape, config, tokens),
+        "gradients": 0 if is_offloaded else _FLOAT * learned,
+        "copies to compute with": copies,
+        "activations": of_layer * (shape.layers + 1) if config["device"] == "cpu" else inputs,
         "logits": logits,
     }
     beside_reference = {**held, "the policy that beta pulls towards": _reference(shape, config)}
@@ -123,51 +172,26 @@ def needed_by_process(shape: Shape, config: Config, tokens: int | None = None) -
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
     """What all processes of a step on GPUs take of the machine's own memory together."""
     processes = config["processes"]
-    resting = (2 * _FLOAT + _MOMENTS) * shape.weights if _is_offloaded(config) else 0
-    # `init` loads it whole, and so does each process that does not share it out.
-    copies = 1 if _is_shared(config) else processes
+    is_shared = config["tuning"]["kind"] == "full" and processes > 1
+    is_offloaded = is_shared and config["offload"]
     return {
-        "loading and saving the model": _FLOAT * shape.weights * copies,
-        "weights, gradients and optimizer": resting,
+        # `init` loads it whole, and so does each process that does not share it out.
+        "loading and saving the model": _FLOAT * shape.weights * (1 if is_shared else processes),
+        "weights, gradients and optimizer": is_offloaded * (2 * _FLOAT + _MOMENTS) * shape.weights,
         "the policy that beta pulls towards": processes * _reference(shape, config),
     }
 
 
-def explain_lack(
+def _reference(shape: Shape, config: Config) -> int:
+    """It is loaded whole by each process, for one pass."""
+    is_half = config["tuning"]["kind"] == "lora" and config["precision"] == "bfloat16"
+    return 0 if config["loss"]["beta"] == 0 else (_HALF if is_half else _FLOAT) * shape.weights
+
+
+def find_lack(
     shape: Shape, config: Config, machine: Machine, tokens: int | None = None
 ) -> str | None:
-    """Why a run does not fit into a machine, with the sums and what would; None where it does."""
-    lack = _find_lack(shape, config, machine, tokens)
-    if lack is None:
-        return None
-    advice = "; or ".join(_remedies(shape, config, machine, tokens)) or "a smaller base model"
-    return f"{lack}. Nothing was bought. What helps: {advice}."
-
-
-def _remedies(shape: Shape, config: Config, machine: Machine, tokens: int | None) -> Iterator[str]:
-    """The smallest change of each kind that suffices, as is reckoned again."""
-    more = range(config["processes"], _MOST_PROCESSES + 1)
-    kinds: list[list[dict[str, Any]]] = [
-        [{"microBatch": 1}],
-        [{"processes": processes} for processes in more],
-        [{"processes": processes, "offload": True} for processes in more],
-        [{"tuning": {"kind": "lora"}}],
-    ]
-    for kind in kinds:
-        for changes in kind:
-            changed: Any = {**config, **changes}
-            learned = shape.weights // 50 if "tuning" in changes else shape.learned
-            changed_shape = replace(shape, learned=learned)
-            enough = machine.with_gpus(changed["processes"], _ADVISED)
-            if _find_lack(changed_shape, changed, enough, tokens) is None:
-                said = (
-                    f"training.trainer.{name}: {json.dumps(to)}" for name, to in changes.items()
-                )
-                yield " with ".join(said)
-                break
-
-
-def _find_lack(shape: Shape, config: Config, machine: Machine, tokens: int | None) -> str | None:
+    """Why a run does not fit into a machine, with the sums; None where it does."""
     processes, each = config["processes"], needed_by_process(shape, config, tokens)
     if config["device"] == "cpu":
         whole = {name: size * processes for name, size in each.items()}
@@ -197,57 +221,3 @@ def _compare(what: str, parts: Bytes, total: int) -> str | None:
 
 def _gb(size: int) -> str:
     return f"{size / 1e9:.1f}" if size >= 5e7 else f"{size / 1e9:.2g}"
-
-
-def _width(config: Config) -> int:
-    return _HALF if config["precision"] == "bfloat16" else _FLOAT
-
-
-def _is_shared(config: Config) -> bool:
-    """Whole weights are, among processes; adapters are held by each."""
-    return config["tuning"]["kind"] == "full" and config["processes"] > 1
-
-
-def _is_offloaded(config: Config) -> bool:
-    return config["offload"] and _is_shared(config)
-
-
-def _share(shape: Shape, config: Config) -> int:
-    """The weights that a process learns."""
-    return -(-shape.learned // config["processes"]) if _is_shared(config) else shape.learned
-
-
-def _resting(shape: Shape, config: Config) -> Bytes:
-    if _is_offloaded(config):
-        return {}
-    learned = _share(shape, config)
-    base = 0 if config["tuning"]["kind"] == "full" else _width(config) * shape.weights
-    return {"weights": base + _FLOAT * learned, "optimizer": _MOMENTS * learned}
-
-
-def _copies(shape: Shape, config: Config) -> int:
-    """Beside resting weights: in half the width, or of those layers that are put together now."""
-    if config["tuning"]["kind"] == "lora":
-        return 0
-    if not _is_shared(config):
-        return _HALF * shape.weights if config["precision"] == "bfloat16" else 0
-    outside = shape.weights - shape.layers * shape.layer
-    together = min(shape.weights, outside + 2 * shape.layer)
-    # With their gradients.
-    return 2 * _width(config) * together
-
-
-def _activations(shape: Shape, config: Config, tokens: int) -> int:
-    """On a GPU layers keep their inputs alone, and compute the rest anew."""
-    of_layer = _width(config) * tokens * (10 * shape.hidden + 4 * shape.feed_forward)
-    if config["device"] == "cpu":
-        return of_layer * (shape.layers + 1)
-    return _FLOAT * tokens * shape.hidden * shape.layers + 2 * of_layer
-
-
-def _reference(shape: Shape, config: Config) -> int:
-    """It is loaded whole by each process, for one pass."""
-    if config["loss"]["beta"] == 0:
-        return 0
-    is_full = config["tuning"]["kind"] == "full"
-    return (_FLOAT if is_full else _width(config)) * shape.weights

@@ -2,10 +2,10 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from conductor_trainer.checkpoint import Record
-from conductor_trainer.contract import Config, LoraTuning, Tuning
+from conductor_trainer.contract import Config, JsonObject
 from conductor_trainer.errors import BadRequest, ModelInvalid
 from conductor_trainer.weights import SAFELY, require_safetensors
 
@@ -49,11 +49,6 @@ _ROUND_TRIPS = (
     'model_id = [1, 0]\nsubtasks = ["Plan the steps.", "Solve it."]\naccess_list = [[], ["all"]]',
     "Größe: 3 < 4, so 12 %.",
 )
-
-
-def kind_of(tuning: Tuning) -> Literal["model", "adapter"]:
-    """What the checkpoints of a training run hold."""
-    return "adapter" if tuning["kind"] == "lora" else "model"
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
@@ -105,7 +100,13 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
 
     In bfloat16 the small steps of reinforcement learning would be rounded away.
     """
-    _require_kind(record, kind_of(config["tuning"]))
+    needed = "adapter" if config["tuning"]["kind"] == "lora" else "model"
+    if record.kind != needed:
+        raise BadRequest(
+            f"The checkpoint to go on from is of kind {record.kind!r}, but the settings' `tuning` "
+            f"needs {needed!r}. Set `tuning` as it was, or export the checkpoint and begin a "
+            "training run with the exported folder."
+        )
     return load_weights(root / record.folder, root / record.base, config)
 
 
@@ -120,14 +121,22 @@ def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
         return PeftModel.from_pretrained(base, folder, is_trainable=True)
 
 
-def add_adapter(model: PreTrainedModel, tuning: LoraTuning, seed: int) -> PeftModel:
+@torch.no_grad()
+def logprobs_of(policy: Policy, token_ids: Sequence[int], temperature: float = 1.0) -> list[float]:
+    """Log-probability of each token but the first, given all before it."""
+    ids_1T = torch.tensor([[*token_ids]], device=policy.device)
+    logits_TV = policy(input_ids=ids_1T).logits[0, :-1].float() / temperature
+    logprobs_TV = torch.log_softmax(logits_TV, -1)
+    return logprobs_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist()
+
+
+def add_adapter(model: PreTrainedModel, tuning: JsonObject, seed: int) -> PeftModel:
     """A LoRA adapter (arXiv 2106.09685) that changes nothing yet."""
     torch.manual_seed(seed)
     adapter = LoraConfig(
         task_type="CAUSAL_LM",
         r=tuning["rank"],
-        # PEFT divides it by the rank, and takes any number.
-        lora_alpha=tuning["alpha"],  # pyright: ignore[reportArgumentType]
+        lora_alpha=tuning["alpha"],
         target_modules=tuning["targets"],
         lora_dropout=0.0,
     )
@@ -158,12 +167,3 @@ def copy_tokenizer(source: Path, target: Path) -> None:
 def tokenizer_sha256(folder: Path) -> str:
     """Of the file that decides every token id."""
     return hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest()
-
-
-def _require_kind(record: Record, kind: Literal["model", "adapter"]) -> None:
-    if record.kind != kind:
-        raise BadRequest(
-            f"The checkpoint to go on from is of kind {record.kind!r}, but the settings' `tuning` "
-            f"needs {kind!r}. Set `tuning` as it was, or export the checkpoint and begin a "
-            "training run with the exported folder."
-        )

@@ -1,4 +1,4 @@
-"""Several processes that learn together, each of them `rank.py`.
+"""Several processes that learn together: `python -m conductor_trainer.ranks`, each of them.
 
 1. They are started by the step, of whose process group they are: what kills it kills them.
 2. The job comes on the first line of stdin, and its end is the end of the process.
@@ -12,21 +12,56 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from queue import Queue
 from threading import Thread
-from typing import Any
+from typing import Any, Literal
 
 from conductor_trainer import errors
+from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
+from conductor_trainer.model import load_tokenizer, load_weights
+from conductor_trainer.record import Made, record_of
+from conductor_trainer.starting import end_with_stdin
+from conductor_trainer.worker.steps import claim_stdout
+
+Report = Callable[[str], None]
+
+Learn = Callable[[Made, Any, Path, Report], tuple[Any, JsonObject]]
+"""A process's part: what it has learned, which is saved, and what it has to tell."""
 
 _Said = tuple[int, JsonObject | None]
 """Who, and what; None at the end."""
 
 
-def run_ranks(
-    processes: int, job: Mapping[str, Any], report: Callable[[str], None]
-) -> Sequence[JsonObject]:
+def learn_together(
+    job: Literal["update", "warmStart"],
+    learn: Learn,
+    made: Made,
+    request: Any,
+    file: Path,
+    outcome_of: Callable[[Sequence[JsonObject]], JsonObject],
+    report: Report,
+) -> Record:
+    """Has each process do its part of a job by `learn`; `outcome_of` sums up what they tell.
+
+    `job` is its name, since other processes are told of it in words.
+    """
+    config = made.config
+    tokenizer = load_tokenizer(made.root / require_record(made.root, request["parent"]).folder)
+    if config["processes"] == 1:
+        policy, told = learn(made, request, file, report)
+        return record_of(made, policy, tokenizer, outcome_of([told]))
+    paths = {"root": str(made.root), "temporary": str(made.temporary)}
+    order = {"job": job, "made": asdict(made) | paths, "request": request, "file": str(file)}
+    every = run_ranks(config["processes"], order, report)
+    policy = load_weights(made.saved, made.root / made.base, config)
+    return record_of(made, policy, tokenizer, outcome_of(every))
+
+
+def run_ranks(processes: int, job: Mapping[str, Any], report: Report) -> Sequence[JsonObject]:
     """Has so many processes do a job together, and returns the result of each, in their order.
 
     Raises the first one's `TrainerError`, or `StepLost` where one died.
@@ -56,7 +91,7 @@ def _start(rank: int, processes: int, port: int) -> "subprocess.Popen[str]":
         "MASTER_ADDR": "127.0.0.1",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
-    command = [sys.executable, "-m", "conductor_trainer.rank"]
+    command = [sys.executable, "-m", "conductor_trainer.ranks"]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
 
@@ -68,9 +103,7 @@ def _listen(rank: int, process: "subprocess.Popen[str]", said: Queue[_Said]) -> 
     said.put((rank, None))
 
 
-def _gather(
-    processes: int, said: Queue[_Said], report: Callable[[str], None]
-) -> Sequence[JsonObject]:
+def _gather(processes: int, said: Queue[_Said], report: Report) -> Sequence[JsonObject]:
     results: dict[int, JsonObject] = {}
     while len(results) < processes:
         rank, message = said.get()
@@ -80,7 +113,7 @@ def _gather(
             case {"result": result}:
                 results[rank] = result
             case {"error": kind, "message": text}:
-                raise _error_of(kind)(text)
+                raise getattr(errors, kind)(text)
             case None if rank not in results:
                 raise StepLost(
                     f"Process {rank + 1} of {processes} of the step died before it answered: see "
@@ -89,12 +122,33 @@ def _gather(
     return [results[rank] for rank in range(processes)]
 
 
-def _error_of(kind: str) -> type[TrainerError]:
-    known = {each.__name__: each for each in vars(errors).values() if isinstance(each, type)}
-    found = known.get(kind, TrainerError)
-    return found if issubclass(found, TrainerError) else TrainerError
-
-
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]
+
+
+def main() -> None:
+    """One of the processes."""
+    job = json.loads(sys.stdin.readline())
+    end_with_stdin()
+    say = claim_stdout()
+    try:
+        # Imported when stdin is watched and stdout claimed: it takes seconds, and libraries print.
+        from conductor_trainer.update import learn
+        from conductor_trainer.warm_start import learn_examples
+
+        paths = {name: Path(job["made"][name]) for name in ("root", "temporary")}
+        made = Made(**job["made"] | paths)
+        learn_part = {"update": learn, "warmStart": learn_examples}[job["job"]]
+        file = Path(job["file"])
+        _, told = learn_part(made, job["request"], file, lambda each: say({"phase": each}))
+        say({"result": told})
+    except TrainerError as error:
+        say({"error": type(error).__name__, "message": str(error)})
+    except Exception as error:
+        said = f"The step failed: {type(error).__name__}: {error}"
+        say({"error": TrainerError.__name__, "message": said})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,17 +1,24 @@
-"""The record of a new checkpoint: its probe, the fingerprint of its weights, and the answer."""
+"""A checkpoint in the making, by one process or by several together, and its record.
+
+Whole weights are held in shards, adapters in copies.
+"""
 
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import torch
-from transformers import PreTrainedTokenizerBase
+import torch.distributed as dist
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase
+from transformers.distributed.configuration_utils import DistributedConfig
 
 from conductor_trainer.checkpoint import Probe, Record
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
-from conductor_trainer.model import Policy, kind_of, save_policy, tokenizer_sha256
-from conductor_trainer.weights import weights_sha256
+from conductor_trainer.model import Policy, load_policy, logprobs_of, save_policy, tokenizer_sha256
+from conductor_trainer.weights import SAFELY, require_safetensors, weights_sha256
 
 _LIBRARIES = ("torch", "transformers", "trl", "peft")
 
@@ -19,6 +26,52 @@ _PROBE_TEXT = (
     "<|im_start|>user\nHow much is 17 and 26?<|im_end|>\n<|im_start|>assistant\n"
     'model_id = [0]\nsubtasks = ["Solve the question."]\naccess_list = [[]]<|im_end|>'
 )
+
+
+_PATIENCE = timedelta(minutes=10)
+"""How long a process waits for another one within a step, before it counts as lost."""
+
+
+class Rank(NamedTuple):
+    """Which of the processes this one is, counted from 0, and how many there are."""
+
+    number: int
+    processes: int
+
+
+def join_ranks(config: Config) -> Rank | None:
+    """Waits for the other processes of this step; None where there are none."""
+    if config["processes"] == 1:
+        return None
+    rank = Rank(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
+    if config["device"] == "cuda":
+        torch.cuda.set_device(rank.number)
+    backend = "gloo" if config["device"] == "cpu" else "cpu:gloo,cuda:nccl"
+    if not dist.is_initialized():
+        dist.init_process_group(backend, timeout=_PATIENCE)
+    return rank
+
+
+def load_together(root: Path, record: Record, config: Config, rank: Rank | None) -> Policy:
+    """Each of several processes reads and holds its part of the weights alone (FSDP2).
+
+    An adapter is small: each process holds all of it, and of the model below it.
+    """
+    if rank is None or config["tuning"]["kind"] == "lora":
+        return load_policy(root, record, config)
+    require_safetensors(root / record.folder)
+    sharded = DistributedConfig(
+        fsdp_size=config["processes"],
+        fsdp_cpu_offload=config["offload"],
+        fsdp_mixed_precision=config["precision"] == "bfloat16",
+    )
+    return AutoModelForCausalLM.from_pretrained(
+        root / record.folder,
+        dtype=torch.float32,
+        use_safetensors=True,
+        distributed_config=sharded,
+        **SAFELY,
+    )
 
 
 @dataclass(frozen=True)
@@ -40,53 +93,44 @@ class Made:
     first: CheckpointName | None = None
     """What the training run began to learn from by reward."""
 
+    @property
+    def kind(self) -> Literal["model", "adapter"]:
+        return "adapter" if self.config["tuning"]["kind"] == "lora" else "model"
 
-def save_record(
-    made: Made,
-    policy: Policy,
-    tokenizer: PreTrainedTokenizerBase,
-    tokenizer_from: Path,
-    outcome: JsonObject,
-) -> Record:
-    """Saves what a policy server loads, and returns its record."""
-    saved = save_made(made, policy, tokenizer_from)
-    return record_of(made, policy, tokenizer, saved, folder_of(made.target, made.config), outcome)
+    @property
+    def folder(self) -> str:
+        """Where its weights will be found."""
+        return f"{self.target['trainRun']}/{self.target['name']}/{self.kind}"
 
-
-def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> Path:
-    """Saves weights and tokenizer, and returns where they lie for now."""
-    saved = made.temporary / kind_of(made.config["tuning"])
-    base = _reference_between(folder_of(made.target, made.config), made.base)
-    save_policy(policy, base, tokenizer_from, saved)
-    return saved
+    @property
+    def saved(self) -> Path:
+        """Where its weights lie for now."""
+        return self.temporary / self.kind
 
 
-def folder_of(target: CheckpointName, config: Config) -> str:
-    """Where a checkpoint's weights will be found."""
-    return f"{target['trainRun']}/{target['name']}/{kind_of(config['tuning'])}"
+def save_made(made: Made, policy: Policy, tokenizer_from: Path, rank: Rank | None = None) -> None:
+    """Saves weights and tokenizer, which a policy server loads.
 
-
-def _reference_between(folder: str, base: str) -> str:
-    """What an adapter is said to adapt, as seen from its folder on whichever machine."""
-    return os.path.relpath(base, folder)
+    Several processes save their shards, or the first one its copy.
+    """
+    if rank is not None and rank.number > 0 and made.kind == "adapter":
+        return
+    # As seen from its folder on whichever machine.
+    base = os.path.relpath(made.base, made.folder)
+    save_policy(policy, base, tokenizer_from, made.saved)
 
 
 def record_of(
-    made: Made,
-    policy: Policy,
-    tokenizer: PreTrainedTokenizerBase,
-    saved: Path,
-    folder: str,
-    outcome: JsonObject,
+    made: Made, policy: Policy, tokenizer: PreTrainedTokenizerBase, outcome: JsonObject
 ) -> Record:
-    """The record of what is in `saved` already; `folder` is where it will be found."""
+    """The record of what is saved already."""
     return Record(
         identity=made.identity,
-        kind=kind_of(made.config["tuning"]),
-        folder=folder,
+        kind=made.kind,
+        folder=made.folder,
         base=made.base,
-        weightsSha256=weights_sha256(saved),
-        tokenizerSha256=tokenizer_sha256(saved),
+        weightsSha256=weights_sha256(made.saved),
+        tokenizerSha256=tokenizer_sha256(made.saved),
         vocabulary=policy.config.vocab_size,
         step=made.step,
         probe=take_probe(policy, tokenizer),
@@ -98,13 +142,8 @@ def record_of(
     )
 
 
-@torch.no_grad()
 def take_probe(policy: Policy, tokenizer: PreTrainedTokenizerBase) -> Probe:
     """The checkpoint's log-probabilities of a fixed plan, by which a server proves its weights."""
     policy.eval()
-    token_ids_T = tokenizer.encode(_PROBE_TEXT, add_special_tokens=False)
-    input_ids_1T = torch.tensor([token_ids_T], device=policy.device)
-    logits_TV = policy(input_ids=input_ids_1T).logits[0, :-1].float()
-    logprobs_TV = torch.log_softmax(logits_TV, dim=-1)
-    logprobs_T = logprobs_TV.gather(1, input_ids_1T[0, 1:, None])[:, 0]
-    return Probe(token_ids_T, logprobs_T.tolist())
+    token_ids = tokenizer.encode(_PROBE_TEXT, add_special_tokens=False)
+    return Probe(token_ids, logprobs_of(policy, token_ids))

@@ -1,24 +1,27 @@
-"""`python -m conductor_trainer.report`: shows a training run on a board, as its cycles end."""
+"""`temporal-conductor-trainer report`: shows a training run on a board, as its cycles end.
+
+The board is TensorBoard, or Weights & Biases. Both libraries are optional, so each is imported by
+the board that needs it. Neither needs torch.
+"""
+
+# The type checker's environment is without them.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
 import argparse
 import json
 import re
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from conductor_trainer.artifacts import ARTIFACT_FORMS, open_artifacts, read_sealed
-from conductor_trainer.boards import Board, Cycle, TensorBoard, WeightsAndBiases
-from conductor_trainer.encryption import read_encryption_keys
+from conductor_trainer.options import add_key_option, program_parser, read_keys
+from conductor_trainer.starting import start
 
 WAIT_S = 5.0
-
-Read = Callable[[str], bytes | None]
-"""The bytes under a key; None where there are none."""
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -44,57 +47,101 @@ _NESTED = {
 
 def report(options: argparse.Namespace, stop: Event) -> None:
     """Shows every cycle that the board was not shown yet, and waits for more if asked to."""
-    variable = options.encryption_key_env
-    keys = None if variable is None else read_encryption_keys(variable)
-    read = partial(read_sealed, open_artifacts(options.artifacts), keys=keys)
+    run = options.run
+    if not _RUN.fullmatch(run):
+        raise ValueError(
+            f"{run!r} is no training run: expected up to 63 small letters, digits and dashes"
+        )
+    keys, artifacts = read_keys(options), open_artifacts(options.artifacts)
     board = _open_board(options)
-    wait_s = None if options.once else WAIT_S
     try:
-        for cycle in follow(read, options.run, board.next_cycle, stop=stop, wait_s=wait_s):
-            board.show(cycle)
+        # A run counts its cycles without a gap.
+        cycle = board.first
+        while not stop.is_set():
+            found = read_sealed(artifacts, metrics_key(run, cycle), keys)
+            if found is not None:
+                metrics = json.loads(found)
+                board.show(cycle, datetime.fromisoformat(metrics["at"]), scalars_of(metrics))
+                cycle += 1
+            elif options.once or stop.wait(WAIT_S):
+                break
     finally:
         board.close()
 
 
-def _open_board(options: argparse.Namespace) -> Board:
+def _open_board(options: argparse.Namespace) -> "TensorBoard | WeightsAndBiases":
     if options.tensorboard is not None:
         return TensorBoard(options.tensorboard / options.run)
     return WeightsAndBiases(options.run, options.wandb)
 
 
-def follow(
-    read: Read, run: str, first: int, *, stop: Event, wait_s: float | None
-) -> Iterator[Cycle]:
-    """Each cycle from `first` on, once, in order: a run counts its cycles without a gap.
+class TensorBoard:
+    """The run in one folder: each process appends a file of its own after those of earlier ones."""
 
-    Waits `wait_s` seconds at a time for the next one, until `stop` is set; None ends it there.
+    def __init__(self, folder: Path) -> None:
+        from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+        folder.mkdir(parents=True, exist_ok=True)
+        # The first cycle that it was not shown yet, in any process before.
+        self.first = _last_step(folder) + 1
+        self._writer = EventFileWriter(str(folder))
+
+    def show(self, cycle: int, at: datetime, scalars: Mapping[str, float]) -> None:
+        """One event for the whole cycle: a reader takes a record of a file whole or not at all."""
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary
+
+        values = [Summary.Value(tag=name, simple_value=value) for name, value in scalars.items()]
+        summary = Summary(value=values)
+        self._writer.add_event(Event(wall_time=at.timestamp(), step=cycle, summary=summary))
+        self._writer.flush()
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _last_step(folder: Path) -> int:
+    """0 where nothing was written yet."""
+    from tensorboard.backend.event_processing.directory_watcher import DirectoryWatcher
+    from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+    from tensorboard.backend.event_processing.io_wrapper import IsSummaryEventsFile
+
+    watcher = DirectoryWatcher(str(folder), EventFileLoader, IsSummaryEventsFile)
+    return max((event.step for event in watcher.Load()), default=0)
+
+
+class WeightsAndBiases:
+    """The run `<training run>` of a project, by a fixed id; wandb's own settings name the account.
+
+    Its server knows at which step a resumed run continues. In `WANDB_MODE=offline` no one does:
+    the process writes all cycles anew, and `wandb sync` adds them to the one run.
     """
-    if not _RUN.fullmatch(run):
-        raise ValueError(
-            f"{run!r} is no training run: expected up to 63 small letters, digits and dashes"
+
+    def __init__(self, run: str, folder: Path) -> None:
+        import wandb
+
+        folder.mkdir(parents=True, exist_ok=True)
+        self._run = wandb.init(
+            project="temporal-conductor",
+            id=run,
+            name=run,
+            resume="allow",
+            dir=str(folder),
+            settings=wandb.Settings(console="off", silent=True, x_disable_stats=True),
         )
-    number = first
-    while not stop.is_set():
-        cycle = _read_cycle(read, run, number)
-        if cycle is not None:
-            yield cycle
-            number += 1
-        elif wait_s is None or stop.wait(wait_s):
-            return
+        # A step that was shown is over; the first is cycle 1.
+        self.first = max(1, self._run.step)
+
+    def show(self, cycle: int, at: datetime, scalars: Mapping[str, float]) -> None:
+        self._run.log({"cycle": cycle, **scalars}, step=cycle, commit=True)
+
+    def close(self) -> None:
+        self._run.finish()
 
 
 def metrics_key(run: str, cycle: int) -> str:
     """Where `metricsKey` of the TypeScript side copies a cycle's metrics."""
     return f"training/{run}/metrics/{cycle:06d}.json"
-
-
-def _read_cycle(read: Read, run: str, cycle: int) -> Cycle | None:
-    """None where that cycle is not over yet."""
-    found = read(metrics_key(run, cycle))
-    if found is None:
-        return None
-    metrics = json.loads(found)
-    return Cycle(cycle, datetime.fromisoformat(metrics["at"]), scalars_of(metrics))
 
 
 def scalars_of(metrics: Mapping[str, Any]) -> dict[str, float]:
@@ -110,12 +157,10 @@ def scalars_of(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="temporal-conductor-trainer report", description=__doc__)
+    parser = program_parser("report", "Shows a training run on a board, as its cycles end.")
     parser.add_argument("--artifacts", required=True, metavar="URL", help=ARTIFACT_FORMS)
     parser.add_argument("--run", required=True, metavar="NAME", help="the training run")
-    parser.add_argument(
-        "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
-    )
+    add_key_option(parser)
     parser.add_argument("--once", action="store_true", help="show what there is, and end")
     boards = parser.add_mutually_exclusive_group(required=True)
     boards.add_argument(
@@ -134,7 +179,8 @@ def main() -> None:
     stop = Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda *_: stop.set())
-    report(_read_arguments(), stop)
+    options = _read_arguments()
+    start("The reporter", lambda: report(options, stop))
 
 
 if __name__ == "__main__":

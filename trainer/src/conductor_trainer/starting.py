@@ -5,14 +5,11 @@ missing only once it has started.
 """
 
 import os
-import re
-import shlex
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 
 from conductor_trainer.errors import TrainerError
@@ -37,29 +34,22 @@ def start(name: str, main: Callable[[], None]) -> None:
 
 
 def explain_missing(error: ModuleNotFoundError) -> str:
-    """Which package is not installed, and the command that installs it."""
+    """Which package is not installed, and what installs it."""
     package = (error.name or "").partition(".")[0]
     prepare = Path(__file__).parents[3] / "scripts" / "prepare-trainer.mjs"
     if prepare.exists():
         remedy = f'run "node {prepare}" once, and use the Python whose path it prints'
     else:
-        remedy = f'run "{sys.executable} -m pip install {shlex.quote(_requirement(package))}"'
+        remedy = f'run "{sys.executable} -m pip install temporal-conductor-trainer" again, with'
+        remedy += " the packages that it needs"
     return f"the Python package {package} is not installed for {sys.executable}: {remedy}"
 
 
-def _requirement(package: str) -> str:
-    """The version that this package was made for, where it was installed without it."""
-    for ours in metadata.packages_distributions().get("conductor_trainer", []):
-        for each in metadata.requires(ours) or []:
-            if re.match(rf"{re.escape(package)}\b", each):
-                return each.partition(";")[0].strip()
-    return package
-
-
-def require_port(host: str, port: int) -> None:
-    """Raises `CannotStart` where no server can listen: asked ahead of imports that take seconds."""
+def listen(host: str, port: int) -> socket.socket:
+    """Takes a server's place ahead of imports that take seconds. Raises `CannotStart`."""
     try:
-        socket.create_server((host, port)).close()
+        # A cycle begins with a burst of connections.
+        return socket.create_server((host, port), backlog=256)
     except OSError as error:
         # Python says where, once more, in brackets.
         why = (error.strerror or str(error)).partition(" (while")[0]

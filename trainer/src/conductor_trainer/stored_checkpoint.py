@@ -12,7 +12,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -131,25 +131,23 @@ def _files_of(folder: Path) -> Iterator[Path]:
             yield from sorted(path for path in part.rglob("*") if path.is_file())
 
 
-def fetch_files(
-    artifacts: Artifacts, stored: StoredCheckpoint, folder: Path, is_wanted: Callable[[str], bool]
-) -> None:
+def fetch_files(artifacts: Artifacts, files: Sequence[StoredFile], folder: Path) -> None:
     """Copies files to a folder. Raises `CheckpointUnreadable` where one is gone or altered."""
 
     def fetch(file: StoredFile) -> None:
-        path = folder / file.path
+        path, key = folder / file.path, _key_of(file.sha256)
         path.parent.mkdir(parents=True, exist_ok=True)
-        is_there = artifacts.fetch(_key_of(file.sha256), path)
+        is_there = artifacts.fetch(key, path)
         if not is_there or _sha256_of(path) != file.sha256:
             what = "was altered" if is_there else "is not there"
             raise CheckpointUnreadable(
-                f"{_key_of(file.sha256)} in {artifacts.url}, {file.path} of a checkpoint, {what}: "
-                "put back a copy, or go on from another checkpoint."
+                f"{key} in {artifacts.url}, {file.path} of a checkpoint, {what}: put back a copy, "
+                "or go on from another checkpoint."
             )
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _ in pool.map(fetch, [file for file in stored.files if is_wanted(file.path)]):
-            pass
+        # The first failure is raised here.
+        list(pool.map(fetch, files))
 
 
 def _sha256_of(path: Path) -> str:

@@ -9,12 +9,11 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer
 from transformers.models.qwen2.tokenization_qwen2 import PRETOKENIZE_REGEX
 
-from conductor_trainer.contract import TinyBase
-from conductor_trainer.errors import BadRequest
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.model import CHATML_TEMPLATE, END_OF_TEXT, END_OF_TURN, START_OF_TURN
 
 
-def build_tiny(base: TinyBase, texts: Sequence[str], seed: int, folder: Path) -> None:
+def build_tiny(base: JsonObject, texts: Sequence[str], seed: int, folder: Path) -> None:
     """Saves model and tokenizer as any Hugging Face model is saved."""
     tokenizer = train_tokenizer(texts, base["vocabulary"])
     tokenizer.save_pretrained(folder)
@@ -72,16 +71,3 @@ def train_tokenizer(texts: Sequence[str], vocabulary: int) -> Qwen2Tokenizer:
     )
     tokenizer.chat_template = CHATML_TEMPLATE
     return tokenizer
-
-
-def read_texts(path: Path) -> list[str]:
-    """One JSON string a line. Raises `BadRequest`."""
-    texts: list[str] = []
-    for number, line in enumerate(path.open(), start=1):
-        text = json.loads(line) if line.startswith('"') else None
-        if not isinstance(text, str):
-            raise BadRequest(f"Line {number} of the tokenizer's texts must be a JSON string.")
-        texts.append(text)
-    if not texts:
-        raise BadRequest("There are no texts to train the tokenizer on: the file is empty.")
-    return texts

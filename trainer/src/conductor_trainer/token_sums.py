@@ -8,14 +8,6 @@ import torch
 from conductor_trainer.tensors import Tensors
 
 
-@dataclass(frozen=True)
-class Clip:
-    """Ratios outside `1 - low` to `1 + high` stop counting where that would widen the gap."""
-
-    low: float
-    high: float
-
-
 @dataclass
 class TokenSums:
     """Sums over the completion tokens of one or more forward passes."""
@@ -32,9 +24,16 @@ class TokenSums:
     largest_gap: float = 0.0
 
     def add(
-        self, batch: Tensors, logprobs_BC: torch.Tensor, entropies_BC: torch.Tensor, clip: Clip
+        self,
+        batch: Tensors,
+        logprobs_BC: torch.Tensor,
+        entropies_BC: torch.Tensor,
+        clip: tuple[float, float],
     ) -> None:
-        """Counts one pass over a micro batch; `logprobs_BC` are the policy's."""
+        """Counts one pass over a micro batch; `logprobs_BC` are the policy's.
+
+        Ratios outside `1 - clip[0]` to `1 + clip[1]` do not count where that would widen the gap.
+        """
         is_token_BC = batch["completion_mask"].bool()
         if not is_token_BC.any():
             return
@@ -47,8 +46,8 @@ class TokenSums:
             log_ratio_to("old_per_token_logps"),
         )
         advantage_N = batch["advantages"][:, None].expand_as(logprobs_BC)[is_token_BC]
-        is_too_high_N = (moved_N.exp() > 1 + clip.high) & (advantage_N > 0)
-        is_too_low_N = (moved_N.exp() < 1 - clip.low) & (advantage_N < 0)
+        is_too_high_N = (moved_N.exp() > 1 + clip[1]) & (advantage_N > 0)
+        is_too_low_N = (moved_N.exp() < 1 - clip[0]) & (advantage_N < 0)
         self.tokens += off_sampler_N.numel()
         self.ratio += off_sampler_N.exp().sum().item()
         # Estimates KL(sampling || trained) without bias, and is never negative:

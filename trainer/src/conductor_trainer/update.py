@@ -1,35 +1,53 @@
 """One cycle of learning: a checkpoint and a batch become the next checkpoint."""
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from conductor_trainer.checkpoint import Record, describe, identity_of, require_record
-from conductor_trainer.contract import CheckpointName, JsonObject, UpdateRequest
-from conductor_trainer.learn import last_step_of, learn, metrics_of
-from conductor_trainer.learn_together import learn_together
-from conductor_trainer.make_once import make_once
-from conductor_trainer.record import Made
+from conductor_trainer.batch import Expected, expect, read_batch
+from conductor_trainer.checkpoint import (
+    TRAINER_FOLDER,
+    Record,
+    checkpoint_folder,
+    describe,
+    identity_of,
+    make_checkpoint,
+    require_record,
+)
+from conductor_trainer.contract import CheckpointName, JsonObject
+from conductor_trainer.errors import NonFiniteLoss
+from conductor_trainer.grpo_config import grpo_config, require_steps_left
+from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
+from conductor_trainer.model import Policy, load_policy, load_tokenizer, pad_id_of
+from conductor_trainer.optimizer_state import save_state
+from conductor_trainer.ranks import learn_together
+from conductor_trainer.record import Made, join_ranks, load_together, save_made
+from conductor_trainer.tensors import share_of_rank, to_tensors
+from conductor_trainer.token_sums import TokenSums, add_up
+
+Report = Callable[[str], None]
 
 
-def update(
-    root: Path, request: UpdateRequest, batch: Path, report: Callable[[str], None]
-) -> JsonObject:
-    """Makes the checkpoint of a cycle, or finds it where the same request made it before."""
+def update(root: Path, request: JsonObject, batch: Path, report: Report) -> JsonObject:
+    """Makes the checkpoint of a cycle."""
     target = CheckpointName(trainRun=request["trainRun"], name=f"{request['cycle']:06}")
-    identity = identity_of("update", request)
 
     def build(temporary: Path) -> Record:
         started = time.perf_counter()
         config, parent = request["config"], require_record(root, request["parent"])
+        # Another run's checkpoint is the beginning of this one's steps.
+        is_same_run = request["parent"]["trainRun"] == request["trainRun"]
         made = Made(
             root,
             temporary,
             target,
-            identity,
+            identity_of("update", request),
             parent.base,
             config,
-            last_step_of(request, parent),
+            (parent.step if is_same_run else 0) + config["iterations"],
             request["parent"],
             parent.first or request["parent"],
         )
@@ -39,5 +57,88 @@ def update(
 
         return learn_together("update", learn, made, request, batch, outcome_of, report)
 
-    record, replayed = make_once(root, target, identity, build)
-    return describe(target, record, replayed)
+    return describe(target, make_checkpoint(root, target, build), replayed=False)
+
+
+def learn(
+    made: Made, request: JsonObject, batch: Path, report: Report
+) -> tuple[Policy, JsonObject]:
+    """Learns from a batch, and saves what the next update continues from below `temporary`.
+
+    Returns the policy, and what one process has to tell.
+    """
+    root, config = made.root, made.config
+    parent = require_record(root, request["parent"])
+    last_step = made.step
+    require_steps_left(config, last_step)
+    first = parent.first or request["parent"]
+    state = checkpoint_folder(root, request["parent"]) / TRAINER_FOLDER
+
+    report("loading")
+    tokenizer = load_tokenizer(root / parent.folder)
+    rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
+    rank = join_ranks(config)
+    policy = load_together(root, parent, config, rank)
+    trainer = ExternalGRPOTrainer(
+        model=policy,
+        args=grpo_config(config, last_step, made.temporary),
+        processing_class=tokenizer,
+        batch=share_of_rank(to_tensors(rollouts, config, pad_id_of(tokenizer)), rank),
+        loss=config["loss"],
+        load_reference=lambda: load_policy(root, require_record(root, first), config),
+        stop_after=last_step,
+        report=report,
+    )
+    goes_on = state.is_dir() and request["parent"]["trainRun"] == request["trainRun"]
+    trainer.train(resume_from_checkpoint=str(state) if goes_on else None)
+    report("saving")
+    steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
+    save_state(trainer, made.temporary / TRAINER_FOLDER)
+    save_made(made, policy, root / parent.folder, rank)
+    told = {
+        "steps": steps,
+        "first": asdict(trainer.first_step),
+        "every": asdict(trainer.all_steps),
+    }
+    return policy, told
+
+
+def expected_of(request: JsonObject, parent: Record) -> Expected:
+    """What the batch must agree with: the request, and the checkpoint whose plans it holds."""
+    run, cycle = request["trainRun"], request["cycle"]
+    return expect(run, cycle, request["parent"], parent, request["config"])
+
+
+def metrics_of(told: Sequence[Mapping[str, Any]]) -> JsonObject:
+    """Loss, gradient and how the policy moved over all optimizer steps, the rest at the first.
+
+    Loss and gradient are of all processes in what each of them tells.
+    """
+    steps = told[0]["steps"]
+    first = add_up([TokenSums(**each["first"]) for each in told])
+    every = add_up([TokenSums(**each["every"]) for each in told])
+    metrics = {
+        "loss": _mean([entry["loss"] for entry in steps]),
+        "gradNorm": _mean([entry["grad_norm"] for entry in steps]),
+        "learningRate": steps[-1]["learning_rate"],
+        "ratio": first.mean(first.ratio),
+        "samplerGap": first.mean(first.sampler_gap),
+        "logprobGap": first.largest_gap,
+        "weight": first.mean(first.weight),
+        "weightLimited": first.mean(first.limited),
+        "policyGap": every.mean(every.policy_gap),
+        "clipShare": every.mean(every.clipped),
+        "kl": every.mean(every.k3),
+        "entropy": first.mean(first.entropy),
+        "tokens": int(first.tokens),
+    }
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            raise NonFiniteLoss(
+                f"The update came to {name} {value}. Nothing was saved: lower the learning rate."
+            )
+    return metrics
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

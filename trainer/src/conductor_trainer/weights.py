@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+
+from safetensors import safe_open
 
 from conductor_trainer.errors import ModelInvalid
 
@@ -11,8 +13,6 @@ SAFELY = {"trust_remote_code": False, "local_files_only": True}
 """For every `from_pretrained`: nothing is fetched, and no code that a folder brings is run."""
 
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
-
-_CHUNK_BYTES = 1 << 22
 
 
 def require_safetensors(folder: Path) -> list[Path]:
@@ -40,46 +40,23 @@ def require_safetensors(folder: Path) -> list[Path]:
     return sorted(files)
 
 
-class _Tensor(NamedTuple):
-    """A tensor's name and type, and where its bytes lie."""
-
-    name: str
-    dtype: str
-    file: Path
-    start: int
-    end: int
-
-
 def weights_sha256(folder: Path) -> str:
     """SHA-256 over names, types and bytes of all tensors in ascending order of names.
 
-    The number of files does not matter, and nothing is loaded into memory. Raises `ModelInvalid`.
+    The number of files does not matter, and no more than a tensor is in memory. Raises
+    `ModelInvalid`.
     """
+    # The worker must not load torch.
+    import torch
+
     digest = hashlib.sha256()
-    for tensor in sorted(_tensors(folder)):
-        digest.update(f"{tensor.name}\0{tensor.dtype}\0".encode())
-        with tensor.file.open("rb") as file:
-            file.seek(tensor.start)
-            remaining = tensor.end - tensor.start
-            while remaining > 0 and (chunk := file.read(min(_CHUNK_BYTES, remaining))):
-                digest.update(chunk)
-                remaining -= len(chunk)
+    with ExitStack() as stack:
+        opened = [
+            stack.enter_context(safe_open(path, framework="pt"))
+            for path in require_safetensors(folder)
+        ]
+        file_of = {name: file for file in opened for name in [*file.keys()]}
+        for name, file in sorted(file_of.items()):
+            digest.update(f"{name}\0{file.get_slice(name).get_dtype()}\0".encode())
+            digest.update(file.get_tensor(name).reshape(-1).view(torch.uint8).numpy())
     return digest.hexdigest()
-
-
-def _tensors(folder: Path) -> list[_Tensor]:
-    """From the headers: a safetensors file is 8 bytes of length, JSON of that length, and data.
-
-    Source: the format's description at https://github.com/huggingface/safetensors#format.
-    """
-    tensors: list[_Tensor] = []
-    for path in require_safetensors(folder):
-        with path.open("rb") as file:
-            header_bytes = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(header_bytes))
-        header.pop("__metadata__", None)
-        data = 8 + header_bytes
-        for name, entry in header.items():
-            start, end = entry["data_offsets"]
-            tensors.append(_Tensor(name, entry["dtype"], path, data + start, data + end))
-    return tensors

@@ -4,8 +4,14 @@ import argparse
 import os
 from pathlib import Path
 
-from conductor_trainer.artifact_options import add_artifact_options, locate_of
-from conductor_trainer.starting import CannotStart, end_with_stdin, require_port, start
+from conductor_trainer.options import (
+    add_address_options,
+    add_artifact_options,
+    add_end_option,
+    locate_of,
+    program_parser,
+)
+from conductor_trainer.starting import CannotStart, end_with_stdin, listen, start
 
 # Before torch reads it: a tiny model loses more time to a second thread than it gains, and one
 # thread always adds its sums in the same order.
@@ -21,8 +27,7 @@ def main() -> None:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    """Prints one line on stdout, `{"url": …}`, and serves policies there."""
-    require_port(options.host, options.port)
+    listening = listen(options.host, options.port)
     for name, folder in options.model:
         if not folder.is_dir():
             raise CannotStart(
@@ -33,8 +38,9 @@ def _serve(options: argparse.Namespace) -> None:
     import torch
     import transformers
 
+    from conductor_trainer.http_answers import serve
     from conductor_trainer.policy_server.policy_cache import PolicyCache
-    from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
+    from conductor_trainer.policy_server.service import PolicyService
 
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
@@ -42,18 +48,12 @@ def _serve(options: argparse.Namespace) -> None:
     policies = PolicyCache(dict(options.model), in_memory=options.in_memory, locate=locate)
     for name in policies.names:
         policies.find(name)
-    server = PolicyHttpServer((options.host, options.port), PolicyService(policies))
-    server.serve_until_stopped()
-    # At once: nobody waits any more for the reply that a thread is still writing.
-    os._exit(0)
+    serve(PolicyService(policies).routes, listening)
 
 
 def _read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="temporal-conductor-trainer policy-server", description=__doc__
-    )
-    parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
-    parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    parser = program_parser("policy-server", __doc__)
+    add_address_options(parser, port=8000)
     parser.add_argument(
         "--model",
         type=_named_folder,
@@ -69,11 +69,7 @@ def _read_arguments() -> argparse.Namespace:
         default=4,
         help="how many policies, those used last, stay in memory (default: 4)",
     )
-    parser.add_argument(
-        "--end-with-stdin",
-        action="store_true",
-        help="stop when standard input ends, as it does with the program that started this one",
-    )
+    add_end_option(parser)
     return parser.parse_args()
 
 

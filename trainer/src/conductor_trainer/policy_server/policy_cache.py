@@ -8,29 +8,20 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from peft import PeftModel
+from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from conductor_trainer.http_answers import (
     ApiError,
-    bad_request,
     loaded_already,
     never_loaded,
-    not_found,
     unknown_model,
 )
 from conductor_trainer.locate import Locate
+from conductor_trainer.model import END_OF_TURN, load_model
 from conductor_trainer.weights import SAFELY, require_safetensors
 
 _SETTINGS = ("config.json", "adapter_config.json")
-
-END_OF_TURN = "<|im_end|>"
-"""Ends a turn of ChatML, in which prompts are written."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +38,7 @@ class Policy:
 def load_policy(folder: Path) -> Policy:
     """Loads a folder with a whole model, or with a LoRA adapter that names its base model."""
     is_adapter = (folder / "adapter_config.json").exists()
-    model = _load_adapter(folder) if is_adapter else _load_model(folder)
+    model = _load_adapter(folder) if is_adapter else load_model(folder)
     tokenizer = AutoTokenizer.from_pretrained(
         folder if _has_tokenizer(folder) else model.name_or_path, **SAFELY
     )
@@ -56,23 +47,12 @@ def load_policy(folder: Path) -> Policy:
     )
 
 
-def _load_model(folder: Path) -> PreTrainedModel:
-    require_safetensors(folder)
-    return AutoModelForCausalLM.from_pretrained(
-        folder, dtype=torch.float32, use_safetensors=True, **SAFELY
-    )
-
-
 def _load_adapter(folder: Path) -> PreTrainedModel:
-    # Imported here, since only servers of adapters need it.
-    from peft import PeftModel
-
     require_safetensors(folder)
     config = json.loads((folder / "adapter_config.json").read_text())
     # Those of a training run name it from where they are.
-    base = _load_model(Path(os.path.normpath(folder / config["base_model_name_or_path"])))
-    adapted = PeftModel.from_pretrained(base, folder)
-    return adapted.merge_and_unload()
+    base = load_model(Path(os.path.normpath(folder / config["base_model_name_or_path"])))
+    return PeftModel.from_pretrained(base, folder).merge_and_unload()
 
 
 def _has_tokenizer(folder: Path) -> bool:
@@ -133,7 +113,7 @@ class PolicyCache:
         try:
             with self._locate(folder) as place:
                 if not any((place / file).exists() for file in _SETTINGS):
-                    raise not_found(f"No adapter or model found for '{name}' in {folder}.")
+                    raise ApiError(404, f"No adapter or model found for '{name}' in {folder}.")
                 self._folders[name] = folder
                 self.find(name)
         except ApiError:
@@ -141,7 +121,8 @@ class PolicyCache:
             raise
         except Exception as error:
             self._folders.pop(name, None)
-            raise bad_request(f"'{name}' cannot be loaded from {folder}: {error}") from error
+            said = f"'{name}' cannot be loaded from {folder}: {error}"
+            raise ApiError(400, said) from error
 
     def unload(self, name: str) -> None:
         """Forgets a name."""

@@ -56,15 +56,6 @@ def sample_replies(
     return [_end(ids, values, policy.end_ids) for ids, values in rows]
 
 
-@torch.inference_mode()
-def score_tokens(policy: Policy, tokens_T: Sequence[int]) -> list[float]:
-    """Log-probability of each token but the first, given all before it, at temperature 1."""
-    ids_1T = torch.tensor([list(tokens_T)])
-    logits_TV = policy.model(input_ids=ids_1T).logits[0, :-1].float()
-    logprobs_TV = torch.log_softmax(logits_TV, -1)
-    return logprobs_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist()
-
-
 def _read(policy: Policy, ids_NT: torch.Tensor, cache: DynamicCache) -> torch.Tensor:
     """Logits of what comes next."""
     out = policy.model(input_ids=ids_NT, past_key_values=cache, use_cache=True, logits_to_keep=1)

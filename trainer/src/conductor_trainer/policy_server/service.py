@@ -1,40 +1,106 @@
 """What the policy server answers: one method a route, from body to body, and HTTP around it."""
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
+from jsonschema import Draft202012Validator
+from starlette.requests import Request
+
+from conductor_trainer.contract import JsonObject, fault_in
 from conductor_trainer.http_answers import (
-    AnsweringServer,
+    ApiError,
     Body,
-    IsWanted,
-    Reply,
-    as_json,
-    bad_request,
-    not_found,
-    read_body,
+    Handler,
+    done,
+    model_list,
     read_text,
 )
-from conductor_trainer.policy_server.completion_request import read_completion_request
+from conductor_trainer.model import logprobs_of
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
-from conductor_trainer.policy_server.sampling import Sampled, sample_replies, score_tokens
+from conductor_trainer.policy_server.sampling import Sampled, sample_replies
+
+_MOST = 2**63 - 1
+
+_SCHEMA = {
+    "type": "object",
+    "required": ["model", "prompt"],
+    "properties": {
+        "model": {"type": "string"},
+        # Token ids, as POST /tokenize makes them.
+        "prompt": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
+        # All replies are sampled at once, each with keys and values of its own in memory.
+        "n": {"type": ["integer", "null"], "minimum": 1, "maximum": 1024},
+        "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": _MOST},
+        "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 2},
+        "max_tokens": {"type": ["integer", "null"], "minimum": 1, "maximum": _MOST},
+        # Of the chosen tokens alone.
+        "logprobs": {"enum": [None, 0]},
+        "prompt_logprobs": {"enum": [None, 0]},
+        # These change a reply, and are not served but for the values that change nothing.
+        "top_p": {"enum": [None, 1]},
+        "top_k": {"enum": [None, -1, 0]},
+        "min_p": {"enum": [None, 0]},
+        "stop": {"enum": [None, []]},
+        "stream": {"enum": [None, False]},
+        "echo": {"enum": [None, False]},
+        "presence_penalty": {"enum": [None, 0]},
+        "frequency_penalty": {"enum": [None, 0]},
+        "repetition_penalty": {"enum": [None, 1]},
+    },
+}
+_VALIDATOR = Draft202012Validator(_SCHEMA)
+
+_DEFAULTS = {"n": 1, "seed": None, "temperature": 1.0, "max_tokens": 16}
+"""OpenAI's own; without a seed there is another reply each time."""
+
+
+def read_completion_request(body: Body) -> JsonObject:
+    """A request, its defaults filled in; it refuses what this server cannot do."""
+    fault = fault_in(_VALIDATOR, body)
+    if fault is not None:
+        raise ApiError(400, f"{fault.removeprefix('.')}, which this server must refuse.")
+    return {**_DEFAULTS, **{name: value for name, value in body.items() if value is not None}}
 
 
 class PolicyService:
-    """The routes of vLLM's server that training and serving use. Calls must come one at a time."""
+    """The routes of vLLM's server that training and serving use; one thread does the work."""
 
     def __init__(self, policies: PolicyCache) -> None:
         self._policies = policies
+        self._turn = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
+        self.routes: dict[str, Handler] = {
+            route: partial(self._work_in_turn, work)
+            for route, work in (
+                ("GET /v1/models", self.models),
+                ("POST /tokenize", self.tokenize),
+                ("POST /v1/completions", self.completions),
+                ("POST /v1/load_lora_adapter", self.load),
+                ("POST /v1/unload_lora_adapter", self.unload),
+            )
+        }
+
+    async def _work_in_turn(
+        self, work: Callable[[Body], Body], body: Body, request: Request
+    ) -> Body:
+        """Does what a request asks for, once those before it are done.
+
+        Clients are killed and others repeat their requests, so a request whose client has gone
+        must not delay the next ones.
+        """
+        async with self._turn:
+            if await request.is_disconnected():
+                return {}
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work, body)
 
     def models(self, _body: Body) -> Body:
         """`GET /v1/models`."""
-        data = [
-            {"id": name, "object": "model", "owned_by": "conductor"}
-            for name in self._policies.names
-        ]
-        return {"object": "list", "data": data}
+        return model_list(self._policies.names)
 
     def tokenize(self, body: Body) -> Body:
         """`POST /tokenize`: token ids of a text, its markers included."""
@@ -46,43 +112,38 @@ class PolicyService:
 
     def completions(self, body: Body) -> Body:
         """`POST /v1/completions`: replies to a prompt of token ids."""
-        request = read_completion_request(body)
-        policy = self._policies.find(request.model)
-        _check_fits(policy, request.prompt_T, request.max_tokens)
-        replies = sample_replies(
-            policy,
-            request.prompt_T,
-            n=request.n,
-            seed=request.seed,
-            temperature=request.temperature,
-            max_tokens=request.max_tokens,
-        )
+        asked = read_completion_request(body)
+        policy, prompt_T = self._policies.find(asked["model"]), asked["prompt"]
+        _check_fits(policy, prompt_T, asked["max_tokens"])
+        names = ("n", "seed", "temperature", "max_tokens")
+        replies = sample_replies(policy, prompt_T, **{name: asked[name] for name in names})
         shared: dict[str, object] = {}
-        if request.with_prompt_logprobs:
-            shared["prompt_logprobs"] = _prompt_logprobs(policy, request.prompt_T)
-        if request.with_token_ids:
-            shared["prompt_token_ids"] = request.prompt_T
+        if "prompt_logprobs" in asked:
+            shared["prompt_logprobs"] = _prompt_logprobs(policy, prompt_T)
+        with_ids = asked.get("return_token_ids") is True
+        if with_ids:
+            shared["prompt_token_ids"] = prompt_T
         completed = sum(len(reply.token_ids) for reply in replies)
         return {
             "id": f"cmpl-{uuid4().hex}",
             "object": "text_completion",
             "created": int(time.time()),
-            "model": request.model,
+            "model": asked["model"],
             "choices": [
                 {
                     "index": index,
                     "text": policy.tokenizer.decode(reply.token_ids, skip_special_tokens=True),
                     "finish_reason": reply.finish_reason,
-                    **({"token_ids": reply.token_ids} if request.with_token_ids else {}),
-                    **({"logprobs": _logprobs(policy, reply)} if request.with_logprobs else {}),
+                    **({"token_ids": reply.token_ids} if with_ids else {}),
+                    **({"logprobs": _logprobs(policy, reply)} if "logprobs" in asked else {}),
                     **shared,
                 }
                 for index, reply in enumerate(replies)
             ],
             "usage": {
-                "prompt_tokens": len(request.prompt_T),
+                "prompt_tokens": len(prompt_T),
                 "completion_tokens": completed,
-                "total_tokens": len(request.prompt_T) + completed,
+                "total_tokens": len(prompt_T) + completed,
             },
         }
 
@@ -90,24 +151,25 @@ class PolicyService:
         """`POST /v1/load_lora_adapter`: names a folder, which may hold a whole model as well."""
         name = read_text(body, "lora_name")
         self._policies.load(name, Path(read_text(body, "lora_path")))
-        return {"message": f"Success: LoRA adapter '{name}' added successfully."}
+        return done(name, "added")
 
     def unload(self, body: Body) -> Body:
         """`POST /v1/unload_lora_adapter`."""
         name = read_text(body, "lora_name")
         self._policies.unload(name)
-        return {"message": f"Success: LoRA adapter '{name}' removed successfully."}
+        return done(name, "removed")
 
 
-def _check_fits(policy: Policy, prompt_T: tuple[int, ...], max_tokens: int) -> None:
+def _check_fits(policy: Policy, prompt_T: Sequence[int], max_tokens: int) -> None:
     if len(prompt_T) + max_tokens > policy.max_positions:
-        raise bad_request(
+        raise ApiError(
+            400,
             f"This model's maximum context length is {policy.max_positions} tokens; the request "
-            f"wants {len(prompt_T)} of prompt and {max_tokens} of reply: shorten one of them."
+            f"wants {len(prompt_T)} of prompt and {max_tokens} of reply: shorten one of them.",
         )
     vocabulary = policy.model.config.vocab_size
     if max(prompt_T) >= vocabulary:
-        raise bad_request(f"Token id {max(prompt_T)} is out of vocabulary ({vocabulary} tokens).")
+        raise ApiError(400, f"Token id {max(prompt_T)} is out of vocabulary ({vocabulary} tokens).")
 
 
 def _logprobs(policy: Policy, reply: Sampled) -> Body:
@@ -118,9 +180,9 @@ def _logprobs(policy: Policy, reply: Sampled) -> Body:
     }
 
 
-def _prompt_logprobs(policy: Policy, prompt_T: tuple[int, ...]) -> list[Body | None]:
+def _prompt_logprobs(policy: Policy, prompt_T: Sequence[int]) -> list[Body | None]:
     """As vLLM gives them: nothing for the first token, then the token by its id."""
-    scores = score_tokens(policy, prompt_T)
+    scores = logprobs_of(policy.model, prompt_T)
     return [
         None,
         *(
@@ -128,30 +190,3 @@ def _prompt_logprobs(policy: Policy, prompt_T: tuple[int, ...]) -> list[Body | N
             for token, score in zip(prompt_T[1:], scores, strict=True)
         ),
     ]
-
-
-class PolicyHttpServer(AnsweringServer):
-    """A policy service over HTTP: many connections, and one thread that works in their order."""
-
-    def __init__(self, address: tuple[str, int], service: PolicyService) -> None:
-        super().__init__(address, self.respond)
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
-        self._routes: dict[str, Callable[[Body], Body]] = {
-            "GET /v1/models": service.models,
-            "POST /tokenize": service.tokenize,
-            "POST /v1/completions": service.completions,
-            "POST /v1/load_lora_adapter": service.load,
-            "POST /v1/unload_lora_adapter": service.unload,
-        }
-
-    def respond(self, route: str, sent: bytes, is_wanted: IsWanted) -> Reply:
-        """Does what a request asks for, once those before it are done.
-
-        Clients are killed and others repeat their requests, so a request whose client has gone
-        must not delay the next ones.
-        """
-        work = self._routes.get(route)
-        if work is None:
-            raise not_found(f"There is no {route}.")
-        body = read_body(sent)
-        return as_json(self._worker.submit(lambda: work(body) if is_wanted() else {}).result())

@@ -2,8 +2,13 @@
 
 import argparse
 
-from conductor_trainer.artifact_options import add_artifact_options, locate_of
-from conductor_trainer.starting import require_port, start
+from conductor_trainer.options import (
+    add_address_options,
+    add_artifact_options,
+    locate_of,
+    program_parser,
+)
+from conductor_trainer.starting import listen, start
 
 _FIELDS = ("{model}", "{folder}", "{port}")
 
@@ -14,9 +19,8 @@ def main() -> None:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    """Serves whole models, after one line on stdout, `{"url": …}`, that says where."""
-    require_port(options.host, options.port)
-    from conductor_trainer.http_answers import AnsweringServer
+    listening = listen(options.host, options.port)
+    from conductor_trainer.http_answers import serve
     from conductor_trainer.restarting_server.inner_server import InnerServer
     from conductor_trainer.restarting_server.service import RestartingService
 
@@ -26,18 +30,14 @@ def _serve(options: argparse.Namespace) -> None:
         grace=options.grace,
         locate=locate_of(options),
     )
-    server = AnsweringServer((options.host, options.port), RestartingService(inner).respond)
-    server.serve_until_stopped()
-    inner.close()
+    serve(RestartingService(inner).routes, listening, inner.close)
 
 
 def _read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="temporal-conductor-trainer restarting-server",
-        description="Serves whole models with a server that is started anew for each.",
+    parser = program_parser(
+        "restarting-server", "Serves whole models with a server that is started anew for each."
     )
-    parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
-    parser.add_argument("--port", type=int, default=8001, help="0 takes a free one")
+    add_address_options(parser, port=8001)
     add_artifact_options(parser, required=False)
     parser.add_argument(
         "--start-limit",

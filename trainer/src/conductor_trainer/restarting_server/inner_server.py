@@ -1,18 +1,17 @@
 """The server behind this one: one process, for one model, started anew for another."""
 
-import time
+import asyncio
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from socket import create_server
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import httpx
 
 from conductor_trainer.http_answers import ApiError
-from conductor_trainer.restarting_server.guarded_process import GuardedProcess
+from conductor_trainer.restarting_server.guard import GuardedProcess
 
 if TYPE_CHECKING:
     # What it imports is missing where this runs in the environment of vLLM alone.
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 _BETWEEN_LOOKS = 0.2
 """Seconds; nothing beside what a server takes to start."""
 
-_END_AFTER = 5.0
-"""Seconds that a process may take to end after its connections have broken."""
-
 
 @dataclass(frozen=True, eq=False)
 class WholeModel:
@@ -31,13 +27,6 @@ class WholeModel:
 
     name: str
     folder: Path
-
-
-@dataclass(frozen=True)
-class _Running:
-    model: WholeModel
-    url: str
-    process: GuardedProcess
 
 
 class InnerServer:
@@ -59,85 +48,68 @@ class InnerServer:
         self.locate = locate
         self._start_limit = start_limit
         self._grace = grace
-        self._turn = Lock()
-        self._running: _Running | None = None
-        self._starts = 0
-        self._failure: ApiError | None = None
-        self._is_closed = False
+        self._process: GuardedProcess | None = None
+        self._model: WholeModel | None = None
+        self._start: asyncio.Task[str] | None = None
 
-    def serve(self, model: WholeModel) -> str:
+    async def serve(self, model: WholeModel) -> str:
         """The URL at which the model is served, now that it is. Raises `ApiError` 503.
 
-        Who waited while a start failed shares in its failure; whoever comes later tries again.
+        At a time it is asked for one model. Who waits for a start shares in its failure; whoever
+        comes later tries again.
         """
-        starts_seen = self._starts
-        with self._turn:
-            running = self._running
-            if (
-                running is not None
-                and running.model is model
-                and not running.process.ends_within(0)
-            ):
-                return running.url
-            if self._starts > starts_seen and self._failure is not None:
-                raise self._failure
-            self._starts += 1
-            self._failure = None
-            self._stop()
-            try:
-                return self._start(model)
-            except ApiError as error:
-                self._failure = error
-                raise
+        is_over = self._start is None or (self._start.done() and not self._is_running())
+        if self._model is not model or is_over:
+            self._model = model
+            self._start = asyncio.create_task(self._start_anew(model))
+        assert self._start is not None
+        return await asyncio.shield(self._start)
 
-    def has_ended(self, url: str) -> bool:
-        """Whether what served at a URL is gone; a broken connection may be seen before the end."""
-        running = self._running
-        return running is None or running.url != url or running.process.ends_within(_END_AFTER)
+    async def close(self) -> None:
+        """Stops what runs, also in the midst of its start."""
+        if self._start is not None:
+            self._start.cancel()
+        await self._stop()
 
-    def close(self) -> None:
-        """Stops what runs, also in the midst of its start, for good."""
-        self._is_closed = True
-        with self._turn:
-            self._stop()
+    def _is_running(self) -> bool:
+        return self._process is not None and self._process.status() is None
 
-    def _start(self, model: WholeModel) -> str:
-        with self.locate(model.folder) as folder:
-            return self._start_on(folder, model)
-
-    def _start_on(self, folder: Path, model: WholeModel) -> str:
-        port = _free_port()
-        fields = {"{model}": model.name, "{folder}": str(folder), "{port}": str(port)}
-        process = GuardedProcess([_fill(word, fields) for word in self._command], self._grace)
-        self._running = _Running(model, f"http://127.0.0.1:{port}", process)
-        problem = self._wait_until_ready(self._running)
+    async def _start_anew(self, model: WholeModel) -> str:
+        await self._stop()
+        with ExitStack() as stack:
+            folder = await asyncio.to_thread(stack.enter_context, self.locate(model.folder))
+            port = _free_port()
+            fields = {"{model}": model.name, "{folder}": str(folder), "{port}": str(port)}
+            command = [_fill(word, fields) for word in self._command]
+            self._process = GuardedProcess(command, self._grace)
+            url = f"http://127.0.0.1:{port}"
+            problem = await self._wait_until_ready(self._process, url)
         if problem is None:
-            return self._running.url
-        self._stop()
+            return url
+        last_words = await self._stop()
         raise ApiError(
             503,
-            "ServiceUnavailableError",
             f"The server for `{model.name}` {problem}. The next request starts it again. It said "
-            f"last: {process.last_words() or 'nothing'}",
+            f"last: {last_words or 'nothing'}",
         )
 
-    def _wait_until_ready(self, running: _Running) -> str | None:
+    async def _wait_until_ready(self, process: GuardedProcess, url: str) -> str | None:
         """What went wrong, if anything did."""
-        deadline = time.monotonic() + self._start_limit
-        with httpx.Client(trust_env=False) as client:
-            while not _is_healthy(client, running.url):
-                if running.process.ends_within(_BETWEEN_LOOKS):
-                    return f"ended with status {running.process.status()}"
-                if time.monotonic() > deadline:
-                    return f"was not ready after {self._start_limit:g} s"
-                if self._is_closed:
-                    return "is not wanted any more: this program is being stopped"
+        try:
+            async with asyncio.timeout(self._start_limit), httpx.AsyncClient(trust_env=False) as it:
+                while not await _is_healthy(it, url):
+                    status = process.status()
+                    if status is not None:
+                        return f"ended with status {status}"
+                    await asyncio.sleep(_BETWEEN_LOOKS)
+        except TimeoutError:
+            return f"was not ready after {self._start_limit:g} s"
         return None
 
-    def _stop(self) -> None:
-        if self._running is not None:
-            self._running.process.stop()
-        self._running = None
+    async def _stop(self) -> str:
+        """What it said last."""
+        process, self._process = self._process, None
+        return "" if process is None else await asyncio.to_thread(process.stop)
 
 
 def _fill(word: str, fields: dict[str, str]) -> str:
@@ -152,8 +124,8 @@ def _free_port() -> int:
         return taken.getsockname()[1]
 
 
-def _is_healthy(client: httpx.Client, url: str) -> bool:
+async def _is_healthy(client: httpx.AsyncClient, url: str) -> bool:
     try:
-        return client.get(f"{url}/health").is_success
+        return (await client.get(f"{url}/health")).is_success
     except httpx.TransportError:
         return False

@@ -1,10 +1,10 @@
 """Whose turn it is, where many want one of several things that exclude each other."""
 
+from asyncio import Event
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from threading import Event, Lock
 
 
 @dataclass
@@ -25,15 +25,14 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self._current: Hashable = None
         self._inside = 0
         self._waiting: OrderedDict[Hashable, _Group] = OrderedDict()
 
-    @contextmanager
-    def turn(self, wanted: Hashable) -> Iterator[None]:
+    @asynccontextmanager
+    async def turn(self, wanted: Hashable) -> AsyncIterator[None]:
         """Waits for a turn, and leaves at the end of the block."""
-        self.ask(wanted).wait()
+        await self.ask(wanted).wait()
         try:
             yield
         finally:
@@ -41,26 +40,20 @@ class Turns:
 
     def ask(self, wanted: Hashable) -> Event:
         """Gets in line. The event is set once the turn has come, which may be so already."""
-        with self._lock:
-            if not self._waiting and (self._inside == 0 or self._current == wanted):
-                self._current = wanted
-                self._inside += 1
-                return _now()
-            group = self._waiting.setdefault(wanted, _Group())
-            group.size += 1
-            return group.may_go
+        if not self._waiting and (self._inside == 0 or self._current == wanted):
+            self._current = wanted
+            self._inside += 1
+            now = Event()
+            now.set()
+            return now
+        group = self._waiting.setdefault(wanted, _Group())
+        group.size += 1
+        return group.may_go
 
     def leave(self) -> None:
         """Ends a turn."""
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0 and self._waiting:
-                self._current, group = self._waiting.popitem(last=False)
-                self._inside = group.size
-                group.may_go.set()
-
-
-def _now() -> Event:
-    event = Event()
-    event.set()
-    return event
+        self._inside -= 1
+        if self._inside == 0 and self._waiting:
+            self._current, group = self._waiting.popitem(last=False)
+            self._inside = group.size
+            group.may_go.set()

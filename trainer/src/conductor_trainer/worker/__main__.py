@@ -4,12 +4,17 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from conductor_trainer.artifact_options import add_artifact_options, add_key_option
+from conductor_trainer.options import (
+    add_artifact_options,
+    add_end_option,
+    add_key_option,
+    program_parser,
+)
 from conductor_trainer.starting import end_with_stdin, start
 
 
 def _read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="temporal-conductor-trainer worker", description=__doc__)
+    parser = program_parser("worker", __doc__)
     add_artifact_options(parser, required=True)
     add_key_option(parser)
     parser.add_argument(
@@ -51,11 +56,7 @@ def _read_arguments() -> argparse.Namespace:
         metavar="SECONDS",
         help="how long a step may go on after SIGTERM; it is tried again elsewhere (default: 30)",
     )
-    parser.add_argument(
-        "--end-with-stdin",
-        action="store_true",
-        help="stop when standard input ends, as it does with the program that started this one",
-    )
+    add_end_option(parser)
     options = parser.parse_args()
     if options.encryption_strict and options.encryption_key_env is None:
         parser.error("--encryption-strict needs the keys: add --encryption-key-env NAME")

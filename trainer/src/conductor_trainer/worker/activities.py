@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,7 @@ from temporalio.exceptions import ApplicationError
 
 from conductor_trainer.checkpoint import collect, describe, identity_of, require_same
 from conductor_trainer.checkpoint_cache import CheckpointCache
-from conductor_trainer.contract import (
-    CheckpointName,
-    JsonObject,
-    StoredBytes,
-    UpdateRequest,
-    check_request,
-)
+from conductor_trainer.contract import CheckpointName, JsonObject, StoredBytes, check_request
 from conductor_trainer.errors import BadRequest, TrainerError
 from conductor_trainer.worker.publish import publish, retire
 from conductor_trainer.worker.steps import StepRunner
@@ -30,6 +24,10 @@ _ATTEMPTS = 3
 """An unknown error may pass by itself, but must not use up a night."""
 
 Fetch = Callable[[StoredBytes], AbstractContextManager[Path]]
+Hold = Callable[[ExitStack], Any]
+"""Has what a step reads lie on this machine until the end. Blocks."""
+
+Report = Callable[[str], None]
 Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
 
 
@@ -143,89 +141,69 @@ class TrainerActivities:
         base = request["base"]
         if base["kind"] == "folder":
             self._allowed.check_base(base["path"])
-        texts = base.get("texts")
-        stored = {} if texts is None else {"texts": texts}
-        return await self._make("init", request, "base", stored, lambda _: None)
+        return await self._make("init", request, "base", base, "texts", lambda _: None)
 
     @_activity("conductor.trainer.warmStart")
     async def warm_start(self, request: Any) -> Any:
         """Teaches a checkpoint by examples."""
-
-        def hold(files: ExitStack) -> None:
-            files.enter_context(self._cache.held(request["parent"]))
-
-        stored = {"examples": request["examples"]}
-        return await self._make("warmStart", request, request["name"], stored, hold)
+        hold = self._hold(request["parent"])
+        return await self._make("warmStart", request, request["name"], request, "examples", hold)
 
     @_activity("conductor.trainer.preflight")
     async def preflight(self, request: Any) -> Any:
         """Reckons, before a night buys anything, whether its updates fit into memory."""
-        with ExitStack() as files:
-            async with _heartbeats() as report:
-                report("fetching")
-                held = self._cache.held(request["checkpoint"])
-                await asyncio.to_thread(files.enter_context, held)
-                return await self._steps.run("preflight", request, {}, report)
+        async with self._ready(self._hold(request["checkpoint"])) as report:
+            return await self._steps.run("preflight", request, {}, report)
 
     @_activity("conductor.trainer.update")
     async def update(self, request: Any) -> Any:
         """Makes one cycle's checkpoint of its parent and a batch of rollouts."""
-        name, stored = f"{request['cycle']:06}", {"batch": request["batch"]}
-        hold = partial(self._hold_for_update, request)
-        made = await self._make("update", request, name, stored, hold)
-        if request["parent"]["trainRun"] == request["trainRun"]:
-            await asyncio.to_thread(self._cache.forget_moments, request["parent"])
-        return made
-
-    def _hold_for_update(self, request: UpdateRequest, files: ExitStack) -> None:
-        parent, config = request["parent"], request["config"]
+        parent, name = request["parent"], f"{request['cycle']:06}"
         goes_on = parent["trainRun"] == request["trainRun"]
-        files.enter_context(self._cache.held(parent, to_go_on=goes_on))
-        if config["loss"]["beta"] != 0:
-            first = self._cache.require(parent).record.first or parent
-            files.enter_context(self._cache.held(first))
+
+        def hold(files: ExitStack) -> None:
+            files.enter_context(self._cache.held(parent, to_go_on=goes_on))
+            if request["config"]["loss"]["beta"] != 0:
+                first = self._cache.require(parent).record.first or parent
+                files.enter_context(self._cache.held(first))
+
+        made = await self._make("update", request, name, request, "batch", hold)
+        if goes_on:
+            await asyncio.to_thread(self._cache.forget_moments, parent)
+        return made
 
     @_activity("conductor.trainer.score")
     async def score(self, request: Any) -> Any:
         """Compares replies that were served with what a checkpoint, and its parent, would give."""
+        paths: dict[str, str] = {}
 
-        def fetch(files: ExitStack) -> dict[str, str]:
+        def hold(files: ExitStack) -> None:
             files.enter_context(self._cache.held(request["checkpoint"]))
             parent = self._cache.require(request["checkpoint"]).record.parent
             if parent is not None and self._cache.find(parent) is not None:
                 files.enter_context(self._cache.held(parent))
-            return {"batch": str(files.enter_context(self._fetch(request["batch"])))}
+            paths["batch"] = str(files.enter_context(self._fetch(request["batch"])))
 
-        with ExitStack() as files:
-            async with _heartbeats() as report:
-                report("fetching")
-                paths = await asyncio.to_thread(fetch, files)
-                return await self._steps.run("score", request, paths, report)
+        async with self._ready(hold) as report:
+            return await self._steps.run("score", request, paths, report)
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
         """Writes a checkpoint as a folder that Hugging Face's libraries load."""
         folder = self._allowed.export_folder(request["directory"])
-        with ExitStack() as files:
-            async with _heartbeats() as report:
-                report("fetching")
-                held = self._cache.held(request["checkpoint"])
-                await asyncio.to_thread(files.enter_context, held)
-                asked = {**request, "directory": str(folder)}
-                return await self._steps.run("export", asked, {}, report)
+        async with self._ready(self._hold(request["checkpoint"])) as report:
+            asked = {**request, "directory": str(folder)}
+            return await self._steps.run("export", asked, {}, report)
 
     @_activity("conductor.trainer.publish")
     async def publish(self, request: Any) -> Any:
         """Loads a checkpoint into the policy servers."""
         self._allowed.check_servers(request["servers"])
-        async with _heartbeats() as report:
+        # For servers that share this folder, and fetch nothing by themselves.
+        async with self._ready(self._hold(request["checkpoint"])) as report:
             report("publishing")
-            with ExitStack() as files:
-                # For servers that share this folder, and fetch nothing by themselves.
-                held = self._cache.held(request["checkpoint"])
-                await asyncio.to_thread(files.enter_context, held)
-                stored = await asyncio.to_thread(self._cache.require, request["checkpoint"])
-                return await publish(stored.record, request)
+            stored = await asyncio.to_thread(self._cache.require, request["checkpoint"])
+            return await publish(stored.record, request)
 
     @_activity("conductor.trainer.retire")
     async def retire(self, request: Any) -> Any:
@@ -242,46 +220,53 @@ class TrainerActivities:
             report("collecting")
             return await asyncio.to_thread(collect, self._cache.root, request)
 
-    async def _make(
-        self,
-        job: str,
-        request: Any,
-        name: str,
-        stored: dict[str, StoredBytes],
-        hold: Callable[[ExitStack], None],
-    ) -> JsonObject:
-        """Has a step make a checkpoint, and keeps it: from then on there is one.
+    def _hold(self, checkpoint: CheckpointName) -> Hold:
+        return lambda files: files.enter_context(self._cache.held(checkpoint))
 
-        One that is there already was made by an attempt before, here or elsewhere. The step gets
-        local copies of what the request names, and what `hold` has stay in the cache.
-        """
-        target = CheckpointName(trainRun=request["trainRun"], name=name)
-        identity = identity_of(job, request)
-
-        def fetch(files: ExitStack) -> dict[str, str]:
-            hold(files)
-            files.enter_context(self._cache.making(target, identity))
-            return {
-                each: str(files.enter_context(self._fetch(place))) for each, place in stored.items()
-            }
-
+    @asynccontextmanager
+    async def _ready(self, hold: Hold) -> AsyncIterator[Report]:
+        """Sends heartbeats, and begins when all lies there."""
         with ExitStack() as files:
             async with _heartbeats() as report:
                 report("fetching")
-                found = await asyncio.to_thread(self._cache.find, target)
-                if found is not None:
-                    require_same(found.record, target, identity)
-                    return describe(target, found.record, replayed=True)
-                paths = await asyncio.to_thread(fetch, files)
-                made = await self._steps.run(job, request, paths, report)
-                report("keeping")
-                record = await asyncio.to_thread(self._cache.keep, target)
-                require_same(record, target, identity)
-                return describe(target, record, made["replayed"])
+                await asyncio.to_thread(hold, files)
+                yield report
+
+    async def _make(
+        self, job: str, request: Any, name: str, named: Any, field: str, hold: Hold
+    ) -> JsonObject:
+        """Has a step make a checkpoint, and keeps it: from then on there is one.
+
+        One that is there already was made by an attempt before, here or elsewhere. The step gets a
+        local copy of what `field` names among the artifacts, and what `hold` has stay in the cache.
+        """
+        target = CheckpointName(trainRun=request["trainRun"], name=name)
+        identity = identity_of(job, request)
+        found = await asyncio.to_thread(self._cache.find, target)
+        if found is not None:
+            require_same(found.record, target, identity)
+            return describe(target, found.record, replayed=True)
+        paths: dict[str, str] = {}
+        is_made = False
+
+        def hold_all(files: ExitStack) -> None:
+            nonlocal is_made
+            hold(files)
+            if field in named:
+                paths[field] = str(files.enter_context(self._fetch(named[field])))
+            is_made = files.enter_context(self._cache.making(target, identity))
+
+        async with self._ready(hold_all) as report:
+            if not is_made:
+                await self._steps.run(job, request, paths, report)
+            report("keeping")
+            record = await asyncio.to_thread(self._cache.keep, target)
+            require_same(record, target, identity)
+            return describe(target, record, replayed=is_made)
 
 
 @asynccontextmanager
-async def _heartbeats() -> AsyncIterator[Callable[[str], None]]:
+async def _heartbeats() -> AsyncIterator[Report]:
     """Sends Temporal a heartbeat with the phase of the work every few seconds."""
     timeout = activity.info().heartbeat_timeout
     pause = min(_HEARTBEAT_SECONDS, timeout.total_seconds() / 3) if timeout else _HEARTBEAT_SECONDS

@@ -7,13 +7,7 @@ from typing import Any
 import httpx
 
 from conductor_trainer.checkpoint import Probe, Record
-from conductor_trainer.contract import (
-    CheckpointName,
-    PublishRequest,
-    PublishResult,
-    RetireRequest,
-    RetireResult,
-)
+from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
 
 _TIMEOUT = httpx.Timeout(300.0, connect=10.0)
@@ -29,7 +23,7 @@ def model_name(checkpoint: CheckpointName) -> str:
     return f"{checkpoint['trainRun']}-{checkpoint['name']}"
 
 
-async def publish(record: Record, request: PublishRequest) -> PublishResult:
+async def publish(record: Record, request: JsonObject) -> JsonObject:
     """Loads a checkpoint everywhere, then proves that each server computes what the trainer did.
 
     Raises `ProbeFailed` beyond the tolerance: other weights, another tokenizer, another precision.
@@ -53,7 +47,7 @@ async def publish(record: Record, request: PublishRequest) -> PublishResult:
     return {"model": model, "logprobGap": max(gaps)}
 
 
-async def retire(request: RetireRequest) -> RetireResult:
+async def retire(request: JsonObject) -> JsonObject:
     """Unloads every checkpoint of a training run that the request does not keep."""
     own = re.compile(rf"{request['trainRun']}-(?:base|warm|warm-[0-9a-f]{{8}}|\d{{6}})")
     kept = {model_name({"trainRun": request["trainRun"], "name": name}) for name in request["keep"]}

@@ -12,8 +12,8 @@ from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.worker import Worker
 
-from conductor_trainer.artifact_options import open_cache, read_keys
 from conductor_trainer.artifacts import stored_file
+from conductor_trainer.options import open_cache, read_keys
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.starting import CannotStart
 from conductor_trainer.worker.activities import Allowed, TrainerActivities

@@ -1,4 +1,4 @@
-"""How programs are told where the artifacts are, and where checkpoints lie on this machine.
+"""Options that several programs have: where they listen, and where artifacts and checkpoints lie.
 
 What may be missing is imported late, see `starting.py`.
 """
@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     from conductor_trainer.encryption import KeyRing
     from conductor_trainer.locate import Locate
 
-_CACHED = 4
+
+def program_parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """The parser of a program that the one command runs by name."""
+    prog = f"temporal-conductor-trainer {name}"
+    return argparse.ArgumentParser(prog=prog, description=description)
+
+
+def add_address_options(parser: argparse.ArgumentParser, *, port: int) -> None:
+    """Adds `--host` and `--port`."""
+    parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
+    parser.add_argument(
+        "--port", type=int, default=port, help=f"0 takes a free one (default: {port})"
+    )
 
 
 def add_artifact_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -38,9 +50,9 @@ def add_artifact_options(parser: argparse.ArgumentParser, *, required: bool) -> 
     parser.add_argument(
         "--cached",
         type=_count,
-        default=_CACHED,
+        default=4,
         metavar="NUMBER",
-        help=f"how many of them stay there, the last used ones (default: {_CACHED})",
+        help="how many of them stay there, the last used ones (default: 4)",
     )
 
 
@@ -51,15 +63,21 @@ def add_key_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_end_option(parser: argparse.ArgumentParser) -> None:
+    """Adds `--end-with-stdin`."""
+    parser.add_argument(
+        "--end-with-stdin",
+        action="store_true",
+        help="stop when standard input ends, as it does with the program that started this one",
+    )
+
+
 def read_keys(options: argparse.Namespace) -> "KeyRing | None":
-    """The keys that the options name. Raises `CannotStart`."""
-    from conductor_trainer.encryption import KeyProblem, read_encryption_keys
+    """The keys that the options name. Raises `KeyProblem`."""
+    from conductor_trainer.encryption import read_encryption_keys
 
     variable = options.encryption_key_env
-    try:
-        return None if variable is None else read_encryption_keys(variable)
-    except KeyProblem as error:
-        raise CannotStart(str(error)) from error
+    return None if variable is None else read_encryption_keys(variable)
 
 
 def open_cache(options: argparse.Namespace) -> "tuple[Artifacts, CheckpointCache]":

@@ -1,4 +1,4 @@
-"""A checkpoint is made once, whole or not at all."""
+"""A checkpoint is made whole or not at all."""
 
 import json
 import os
@@ -11,15 +11,16 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from conductor_trainer.checkpoint import Probe, Record, identity_of, read_record, require_record
-from conductor_trainer.contract import CheckpointName
-from conductor_trainer.errors import (
-    CheckpointMissing,
-    CheckpointUnreadable,
-    Conflict,
-    DiskFull,
+from conductor_trainer.checkpoint import (
+    Probe,
+    Record,
+    identity_of,
+    make_checkpoint,
+    read_record,
+    require_record,
 )
-from conductor_trainer.make_once import make_once
+from conductor_trainer.contract import CheckpointName
+from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable, DiskFull
 from tiny_run import config_of
 
 TARGET = CheckpointName(trainRun="night", name="000001")
@@ -37,29 +38,20 @@ def build(folder: Path) -> Record:
     return record_of("same")
 
 
-def fail(_: Path) -> Record:
-    raise AssertionError("made twice")
-
-
 def files_below(root: Path) -> set[str]:
     return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
 
 
 def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    assert make_once(tmp_path, TARGET, "same", build) == (record_of("same"), False)
+    assert make_checkpoint(tmp_path, TARGET, build) == record_of("same")
     assert read_record(tmp_path, TARGET) == record_of("same")
 
 
-def test_the_same_request_finds_what_is_there(tmp_path: Path) -> None:
-    make_once(tmp_path, TARGET, "same", build)
-    assert make_once(tmp_path, TARGET, "same", fail) == (record_of("same"), True)
-
-
-def test_another_request_is_refused_for_good(tmp_path: Path) -> None:
-    make_once(tmp_path, TARGET, "same", build)
-    with pytest.raises(Conflict, match="night/000001 was made from another request") as failure:
-        make_once(tmp_path, TARGET, "other", fail)
-    assert not failure.value.retryable
+def test_what_was_there_makes_room(tmp_path: Path) -> None:
+    make_checkpoint(tmp_path, TARGET, lambda _: record_of("other"))
+    make_checkpoint(tmp_path, TARGET, build)
+    assert read_record(tmp_path, TARGET) == record_of("same")
+    assert [path.name for path in (tmp_path / "night").iterdir()] == ["000001"]
 
 
 @pytest.fixture
@@ -91,14 +83,14 @@ def test_a_full_disk_is_reported_for_good_whichever_library_met_it(
         return record_of("same")
 
     with pytest.raises(DiskFull, match="took no more while 000001 was written") as failure:
-        make_once(tmp_path, TARGET, "same", fill)
+        make_checkpoint(tmp_path, TARGET, fill)
     assert not failure.value.retryable
-    assert files_below(tmp_path) == {"night/.lock"}
+    assert files_below(tmp_path) == set()
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}", '{"probe": 3}', "[]"])
 def test_a_record_that_cannot_be_read_is_reported_for_good(tmp_path: Path, text: str) -> None:
-    make_once(tmp_path, TARGET, "same", build)
+    make_checkpoint(tmp_path, TARGET, build)
     (tmp_path / "night" / "000001" / "RESULT.json").write_text(text)
     with pytest.raises(CheckpointUnreadable, match=r"night/000001/RESULT.json") as failure:
         require_record(tmp_path, TARGET)
@@ -111,8 +103,8 @@ def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        make_once(tmp_path, TARGET, "same", break_off)
-    assert files_below(tmp_path) == {"night/.lock"}
+        make_checkpoint(tmp_path, TARGET, break_off)
+    assert files_below(tmp_path) == set()
 
 
 def test_what_a_killed_process_left_is_no_checkpoint_and_is_swept_away(tmp_path: Path) -> None:
@@ -123,13 +115,13 @@ def test_what_a_killed_process_left_is_no_checkpoint_and_is_swept_away(tmp_path:
 
     pid = os.fork()
     if pid == 0:
-        make_once(tmp_path, TARGET, "same", be_killed)
+        make_checkpoint(tmp_path, TARGET, be_killed)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
     assert read_record(tmp_path, TARGET) is None
     assert f"night/.tmp-000001-{pid}/model/weights" in files_below(tmp_path)
 
-    make_once(tmp_path, TARGET, "same", build)
-    kept = {"night/.lock", "night/000001/RESULT.json", "night/000001/model/weights"}
+    make_checkpoint(tmp_path, TARGET, build)
+    kept = {"night/000001/RESULT.json", "night/000001/model/weights"}
     assert files_below(tmp_path) == kept
 
 
@@ -139,7 +131,7 @@ def test_a_server_of_another_user_can_read_it(tmp_path: Path) -> None:
         (folder / "model" / "weights").chmod(0o600)
         return record
 
-    make_once(tmp_path, TARGET, "same", build_private)
+    make_checkpoint(tmp_path, TARGET, build_private)
     assert (tmp_path / "night/000001/model/weights").stat().st_mode & 0o777 == 0o644
 
 

@@ -1,0 +1,66 @@
+"""Serves adapters of the artifacts by a vLLM that stands behind, on the same machine.
+
+Everything is passed on. What is to be loaded is fetched from the artifacts first, and vLLM is told
+the folder in which it lies then.
+"""
+
+import asyncio
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+from starlette.requests import Request
+from starlette.responses import Response
+
+from conductor_trainer.http_answers import ApiError, Body, Handler, Relay, read_text
+from conductor_trainer.locate import Locate
+
+
+class FetchingService:
+    """The routes of a policy server, answered by another one."""
+
+    def __init__(self, upstream: str, locate: Locate) -> None:
+        """`upstream` is its URL, without `/v1`."""
+        self._upstream = upstream.rstrip("/")
+        self._locate = locate
+        self._relay = Relay()
+        self._held: dict[str, ExitStack] = {}
+        self.routes: dict[str, Handler] = {
+            "GET /v1/models": self._pass_on,
+            "POST /tokenize": self._pass_on,
+            "POST /v1/completions": self._pass_on,
+            "POST /v1/load_lora_adapter": self._load,
+            "POST /v1/unload_lora_adapter": self._unload,
+        }
+
+    async def _load(self, body: Body, request: Request) -> Response:
+        name, place = read_text(body, "lora_name"), Path(read_text(body, "lora_path"))
+        with ExitStack() as stack:
+            folder = await asyncio.to_thread(stack.enter_context, self._locate(place))
+            found = {"lora_name": name, "lora_path": str(folder)}
+            reply = await self._pass_on(body, request, found)
+            if reply.status_code == 200:
+                # The server behind reads it once more whenever it had to make room.
+                await self._let_go(name)
+                self._held[name] = stack.pop_all()
+            return reply
+
+    async def _unload(self, body: Body, request: Request) -> Response:
+        reply = await self._pass_on(body, request)
+        await self._let_go(read_text(body, "lora_name"))
+        return reply
+
+    async def _let_go(self, name: str) -> None:
+        await asyncio.to_thread(self._held.pop(name, ExitStack()).close)
+
+    async def _pass_on(
+        self, _body: Body, request: Request, changed: Body | None = None
+    ) -> Response:
+        try:
+            return await self._relay.send(self._upstream, request, changed)
+        except httpx.TransportError as error:
+            raise ApiError(
+                503,
+                f"The server behind, {self._upstream}, broke off {request.url.path} "
+                f"({type(error).__name__}): see whether it runs, and what it says.",
+            ) from error
