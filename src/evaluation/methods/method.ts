@@ -43,7 +43,7 @@ export interface MethodEntry {
 }
 
 /** What may stand behind the colon of a method. */
-export interface Argument {
+interface Argument {
   readonly expected: (workers: readonly string[]) => string;
   /** @returns its full form; null for what is not understood */
   readonly read: (text: string, workers: readonly string[]) => string | null;
