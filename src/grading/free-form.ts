@@ -1,8 +1,8 @@
+import { isZero, negative, type Rational, toDouble } from './rational';
 import { finalAnswerOf, normalizeText, shortenBlanks } from './read-answer';
-import { isSameQuantity, readQuantity } from './read-quantity';
+import { isNear, isSameNumber, readNumber } from './read-number';
+import { readUnit, type Unit } from './units';
 import { type Grade, gradeOf, shown } from './verdict';
-
-const VERSION = 'freeform/2';
 
 /** Longer ones list nothing. */
 const MOST_CHARACTERS = 10_000;
@@ -13,12 +13,23 @@ const MOST_ITEMS = 100;
  * but for case, blanks, typesetting and an article before it.
  */
 export function gradeFreeForm(right: string, reply: string): Grade {
+  const say = gradeOf.bind(null, 'freeform/2');
   const answer = finalAnswerOf(reply);
   const text = plain(answer);
-  if (text === '') return gradeOf(VERSION, 'unparseable', null, 'there is no answer');
-  if (text === plain(right)) return gradeOf(VERSION, 'correct', answer, 'it is the same text');
+  if (text === '') return say('unparseable', null, 'there is no answer');
+  if (text === plain(right)) return say('correct', answer, 'it is the same text');
   const items = itemsOf(right);
-  return items.length > 1 ? gradeList(items, answer) : gradeOne(right, answer);
+  if (items.length > 1) {
+    const fault = faultOfList(items, itemsOf(answer));
+    return fault === null ? say('correct', answer, 'it has the same items') : say('wrong', answer, fault);
+  }
+  const wanted = readQuantity(right);
+  if (wanted?.isAll !== true) return say('wrong', answer, `it is another text than ${shown(right)}`);
+  const found = readQuantity(answer);
+  if (found === null) return say('unparseable', null, 'it holds no number');
+  return isSameQuantity(wanted, found)
+    ? say('correct', answer, 'it is the same quantity')
+    : say('wrong', answer, `it is another quantity than ${shown(right)}`);
 }
 
 /** Whether there is anything that an answer could be compared with. */
@@ -26,29 +37,15 @@ export function isFreeForm(right: string): boolean {
   return plain(right) !== '' && right.length <= MOST_CHARACTERS;
 }
 
-function gradeOne(right: string, answer: string): Grade {
-  const wanted = readQuantity(right);
-  if (wanted?.isAll !== true)
-    return gradeOf(VERSION, 'wrong', answer, `it is another text than ${shown(right)}`);
-  const found = readQuantity(answer);
-  if (found === null) return gradeOf(VERSION, 'unparseable', null, 'it holds no number');
-  return isSameQuantity(wanted, found)
-    ? gradeOf(VERSION, 'correct', answer, 'it is the same quantity')
-    : gradeOf(VERSION, 'wrong', answer, `it is another quantity than ${shown(right)}`);
-}
-
-function gradeList(right: readonly string[], answer: string): Grade {
-  const left = itemsOf(answer);
-  if (left.length !== right.length) {
-    const reason = `${right.length} items are right, and it has ${left.length}`;
-    return gradeOf(VERSION, 'wrong', answer, reason);
-  }
+/** Null where both lists have the same items, in any order. */
+function faultOfList(right: readonly string[], left: string[]): string | null {
+  if (left.length !== right.length) return `${right.length} items are right, and it has ${left.length}`;
   for (const item of right) {
     const at = left.findIndex((each) => isSameItem(item, each));
-    if (at === -1) return gradeOf(VERSION, 'wrong', answer, `it lacks ${shown(item)}`);
+    if (at === -1) return `it lacks ${shown(item)}`;
     left.splice(at, 1);
   }
-  return gradeOf(VERSION, 'correct', answer, 'it has the same items');
+  return null;
 }
 
 function isSameItem(right: string, answer: string): boolean {
@@ -68,11 +65,104 @@ function itemsOf(text: string): string[] {
     .replace(/(?:\\?[}\])])\.?$/, '');
   const items = open
     .split(BETWEEN)
-    .map((item) => item.trim().replace(/^(?:[-*•]|\d{1,2}[.)]|and)\s{1,2}/, ''));
-  const filled = items.filter((item) => item !== '');
-  return filled.length > MOST_ITEMS ? [text] : filled;
+    .map((item) => item.trim().replace(/^(?:[-*•]|\d{1,2}[.)]|and)\s{1,2}/, ''))
+    .filter((item) => item !== '');
+  return items.length > MOST_ITEMS ? [text] : items;
 }
 
 function plain(text: string): string {
   return normalizeText(text).replace(/^(?:the|an?)\s/, '');
+}
+
+/** A number and what it counts. */
+interface Quantity {
+  readonly number: Rational;
+  /** Null if there is none that we know. */
+  readonly unit: Unit | null;
+  /** Whether the text consists of it: `about 5 km away` does not. */
+  readonly isAll: boolean;
+}
+
+const WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
+/** The powers of ten that they stand for. */
+const SCALES: Readonly<Record<string, bigint>> = {
+  thousand: 3n,
+  million: 6n,
+  billion: 9n,
+  trillion: 12n,
+};
+const CURRENCY = /(us\$|[$€£¥₹]|\b(?:usd|eur|gbp|jpy|inr))\s?$/i;
+
+/** The last number in a text with its unit, per cent sign or currency; null where there is none. */
+function readQuantity(text: string): Quantity | null {
+  const word = WORDS.indexOf(text.trim().toLowerCase());
+  const inDigits = word === -1 ? text : String(word);
+  // Squares and cubes belong to the unit.
+  const plain = inDigits
+    .replace(/\\([%$])/g, '$1')
+    .replace(/([a-z])\^(?:\{2\}|2)/gi, '$1²')
+    .replace(/([a-z])\^(?:\{3\}|3)/gi, '$1³');
+  const found = readNumber(plain);
+  if (found === null) return null;
+  const signed = found.before.slice(-20).trimEnd().replace(/-$/, '');
+  const currency = CURRENCY.exec(signed)?.[1];
+  const { scale, unit, isShort } = readBehind(found.behind);
+  const number = { ...found.number, ten: found.number.ten + scale };
+  // The sign of `-$5`: a number does not reach over a currency.
+  const isNegative = currency !== undefined && /-\s?$/.test(signed.slice(0, -currency.length));
+  return {
+    number: isNegative ? negative(number) : number,
+    unit: currency === undefined ? unit : readUnit(currency),
+    isAll: found.before.trim().replace(CURRENCY, '').replace(/-$/, '') === '' && isShort,
+  };
+}
+
+/** Reads a word for the size and a unit behind a number; `isShort`: whether that is all, but for two words. */
+function readBehind(behind: string): { scale: bigint; unit: Unit | null; isShort: boolean } {
+  const near = behind.slice(0, 60).trim();
+  const [scaleWord = ''] = /^[a-z]{1,9}\b/i.exec(near) ?? [];
+  const scale = SCALES[scaleWord.toLowerCase()];
+  const tail = (scale === undefined ? near : near.slice(scaleWord.length)).trim();
+  const isShort =
+    behind.length < 60 && tail.split(/\s/).length <= 3 && !/\d/.test(tail.replace(/\^\{?\d/, ''));
+  return { scale: scale ?? 0n, unit: unitAtStart(tail), isShort };
+}
+
+function unitAtStart(text: string): Unit | null {
+  const words = text.split(/\s/, 3);
+  const [first = ''] = words;
+  const whole = readUnit(text.replace(/[.,;!]$/, '')) ?? readUnit(words.slice(0, 2).join(' '));
+  if (whole !== null) return whole;
+  // Short ones are words as well: `5 in total`.
+  const isLast = words.length === 1 || /[.,;!]$/.test(first);
+  return /^[a-z]{1,2}$/i.test(first) && !isLast ? null : readUnit(first.replace(/[.,;!]$/, ''));
+}
+
+/** The error of a conversion. */
+const CONVERTED = 1e-9;
+
+/**
+ * Whether two quantities are the same. A unit that one of them leaves out is taken for the other's; a share may be written
+ * as a number, and an angle in radians.
+ */
+function isSameQuantity(right: Quantity, answer: Quantity): boolean {
+  const [wanted, given] = [right.unit, answer.unit];
+  if (wanted !== null && given !== null) {
+    if (wanted.dimension !== given.dimension) return false;
+    return wanted.factor === given.factor
+      ? isSameNumber(right.number, answer.number)
+      : isSameConverted(right, answer);
+  }
+  if (isSameNumber(right.number, answer.number)) return true;
+  const { dimension = '' } = wanted ?? given ?? {};
+  return ['share', 'angle'].includes(dimension) && isSameConverted(right, answer);
+}
+
+function isSameConverted(right: Quantity, answer: Quantity): boolean {
+  if (isZero(right.number)) return isZero(answer.number);
+  return isNear(inFirstUnit(right), inFirstUnit(answer), CONVERTED);
+}
+
+function inFirstUnit({ number, unit }: Quantity): number {
+  return toDouble(number) * (unit?.factor ?? 1);
 }

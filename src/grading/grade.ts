@@ -1,17 +1,21 @@
 import { gradeCode } from './code/grade-code';
-import { type Graded, gradeByRule, type RuleAnswer } from './grade-by-rule';
+import { gradeFreeForm } from './free-form';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from './mathematics/engine';
 import { gradeMathematics } from './mathematics/grade-mathematics';
 import { mathVerifyProblem } from './mathematics/math-verify';
-import { BUBBLEWRAP, seenAmong } from './sandbox/bubblewrap';
+import type { Graded, Question } from './question';
+import { answerTextOf, normalizeText } from './read-answer';
+import { readChoice, readRightChoice } from './read-choice';
+import { isSameNumber, readFinalNumber, readNumber } from './read-number';
+import { bubblewrap, seenAmong } from './sandbox/bubblewrap';
 import { openSandbox } from './sandbox/open-sandbox';
 import { SandboxError } from './sandbox/sandbox';
-import { type Grade, gradeOf, isClipped } from './verdict';
+import { type Grade, gradeOf, isClipped, shown } from './verdict';
 
 export type { Grade, Verdict } from './verdict';
 
 /** Right answers of all graders. */
-export type RightAnswer = RuleAnswer | Graded<'math'> | Graded<'code'> | Graded<'custom'>;
+export type RightAnswer = { readonly [Grader in Question['grader']]: Graded<Grader> }[Question['grader']];
 
 /**
  * Judges an answer, by the rules of its question's grader. It never throws: where a grader fails, or takes too long, the
@@ -35,9 +39,47 @@ export async function grade(question: RightAnswer, reply: string): Promise<Grade
         null,
         `the activity ${question.activity} judges it, in a training night`,
       );
-    default:
-      return gradeByRule(question, reply);
+    case 'exact':
+      return gradeExact(question, answerTextOf(reply));
+    case 'number':
+      return gradeNumber(question, reply);
+    case 'choice':
+      return gradeChoice(question, reply);
+    case 'freeform':
+      return gradeFreeForm(question.answer, reply);
   }
+}
+
+function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: string): Grade {
+  const say = gradeOf.bind(null, 'exact/1');
+  const wanted = normalizeText(right, caseSensitive);
+  if (wanted === '') return say('ungraded', null, 'the right answer is no text');
+  const isRight = normalizeText(answer, caseSensitive) === wanted;
+  return isRight
+    ? say('correct', answer, 'it is the same text')
+    : say('wrong', answer, `it is another text than ${shown(right)}`);
+}
+
+function gradeNumber({ answer: right, tolerance }: Graded<'number'>, reply: string): Grade {
+  const say = gradeOf.bind(null, 'number/2');
+  const wanted = readNumber(right);
+  if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is no number`);
+  const found = readFinalNumber(reply);
+  if (found === null) return say('unparseable', null, 'it holds no number');
+  return isSameNumber(wanted.number, found.number, tolerance)
+    ? say('correct', found.text, 'it is the same number')
+    : say('wrong', found.text, `it is another number than ${shown(right)}`);
+}
+
+function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string): Grade {
+  const say = gradeOf.bind(null, 'choice/2');
+  const wanted = readRightChoice(right, options);
+  if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is no option`);
+  const found = readChoice(reply, options);
+  if (found.letter === null) return say('unparseable', null, found.reason);
+  return found.letter === wanted
+    ? say('correct', found.letter, 'it is the right option')
+    : say('wrong', found.letter, `the right option is ${wanted}`);
 }
 
 /**
@@ -67,7 +109,7 @@ async function mathematicsProblem(): Promise<string | null> {
 async function sandboxProblem(secrets: readonly string[]): Promise<string | null> {
   try {
     const { name } = await openSandbox();
-    const [seen] = name === BUBBLEWRAP ? seenAmong(secrets) : [];
+    const [seen] = name === bubblewrap.name ? seenAmong(secrets) : [];
     return seen === undefined ? null : `programs would see ${seen} in the sandbox: move it out of /usr`;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;

@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /** A thread or process that answers one request after the other. */
 export interface Helper {
   post(request: unknown): void;
-  /** Its own words come to `onMessage`; `onEnd` is told once why it can answer nothing more. */
-  listen(onMessage: (message: unknown) => void, onEnd: (reason: string) => void): void;
+  /** Its words, the first of which says that it is ready; they end, or throw, when it does. */
+  readonly answers: AsyncIterator<unknown>;
   kill(): void;
 }
 
@@ -27,7 +29,7 @@ const IDLE_MS = 60_000;
  */
 export class Killable {
   private queue: Promise<unknown> = Promise.resolve();
-  private running: { readonly helper: Helper; readonly inbox: Inbox } | null = null;
+  private helper: Helper | null = null;
   private idle: NodeJS.Timeout | undefined;
 
   constructor(
@@ -44,17 +46,19 @@ export class Killable {
 
   stop(): void {
     clearTimeout(this.idle);
-    this.running?.helper.kill();
-    this.running = null;
+    this.helper?.kill();
+    this.helper = null;
   }
 
   private async askNow(request: unknown): Promise<unknown> {
     clearTimeout(this.idle);
     try {
-      if (this.running?.inbox.isOver === true) this.running = null;
-      const { helper, inbox } = (this.running ??= await this.begin());
-      helper.post(request);
-      const answer = await inbox.next(this.limits.answerMs);
+      if (this.helper === null) {
+        this.helper = this.start();
+        await nextAnswer(this.helper, this.limits.startMs);
+      }
+      this.helper.post(request);
+      const answer = await nextAnswer(this.helper, this.limits.answerMs);
       this.idle = setTimeout(() => {
         this.stop();
       }, IDLE_MS).unref();
@@ -64,50 +68,17 @@ export class Killable {
       throw error;
     }
   }
-
-  private async begin(): Promise<{ helper: Helper; inbox: Inbox }> {
-    const helper = this.start();
-    const inbox = new Inbox();
-    helper.listen(inbox.take, inbox.end);
-    await inbox.next(this.limits.startMs).catch((error: unknown) => {
-      helper.kill();
-      throw error;
-    });
-    return { helper, inbox };
-  }
 }
 
-/** Hands the next message to the one who waits for it. */
-class Inbox {
-  private waiting: { resolve(message: unknown): void; reject(error: Error): void } | null = null;
-  private ended: string | null = null;
-
-  get isOver(): boolean {
-    return this.ended !== null;
-  }
-
-  readonly take = (message: unknown): void => {
-    this.waiting?.resolve(message);
-  };
-
-  readonly end = (reason: string): void => {
-    this.ended ??= reason;
-    this.waiting?.reject(new HelperError(reason));
-  };
-
-  async next(limitMs: number): Promise<unknown> {
-    if (this.ended !== null) throw new HelperError(this.ended);
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      return await new Promise((resolve, reject) => {
-        this.waiting = { resolve, reject };
-        timer = setTimeout(() => {
-          reject(new HelperError(`there was no answer in ${limitMs / 1000} s`));
-        }, limitMs);
-      });
-    } finally {
-      clearTimeout(timer);
-      this.waiting = null;
-    }
+async function nextAnswer({ answers }: Helper, limitMs: number): Promise<unknown> {
+  const clock = new AbortController();
+  const late = delay(limitMs, null, { signal: clock.signal }).catch(() => null);
+  try {
+    const next = await Promise.race([answers.next(), late]);
+    if (next === null) throw new HelperError(`there was no answer in ${limitMs / 1000} s`);
+    if (next.done === true) throw new HelperError('it ended');
+    return next.value;
+  } finally {
+    clock.abort();
   }
 }

@@ -132,3 +132,9 @@ function checkFunctionTests({ function: name, tests }: Tests, context: z.Refinem
 
 /** A question of a set that was checked. */
 export type Question = z.output<typeof questionSchema>;
+
+/** A question's part that its grader needs. */
+export type Graded<Grader extends Question['grader']> = Omit<
+  Extract<Question, { readonly grader: Grader }>,
+  'id' | 'question' | 'topic' | 'level' | 'source' | 'date'
+>;

@@ -1,4 +1,4 @@
-import { decimal, isSameRational, negative, power, quotient, type Rational } from './rational';
+import { isSameRational, quotient, type Rational, readRational, toDouble } from './rational';
 import { answerTextOf, boxedIn, shortenBlanks, statementsIn } from './read-answer';
 
 /** Thousands may be set apart by commas or by blanks that never end a line. */
@@ -12,14 +12,9 @@ const POWER_OF_TEN =
 /** The exponent of a unit or of an unknown is no number of its own. */
 const EXPONENT_OF_LETTER = new RegExp(String.raw`([a-z}])${EXPONENT}`, 'gi');
 
-export interface ReadNumber {
-  /** Nearest double. */
-  readonly value: number;
-  readonly exact: Rational;
-}
-
 /** A number within a text, with what stands before and behind it. */
-export interface FoundNumber extends ReadNumber {
+export interface FoundNumber {
+  readonly number: Rational;
   readonly text: string;
   readonly before: string;
   readonly behind: string;
@@ -47,7 +42,9 @@ const MOST_LINKS = 100;
 function readStated(statement: string): FoundNumber | null {
   let found: FoundNumber | null = null;
   for (const part of statement.split('=', MOST_LINKS)) {
-    found = firstNumber(part) ?? found;
+    const plain = spelt(part);
+    const [match] = plain.matchAll(FRACTION_OR_NUMBER);
+    found = (match && numberAt(plain, match)) ?? found;
     if (found !== null && !goesOn(found.behind)) break;
   }
   return found;
@@ -57,12 +54,6 @@ function readStated(statement: string): FoundNumber | null {
 function goesOn(behind: string): boolean {
   const isInBrackets = behind.lastIndexOf('(') > behind.lastIndexOf(')');
   return !isInBrackets && !/[,;]|\.\s|[a-z]{2}/i.test(behind.replace(/\\[a-z]+/gi, ''));
-}
-
-function firstNumber(text: string): FoundNumber | null {
-  const plain = spelt(text);
-  for (const match of plain.matchAll(FRACTION_OR_NUMBER)) return numberAt(plain, match);
-  return null;
 }
 
 /**
@@ -89,41 +80,29 @@ function spelt(text: string): string {
 }
 
 function numberAt(plain: string, match: RegExpExecArray): FoundNumber | null {
-  const [text, over = '', under] = match;
-  const number = under === undefined ? numberOf(over) : quotientOf(numberOf(over), numberOf(under));
+  const [text, over = '', under = '1'] = match;
+  const [one, other] = [numberOf(over), numberOf(under)];
+  const number = one && other && quotient(one, other);
   if (number === null) return null;
   const behind = plain.slice(match.index + text.length);
-  return { ...number, text: text.replace(/\s/g, ''), before: plain.slice(0, match.index), behind };
+  return { number, text: text.replace(/\s/g, ''), before: plain.slice(0, match.index), behind };
+}
+
+/** Null if a power is too large to be worked out. */
+function numberOf(text: string): Rational | null {
+  return readRational(text.replace(/[,\s+]/g, '').replace(/\^(-?\d+)$/, '^{$1}'));
 }
 
 /** Share of the right number by which rounding may miss a tolerance's bound. */
 const ROUNDING = 1e-12;
 
 /** Whether an answer is the right number, but for `tolerance` as a share of the right one. */
-export function isSameNumber(right: ReadNumber, answer: ReadNumber, tolerance = 0): boolean {
-  if (isSameRational(right.exact, answer.exact)) return true;
-  return tolerance > 0 && isNear(right.value, answer.value, tolerance);
+export function isSameNumber(right: Rational, answer: Rational, tolerance = 0): boolean {
+  if (isSameRational(right, answer)) return true;
+  return tolerance > 0 && isNear(toDouble(right), toDouble(answer), tolerance);
 }
 
 /** Nothing is near zero, or near what is too large or too small for a double. */
 export function isNear(right: number, answer: number, tolerance: number): boolean {
   return right !== 0 && Math.abs(answer - right) <= (tolerance + ROUNDING) * Math.abs(right);
-}
-
-function quotientOf(one: ReadNumber | null, other: ReadNumber | null): ReadNumber | null {
-  if (one === null || other === null) return null;
-  const exact = quotient(one.exact, other.exact);
-  return exact && { value: one.value / other.value, exact };
-}
-
-/** Null if a power is too large to be worked out. */
-function numberOf(text: string): ReadNumber | null {
-  const [, minus = '', digits = '', exponent] =
-    /^(-?)([^^]*)(?:\^(.*))?$/.exec(text.replace(/[,\s{}]|\+/g, '')) ?? [];
-  const base = decimal(digits);
-  const times = exponent === undefined ? null : decimal(exponent);
-  const exact = base && (times ? power(base, times) : base);
-  if (exact === null) return null;
-  const value = exponent === undefined ? Number(digits) : Number(digits) ** Number(exponent);
-  return minus === '' ? { value, exact } : { value: -value, exact: negative(exact) };
 }

@@ -26,12 +26,7 @@ function startEcho(): Helper {
   ended.push(once(child, 'close'));
   return {
     post: (request) => child.stdin.write(`${String(request)}\n`),
-    listen: (onMessage, onEnd) => {
-      createInterface({ input: child.stdout }).on('line', onMessage);
-      child.on('close', () => {
-        onEnd('it ended');
-      });
-    },
+    answers: createInterface({ input: child.stdout })[Symbol.asyncIterator](),
     kill: () => child.kill('SIGKILL'),
   };
 }

@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { grade } from '../../src/grading';
-import { askMathVerify, pythonPath } from '../../src/grading/mathematics/math-verify';
-import { confinePython, startPython } from '../../src/grading/sandbox/confined-python';
+import {
+  askMathVerify,
+  confinePython,
+  pythonPath,
+  startPython,
+} from '../../src/grading/mathematics/math-verify';
 import { useGradingPython } from '../support/grading-python';
 import { isThere } from './code/bubblewrap-here';
 import { readPairs } from './mathematics/pairs';
@@ -100,7 +104,7 @@ const NOTHING_DONE = { printed: 'done', errors: '', files: ['kept'] };
   const python = pythonPath();
   const confined = await confinePython(python);
   expect(confined).not.toBeNull();
-  const found = await tryIn((script) => startPython({ python }, confined, ['-c', script]));
+  const found = await tryIn((script) => startPython(python, confined, ['-c', script]));
   expect(found).toEqual(NOTHING_DONE);
 });
 
@@ -108,7 +112,7 @@ test('elsewhere it is hindered from that', async () => {
   const judge = join(__dirname, '../../src/grading/mathematics/math_verify_judge.py');
   const begin = `import runpy; runpy.run_path(${JSON.stringify(judge)}, run_name="judge")["hinder"](2048)`;
   const found = await tryIn((script) => {
-    return startPython({ python: pythonPath() }, null, ['-c', `import socket\n${begin}\n${script}`]);
+    return startPython(pythonPath(), null, ['-c', `import socket\n${begin}\n${script}`]);
   });
   expect(found).toEqual(NOTHING_DONE);
 });

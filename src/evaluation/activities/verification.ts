@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Graded } from '../../grading/grade-by-rule';
+import type { Graded } from '../../grading/question';
 import { answerTextOf } from '../../grading/read-answer';
 import type { Store } from '../../store/store';
 import { keepText } from '../../store/texts';

@@ -1,51 +1,33 @@
+import { decimal, isSameRational } from '../rational';
+
 /**
  * Whether a program printed what it should: the same lines but for blanks around them, each the same text, or the same
  * numbers (LiveCodeBench's rule, which allows numbers no tolerance).
  */
 export function isSameOutput(right: string, printed: string): boolean {
-  const [wanted, given] = [linesOf(right), linesOf(printed)];
-  return (
-    wanted.length === given.length && wanted.every((line, index) => isSameLine(line, given[index] ?? ''))
-  );
-}
-
-function linesOf(text: string): string[] {
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => line.trim());
-}
-
-function isSameLine(right: string, printed: string): boolean {
-  if (right === printed) return true;
-  const [wanted, given] = [right.split(/\s+/), printed.split(/\s+/)];
-  if (wanted.length !== given.length) return false;
-  return wanted.every((token, index) => {
-    const number = normalizeDecimal(token);
-    return number !== null && number === normalizeDecimal(given[index] ?? '');
+  return isSameList(right.trim().split('\n'), printed.trim().split('\n'), (wanted, given) => {
+    if (wanted.trim() === given.trim()) return true;
+    return isSameList(wanted.trim().split(/\s+/), given.trim().split(/\s+/), isSameToken);
   });
 }
 
-/** One text for all ways to write a decimal number; null for anything else. */
-function normalizeDecimal(token: string): string | null {
-  const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,15}))?$/i.exec(token);
-  if (match === null) return null;
-  const [, sign, whole = '', fraction = '', power = '0'] = match;
-  const digits = whole + fraction;
-  if (digits === '') return null;
-  const significant = trimZeros(digits);
-  if (significant.text === '') return '0';
-  const exponent = Number(power) - fraction.length + significant.behind;
-  return `${sign === '-' ? '-' : ''}${significant.text}e${exponent}`;
+function isSameList<Each>(
+  right: readonly Each[],
+  given: readonly Each[],
+  isSameEach: (right: Each, given: Each) => boolean,
+): boolean {
+  return (
+    right.length === given.length &&
+    right.every((each, index) => {
+      const other = given[index];
+      return other !== undefined && isSameEach(each, other);
+    })
+  );
 }
 
-/** Without zeros around it, in a loop: a pattern takes quadratic time to find those at the end. */
-function trimZeros(digits: string): { readonly text: string; readonly behind: number } {
-  let from = 0;
-  let to = digits.length;
-  while (from < to && digits[from] === '0') from += 1;
-  while (to > from && digits[to - 1] === '0') to -= 1;
-  return { text: digits.slice(from, to), behind: digits.length - to };
+function isSameToken(right: string, printed: string): boolean {
+  const [wanted, given] = [decimal(right), decimal(printed)];
+  return wanted !== null && given !== null && isSameRational(wanted, given);
 }
 
 /** A JSON value in which a string begins with `s`, and a number or truth value is a string that begins with `n`. */

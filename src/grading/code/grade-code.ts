@@ -1,4 +1,4 @@
-import type { Graded } from '../grade-by-rule';
+import type { Graded } from '../question';
 import { answerTextOf } from '../read-answer';
 import { openSandbox, type ReadySandbox } from '../sandbox/open-sandbox';
 import { type ProgramLimits, type ProgramRun, SandboxError } from '../sandbox/sandbox';

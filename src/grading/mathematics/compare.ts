@@ -1,9 +1,8 @@
 import { normalizeText } from '../read-answer';
 import type { Unit } from '../units';
 import type { Comparison, EngineJob } from './engine';
-import { isSameRational } from '../rational';
-import { readRational } from './read-rational';
-import type { Relation, Scalar, Shape } from './shape';
+import { isSameRational, readRational } from '../rational';
+import { MATRIX, type Relation, type Scalar, type Shape, type Tuple } from './shape';
 
 /** Has the engine compare two expressions, or two equations. */
 export type AskEngine = (job: EngineJob) => Promise<Comparison>;
@@ -21,29 +20,8 @@ export async function compareShapes(right: Shape, answer: Shape, ask: AskEngine)
     return textOf(right) === textOf(answer) ? 'same' : 'no';
   if (right.kind === 'scalar' && answer.kind === 'scalar') return compareScalars(right, answer, ask);
   if (right.kind === 'many' && answer.kind === 'many') return compareMany(right.items, answer.items, ask);
-  return compareOrdered(right, answer, ask);
-}
-
-async function compareOrdered(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
   if (right.kind === 'tuple' && answer.kind === 'tuple') return compareTuples(right, answer, ask);
-  if (right.kind === 'matrix' && answer.kind === 'matrix') {
-    const isSameSize = sizesOf(right.rows) === sizesOf(answer.rows);
-    return isSameSize ? compareEach(right.rows.flat(), answer.rows.flat(), ask) : 'different';
-  }
-  const pair = [right, answer];
-  return pair.some(isLetterR) && pair.some(isWholeLine) ? 'same' : 'no';
-}
-
-type Tuple = Extract<Shape, { readonly kind: 'tuple' }>;
-
-async function compareTuples(right: Tuple, answer: Tuple, ask: AskEngine): Promise<Comparison> {
-  const isSamePair = right.open === answer.open && right.close === answer.close;
-  const items = await compareEach(right.items, answer.items, ask);
-  return items === 'same' && !isSamePair ? 'different' : items;
-}
-
-function sizesOf(rows: readonly (readonly Shape[])[]): string {
-  return rows.map((row) => row.length).join(' ');
+  return 'no';
 }
 
 /** Reads words, with or without `\text`; null for anything else. */
@@ -52,16 +30,12 @@ function textOf(shape: Shape): string | null {
   return shape.kind === 'scalar' ? normalizeText(shape.latex) : null;
 }
 
-/** All real numbers, as a letter and as an interval. */
-function isLetterR(shape: Shape): boolean {
-  return shape.kind === 'scalar' && shape.latex === '\\mathbb{R}';
-}
-
-function isWholeLine(shape: Shape): boolean {
-  if (shape.kind !== 'tuple') return false;
-  return (
-    shape.items.map((item) => (item.kind === 'scalar' ? item.latex : '')).join(' ') === '-\\infty \\infty'
-  );
+async function compareTuples(right: Tuple, answer: Tuple, ask: AskEngine): Promise<Comparison> {
+  // A matrix may be meant for a vector.
+  if ((right.open === MATRIX) !== (answer.open === MATRIX)) return 'no';
+  const isSamePair = right.open === answer.open && right.close === answer.close;
+  const items = await compareEach(right.items, answer.items, ask);
+  return items === 'same' && !isSamePair ? 'different' : items;
 }
 
 async function compareEach(
@@ -123,17 +97,13 @@ async function compareRelations(right: Shape, answer: Shape, ask: AskEngine): Pr
   if (right.operator !== answer.operator) return 'no';
   return ask({
     kind: right.operator === '=' ? 'equation' : 'inequality',
-    right: sides(right),
-    answer: sides(answer),
+    right: [right.left, right.right],
+    answer: [answer.left, answer.right],
   });
 }
 
 function valueOf(shape: Shape): Shape | null {
   return shape.kind === 'relation' ? shape.value : shape;
-}
-
-function sides({ left, right }: Relation): readonly [string, string] {
-  return [left, right];
 }
 
 async function compareScalars(right: Scalar, answer: Scalar, ask: AskEngine): Promise<Comparison> {

@@ -1,7 +1,9 @@
+import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { reasonOf } from '../../reason-of';
 import { type Helper, HelperError, Killable } from '../killable';
 
 /**
@@ -22,12 +24,10 @@ const PACKAGE = '@cortex-js/compute-engine';
 /** 46 MB that only the grader of mathematics needs. */
 export const INSTALL_COMPUTE_ENGINE = `npm install ${PACKAGE}@0.140`;
 
-const LIMITS = { startMs: 60_000, answerMs: 3_000 };
-/** A tower of exponents asks for more, and ends the thread. */
-const MEMORY_MB = 512;
-
 /** Plain JavaScript beside the sources: a thread loads a file as it lies, in the package as in a test. */
 const THREAD = join(__dirname, '../../../src/grading/mathematics/engine-thread.cjs');
+/** A tower of exponents asks for more, and ends the thread. */
+const MEMORY_MB = 512;
 
 let version: string | null | undefined;
 
@@ -48,35 +48,31 @@ function findVersion(): string | null {
 }
 
 /** One for a process: its first request loads compute-engine, in a thread of its own. */
-const thread = new Killable(startThread, LIMITS);
+const thread = new Killable(startThread, { startMs: 60_000, answerMs: 3_000 });
 
 /** @throws HelperError where the engine fails, which says nothing about the answer */
 export async function askEngine(job: EngineJob): Promise<Comparison> {
-  const answer = await thread.ask(job);
-  if (answer === 'same' || answer === 'different' || answer === 'no' || answer === 'unknown') return answer;
-  throw new HelperError(`compute-engine answered ${JSON.stringify(answer)}`);
+  return (await thread.ask(job)) as Comparison;
 }
 
 function startThread(): Helper {
-  const worker = new Worker(THREAD, {
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
-    stdout: true,
-    stderr: true,
-  });
+  const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MB };
+  const worker = new Worker(THREAD, { resourceLimits, stdout: true, stderr: true });
+  worker.unref();
   return {
     post: (request) => {
       worker.postMessage(request);
     },
-    listen: (onMessage, onEnd) => {
-      worker.on('message', onMessage);
-      worker.on('error', (error) => {
-        onEnd(error.message);
-      });
-      worker.on('exit', () => {
-        onEnd('its thread ended');
-      });
-      worker.unref();
-    },
+    answers: messagesOf(worker),
     kill: () => void worker.terminate(),
   };
+}
+
+async function* messagesOf(worker: Worker): AsyncGenerator<unknown> {
+  try {
+    const messages = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[unknown]>;
+    for await (const [message] of messages) yield message;
+  } catch (error) {
+    throw new HelperError(reasonOf(error));
+  }
 }

@@ -24,12 +24,21 @@ export async function gradeMathematics(right: string, reply: string): Promise<Gr
   if (answer.length > MOST_CHARACTERS) {
     return gradeOf(RULES, 'wrong', answer, `it is longer than ${MOST_CHARACTERS} characters`);
   }
-  const first = await compareFirst(right, answer);
-  const versions = first.asked ? [RULES, `compute-engine/${engineVersion() ?? 'none'}`] : [RULES];
-  const say = gradeOf.bind(null, versions.join(' '));
-  if (first.comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
-  if (first.comparison === 'different') return say('wrong', answer, `it differs from ${shown(right)}`);
-  return gradeSecond({ right, answer, first, versions });
+  const first = await askFirst(right, answer);
+  const isOpen = first.comparison === 'no' || first.comparison === 'unknown';
+  const second = isOpen ? await askSecond(right, answer) : null;
+  const version = [RULES, ...first.version, ...(second?.version ?? [])].join(' ');
+  const say = (verdict: Grade['verdict'], reason: string): Grade => gradeOf(version, verdict, answer, reason);
+  const said = [first.comparison, second?.comparison];
+  if (said.includes('same')) return say('correct', `it equals ${shown(right)}`);
+  if (said.includes('different')) return say('wrong', `it differs from ${shown(right)}`);
+  // A failed second tier may say yes the next time.
+  if (said.includes('no') && second?.hasFailed !== true) {
+    const doubt = second?.problem == null ? '' : `, but ${second.problem}`;
+    return say('wrong', `it is not seen to equal ${shown(right)}${doubt}`);
+  }
+  const problems = [first.problem, second?.problem].filter((problem) => problem != null);
+  return say('ungraded', problems.join('; ') || 'it could not be read as mathematics');
 }
 
 /** Where an answer is prose, its conclusion is looked for in so much of its end. */
@@ -50,72 +59,48 @@ function mathematicsIn(answer: string): string {
   return answer;
 }
 
-interface FirstOpinion {
+/** What one tier says. */
+interface Opinion {
   readonly comparison: Comparison;
   /** Why it is unknown, where that is not for what was written. */
   readonly problem: string | null;
-  /** Whether compute-engine had a say. */
-  readonly asked: boolean;
-}
-
-async function compareFirst(right: string, answer: string): Promise<FirstOpinion> {
-  let asked = false;
-  const end = Date.now() + MOST_MS;
-  try {
-    const comparison = await compareShapes(readShape(right), readShape(answer), (job) => {
-      if (engineVersion() === null) throw new HelperError(`it is not installed: ${INSTALL_COMPUTE_ENGINE}`);
-      if (Date.now() > end) throw new HelperError(`it takes longer than ${MOST_MS / 1000} s`);
-      asked = true;
-      return askEngine(job);
-    });
-    return { comparison, problem: null, asked };
-  } catch (error) {
-    if (!(error instanceof HelperError)) throw error;
-    return { comparison: 'unknown', problem: `compute-engine: ${error.message}`, asked };
-  }
-}
-
-/** Comparison that the first tier leaves open. */
-interface OpenQuestion {
-  readonly right: string;
-  readonly answer: string;
-  readonly first: FirstOpinion;
-  readonly versions: readonly string[];
-}
-
-async function gradeSecond({ right, answer, first, versions }: OpenQuestion): Promise<Grade> {
-  const second = await askSecond(right, answer);
-  const { comparison, version } = second;
-  const say = gradeOf.bind(null, [...versions, ...version].join(' '));
-  if (comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
-  // A failed second tier may say yes the next time.
-  if (!second.hasFailed && (comparison === 'no' || first.comparison === 'no')) {
-    const doubt = second.problem === null ? '' : `, but ${second.problem}`;
-    return say('wrong', answer, `it is not seen to equal ${shown(right)}${doubt}`);
-  }
-  const problems = [first.problem, second.problem].filter((problem) => problem !== null);
-  return say('ungraded', answer, problems.join('; ') || 'it could not be read as mathematics');
-}
-
-interface SecondAnswer {
-  readonly comparison: Comparison;
   readonly hasFailed: boolean;
-  readonly problem: string | null;
-  /** Empty where it had no say. */
+  /** Empty where no library had a say. */
   readonly version: readonly string[];
 }
 
-async function askSecond(right: string, answer: string): Promise<SecondAnswer> {
+async function askFirst(right: string, answer: string): Promise<Opinion> {
+  const version = new Set<string>();
+  const end = Date.now() + MOST_MS;
+  try {
+    const comparison = await compareShapes(readShape(right), readShape(answer), (job) => {
+      const installed = engineVersion();
+      if (installed === null) throw new HelperError(`it is not installed: ${INSTALL_COMPUTE_ENGINE}`);
+      if (Date.now() > end) throw new HelperError(`it takes longer than ${MOST_MS / 1000} s`);
+      version.add(`compute-engine/${installed}`);
+      return askEngine(job);
+    });
+    return { comparison, problem: null, hasFailed: false, version: [...version] };
+  } catch (error) {
+    return { ...failed('compute-engine', error), version: [...version] };
+  }
+}
+
+async function askSecond(right: string, answer: string): Promise<Opinion> {
   try {
     const opinion = await askMathVerify(right, answer);
     if (opinion === null) {
       const problem = `math-verify is not installed: ${INSTALL_MATH_VERIFY}`;
-      return { comparison: 'unknown', hasFailed: false, problem, version: [] };
+      return { comparison: 'unknown', problem, hasFailed: false, version: [] };
     }
-    const { comparison, version } = opinion;
-    return { comparison, hasFailed: false, problem: null, version: [`math-verify/${version}`] };
+    const version = [`math-verify/${opinion.version}`];
+    return { comparison: opinion.comparison, problem: null, hasFailed: false, version };
   } catch (error) {
-    if (!(error instanceof HelperError)) throw error;
-    return { comparison: 'unknown', hasFailed: true, problem: `math-verify: ${error.message}`, version: [] };
+    return failed('math-verify', error);
   }
+}
+
+function failed(library: string, error: unknown): Opinion {
+  if (!(error instanceof HelperError)) throw error;
+  return { comparison: 'unknown', problem: `${library}: ${error.message}`, hasFailed: true, version: [] };
 }

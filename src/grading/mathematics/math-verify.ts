@@ -1,26 +1,28 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { isAbsolute, join } from 'node:path';
+import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
 import { reasonOf } from '../../reason-of';
-import { PYTHON } from '../../start-program';
+import { findProgram, PYTHON, runProgram, startProgram } from '../../start-program';
 import { type Helper, HelperError, Killable } from '../killable';
-import { type ConfinedPython, confinePython, startPython } from '../sandbox/confined-python';
+import { CONFINED } from '../sandbox/bubblewrap';
+import { systemCallFilter } from '../sandbox/system-calls';
 import type { Comparison } from './engine';
 
 export const INSTALL_MATH_VERIFY = 'pip install math-verify==0.9.0';
 
-/** It imports sympy, which takes seconds on a busy machine. */
-const LIMITS = { startMs: 60_000, answerMs: 10_000 };
-
 const JUDGE = join(__dirname, '../../../src/grading/mathematics/math_verify_judge.py');
 
-/** State of this process's Python; null until it was asked. */
-let state: { readonly version: string } | { readonly missing: string } | null = null;
+/** It imports sympy, which takes seconds on a busy machine. */
+const judge = new Killable(startJudge, { startMs: 60_000, answerMs: 10_000 });
 
-/** Found out once: whether bubblewrap keeps it in. */
-let confined: { readonly found: ConfinedPython | null } | null = null;
+/** Why there is no math-verify here, once that is known. */
+let missing: string | null = null;
 
-const judge = new Killable(startJudge, LIMITS);
+/** Found out once: the Python that bubblewrap keeps in, if any. */
+let confined: { readonly python: string | null } | null = null;
 
 /** Result of a comparison by math-verify, with its version. */
 export interface SecondOpinion {
@@ -34,27 +36,20 @@ export interface SecondOpinion {
  * @throws HelperError where it fails, or takes too long
  */
 export async function askMathVerify(right: string, answer: string): Promise<SecondOpinion | null> {
-  if (state !== null && 'missing' in state) return null;
+  if (missing !== null) return null;
   try {
-    await findConfinement();
-    const found = await judge.ask({ right, answer });
-    const version = state?.version ?? 'unknown';
-    return { comparison: found === 'same' || found === 'no' ? found : 'unknown', version };
+    confined ??= { python: await confinePython(pythonPath()) };
+    return (await judge.ask({ right, answer })) as SecondOpinion;
   } catch (error) {
-    if (state === null) throw error;
-    if ('missing' in state) return null;
+    if (missing !== null) return null;
     throw error;
   }
-}
-
-async function findConfinement(): Promise<void> {
-  confined ??= { found: await confinePython(pythonPath()) };
 }
 
 /** Why math-verify cannot be asked, with what to do; null where it can. */
 export async function mathVerifyProblem(): Promise<string | null> {
   await askMathVerify('1', '1').catch(() => null);
-  return state !== null && 'missing' in state ? state.missing : null;
+  return missing;
 }
 
 /** `CONDUCTOR_PYTHON`, else the one on the PATH. */
@@ -64,56 +59,76 @@ export function pythonPath(): string {
 }
 
 function startJudge(): Helper {
-  const python = pythonPath();
-  const child = start(python);
-  let words = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-2_000)));
+  const child = start();
   // Ignores writes to a process that is being ended.
   child.stdin.on('error', () => undefined);
-  for (const part of [child, child.stdin, child.stdout, child.stderr]) unref(part);
+  // Lets the process exit while nobody waits for this.
+  child.unref();
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as Partial<Socket>).unref?.();
   return {
     post: (request) => child.stdin.write(`${JSON.stringify(request)}\n`),
-    listen: (onMessage, onEnd) => {
-      createInterface({ input: child.stdout }).on('line', (line) => {
-        const message: unknown = JSON.parse(line);
-        if (isReady(message)) state = { version: message.ready };
-        onMessage(message);
-      });
-      child.on('error', (error) => {
-        state ??= { missing: cannotStart(python, error) };
-        onEnd(error.message);
-      });
-      child.on('close', () => {
-        if (words.includes('ModuleNotFoundError')) {
-          state ??= { missing: `${python} has no math-verify: ${HINT}` };
-        }
-        onEnd(`it ended: ${words.trim().split('\n').at(-1) ?? ''}`);
-      });
-    },
+    answers: answersOf(child),
     kill: () => child.kill('SIGKILL'),
   };
 }
 
-function start(python: string): ChildProcessWithoutNullStreams {
+function start(): ChildProcessWithoutNullStreams {
   try {
-    return startPython({ python }, confined?.found ?? null, ['-u', JUDGE]);
+    return startPython(pythonPath(), confined?.python ?? null, ['-u', JUDGE]);
   } catch (error) {
-    state ??= { missing: cannotStart(python, error) };
-    throw new HelperError(reasonOf(error));
+    throw cannotStart(error);
   }
-}
-
-function cannotStart(python: string, error: unknown): string {
-  return `${python} cannot be started (${reasonOf(error)}): ${HINT}`;
 }
 
 const HINT = `install it with "${INSTALL_MATH_VERIFY}", or name the Python that has it in CONDUCTOR_PYTHON`;
 
-function isReady(message: unknown): message is { readonly ready: string } {
-  return typeof message === 'object' && message !== null && 'ready' in message;
+function cannotStart(error: unknown): HelperError {
+  missing = `${pythonPath()} cannot be started (${reasonOf(error)}): ${HINT}`;
+  return new HelperError(missing);
 }
 
-/** Lets the process exit while nobody waits for this; pipes have `unref` though their type does not say so. */
-function unref(part: { unref?: () => unknown } | object): void {
-  if ('unref' in part) part.unref?.();
+async function* answersOf(child: ChildProcessWithoutNullStreams): AsyncGenerator<unknown> {
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-2_000)));
+  const closed = once(child, 'close').then(() => null, cannotStart);
+  for await (const line of createInterface({ input: child.stdout })) yield JSON.parse(line);
+  const failure = await closed;
+  if (words.includes('ModuleNotFoundError')) missing = `${pythonPath()} has no math-verify: ${HINT}`;
+  throw failure ?? new HelperError(`it ended: ${words.trim().split('\n').at(-1) ?? ''}`);
+}
+
+/** It sees all files, since a Python may lie anywhere; it can write none, and connect to nothing to tell of them. */
+const READ_ONLY = [
+  ...CONFINED,
+  ...['--ro-bind', '/', '/', '--dev', '/dev', '--remount-ro', '/dev', '--proc', '/proc'],
+];
+
+/**
+ * Tries a Python, a path or a name on the PATH, in bubblewrap; null where one of them does not run. Returned is the program
+ * itself, no script that starts it: within the filter nothing is started.
+ */
+export async function confinePython(python: string): Promise<string | null> {
+  const path = isAbsolute(python) ? python : findProgram(python);
+  if (process.platform !== 'linux' || systemCallFilter() === null || path === null) return null;
+  // A program that is not Python could block on standard input, so it gets none.
+  const command = ['/bin/sh', '-c', 'exec "$0" "$@" </dev/null', path, '-I', '-c'];
+  const args = [...READ_ONLY, '--', ...command, 'import sys; print(sys.executable)'];
+  const printed = await runProgram('bwrap', args, { timeoutMs: 60_000 }).catch(() => '');
+  return isAbsolute(printed.trim()) ? printed.trim() : null;
+}
+
+/** Starts a Python that can neither start a program nor connect to anything or write a file where it is confined. */
+export function startPython(
+  python: string,
+  confined: string | null,
+  args: readonly string[],
+): ChildProcessWithoutNullStreams {
+  if (confined === null) return startProgram({ python }, args);
+  const child = startProgram('bwrap', [...READ_ONLY, '--seccomp', '3', '--', confined, '-I', ...args], {
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  const pipe = child.stdio[3] as Writable;
+  pipe.on('error', () => undefined);
+  pipe.end(systemCallFilter());
+  return child as ChildProcessWithoutNullStreams;
 }

@@ -69,10 +69,12 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     compare("x^2-1", "(x-1)(x+1)")  # what it imports when it is first used
     hinder(2048)
-    print(json.dumps({"ready": version("math-verify")}), flush=True)
+    installed = version("math-verify")
+    print('"ready"', flush=True)
     for line in sys.stdin:
         request = json.loads(line)
-        print(json.dumps(compare(request["right"], request["answer"])), flush=True)
+        found = compare(request["right"], request["answer"])
+        print(json.dumps({"comparison": found, "version": installed}), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,19 @@ export type Shape =
   | { readonly kind: 'words'; readonly text: string }
   /** In any order: a list, a set, a union. */
   | { readonly kind: 'many'; readonly items: readonly Shape[] }
-  /** In this order: a point, a vector, an interval. */
-  | {
-      readonly kind: 'tuple';
-      readonly open: string;
-      readonly close: string;
-      readonly items: readonly Shape[];
-    }
-  | { readonly kind: 'matrix'; readonly rows: readonly (readonly Shape[])[] }
+  | Tuple
   | Relation;
+
+/** In this order: a point, a vector, an interval, a matrix with its rows. */
+export interface Tuple {
+  readonly kind: 'tuple';
+  /** Its bracket, or `MATRIX`. */
+  readonly open: string;
+  readonly close: string;
+  readonly items: readonly Shape[];
+}
+
+export const MATRIX = 'matrix';
 
 export interface Scalar {
   readonly kind: 'scalar';
@@ -173,13 +177,17 @@ function readSet(inner: string, depth: number): Shape {
   return many(divide(inner, [',', ';']).map((part) => shapeOf(part, depth + 1)));
 }
 
-const MATRIX = /^\\begin\{([pbvBV]?matrix|array)\}(?:\{[clr|\s]{0,40}\})?(.{0,2000})\\end\{\1\}$/;
+const MATRIX_CELLS = /^\\begin\{([pbvBV]?matrix|array)\}(?:\{[clr|\s]{0,40}\})?(.{0,2000})\\end\{\1\}$/;
 
 function readMatrix(latex: string, depth: number): Shape | null {
-  const body = MATRIX.exec(latex)?.[2];
+  const body = MATRIX_CELLS.exec(latex)?.[2];
   if (body === undefined) return null;
   const rows = body.split('\\\\').filter((row) => row.trim() !== '');
-  return { kind: 'matrix', rows: rows.map((row) => row.split('&').map((cell) => shapeOf(cell, depth + 1))) };
+  return matrix(rows.map((row) => matrix(row.split('&').map((cell) => shapeOf(cell, depth + 1)))));
+}
+
+function matrix(items: readonly Shape[]): Shape {
+  return { kind: 'tuple', open: MATRIX, close: MATRIX, items };
 }
 
 /** `1 \pm \sqrt{2}` is two numbers. */
@@ -208,6 +216,7 @@ const IN_TEXT = /^(.{1,1900}?)\s?\\text\{\s?([^{}]{1,60}?)\s?\}(\^\{[23]\})?$/;
 const AS_WORD = /^(.{0,1900}[\d})])\s?((?:square |cubic )?[a-zA-Z]{2,20}(?:\^\{[23]\})?)$/;
 
 function readScalar(latex: string): Shape {
+  if (latex === '\\mathbb{R}') return interval('(', '-\\infty', '\\infty', ')', 0);
   if (latex.endsWith('%')) return scalar(latex.slice(0, -1), readUnit('%'));
   const angle = DEGREES.exec(latex)?.[1];
   if (angle !== undefined && !OF_AN_ANGLE.test(angle)) return scalar(angle, readUnit('degree'));

@@ -3,10 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { runCommand } from './run-command';
-import { type Program, type ProgramLimits, type ProgramRun, type Sandbox, SandboxError } from './sandbox';
+import { type ProgramLimits, type Sandbox, SandboxError } from './sandbox';
 import { systemCallFilter } from './system-calls';
-
-export const BUBBLEWRAP = 'bubblewrap';
 
 const MB = 1 << 20;
 /** `nobody`: what a worker that is root runs bubblewrap as, since to root no limit of processes applies. */
@@ -18,31 +16,44 @@ const MOST_THREADS = 32;
  * Namespaces of bubblewrap, in which a program sees Python and its libraries alone, and has no network, no rights and no
  * place to write to. It is one process, so that the kernel's limits of a process bound all that it takes.
  */
-export class BubblewrapSandbox implements Sandbox {
-  readonly name = BUBBLEWRAP;
-  readonly places = availableParallelism();
-
-  run({ python, stdin }: Program, limits: ProgramLimits): Promise<ProgramRun> {
+export const bubblewrap: Sandbox = {
+  name: 'bubblewrap',
+  places: availableParallelism(),
+  run: async ({ python, stdin }, limits) => {
+    const filter = systemCallFilter();
+    if (filter === null) {
+      throw new SandboxError(
+        `bubblewrap's limits of memory are for x86-64 and aarch64, and this is ${process.arch}`,
+      );
+    }
+    const args = [...isolation(), '--', ...limitedPython(limits, '/judge/main.py', '/judge/stdin')];
+    const user = process.getuid?.() === 0 ? { uid: NOBODY } : {};
     return runCommand(
-      {
-        file: 'bwrap',
-        args: [...isolation(), '--', ...limitedPython(limits, '/judge/main.py', '/judge/stdin')],
-        texts: [python, stdin, filter()],
-        reports: true,
-        ...(process.getuid?.() === 0 && { uid: NOBODY }),
-      },
+      { file: 'bwrap', args, texts: [python, stdin, filter], reports: true, ...user },
       limits,
     );
-  }
-}
+  },
+  remedyFor: (words) => {
+    if (process.platform !== 'linux') return `bubblewrap is for Linux: ${OTHERWISE}`;
+    const remedy = REMEDIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'Mend that';
+    return `${remedy}; or ${OTHERWISE}`;
+  },
+};
 
-function filter(): Buffer {
-  const found = systemCallFilter();
-  if (found !== null) return found;
-  throw new SandboxError(
-    `bubblewrap's limits of memory are for x86-64 and aarch64, and this is ${process.arch}`,
-  );
-}
+const OTHERWISE =
+  'run SandboxFusion (https://github.com/bytedance/SandboxFusion) elsewhere and name its URL in CONDUCTOR_SANDBOX';
+
+/** By what bubblewrap said, the first that fits. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/ENOENT|Unknown option/, 'Install bubblewrap 0.8 or newer: "apt-get install bubblewrap"'],
+  [/proc/, 'In a container, let bubblewrap mount /proc: "--security-opt systempaths=unconfined" (Docker)'],
+  [
+    /namespace|uid map|Operation not permitted|Permission denied/,
+    'Let users make namespaces: in a container "--security-opt seccomp=unconfined --security-opt apparmor=unconfined" ' +
+      '(Docker), on Ubuntu 24.04 or newer "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"',
+  ],
+  [/python3|prlimit/, 'Install Python 3 and prlimit in /usr: "apt-get install python3 util-linux"'],
+];
 
 /** No process may be made, no namespace entered and no right gained in it. */
 export const CONFINED: readonly string[] = [
@@ -61,7 +72,7 @@ function isolation(): readonly string[] {
     ...['--uid', String(NOBODY), '--gid', String(NOBODY), '--clearenv'],
     ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]),
     ...shownFolders().flatMap((path) => ['--ro-bind', path, path]),
-    ...maskedFolders().flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
+    ...(existsSync(MASKED) ? ['--tmpfs', MASKED, '--remount-ro', MASKED] : []),
     ...['bin', 'lib', 'lib64'].flatMap((name) =>
       existsSync(`/usr/${name}`) ? ['--symlink', `usr/${name}`, `/${name}`] : [],
     ),
@@ -88,7 +99,7 @@ const SHOWN: readonly (readonly [folder: string, names: RegExp])[] = [
 ];
 
 /** Applications lie below what is shown, where npm installs for all users. */
-const MASKED = ['/usr/lib/node_modules'];
+const MASKED = '/usr/lib/node_modules';
 
 /** Lists the folders programs see: never all of `/usr`, where images have applications with their keys and questions. */
 export function shownFolders(): readonly string[] {
@@ -98,17 +109,13 @@ export function shownFolders(): readonly string[] {
   });
 }
 
-function maskedFolders(): readonly string[] {
-  return MASKED.filter((path) => existsSync(path));
-}
-
 /** Filters paths of files and folders by whether programs would see them. */
 export function seenAmong(paths: readonly string[]): readonly string[] {
-  const [shown, masked] = [shownFolders(), maskedFolders()].map((folders) => folders.map(real));
+  const shown = shownFolders().map(real);
   return paths.filter((path) => {
     const place = real(resolve(path));
     const isBelow = (folder: string): boolean => !/^\.\.(?:\/|$)/.test(relative(folder, place));
-    return shown?.some(isBelow) === true && masked?.some(isBelow) !== true;
+    return shown.some(isBelow) && !(existsSync(MASKED) && isBelow(real(MASKED)));
   });
 }
 
@@ -149,11 +156,10 @@ function limitedPython(limits: ProgramLimits, main: string, stdin: string): read
  * No sandbox: a program may read and write whatever this process may, and use its network. Only time, memory and
  * processes are limited.
  */
-export class UnsafeSandbox implements Sandbox {
-  readonly name = 'no-sandbox';
-  readonly places = availableParallelism();
-
-  async run({ python, stdin }: Program, limits: ProgramLimits): Promise<ProgramRun> {
+export const unsafe: Sandbox = {
+  name: 'no-sandbox',
+  places: availableParallelism(),
+  run: async ({ python, stdin }, limits) => {
     if (process.getuid?.() === 0) throw new SandboxError('code without a sandbox is never run as root');
     const folder = await mkdtemp(join(tmpdir(), 'conductor-code-'));
     try {
@@ -164,5 +170,6 @@ export class UnsafeSandbox implements Sandbox {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-  }
-}
+  },
+  remedyFor: () => 'Leave CONDUCTOR_SANDBOX out, and install bubblewrap',
+};

@@ -1,8 +1,8 @@
 import { release } from 'node:os';
 import { Turns } from '../../turns';
-import { BubblewrapSandbox, UnsafeSandbox } from './bubblewrap';
+import { bubblewrap, unsafe } from './bubblewrap';
 import { type Program, type ProgramLimits, type ProgramRun, type Sandbox, SandboxError } from './sandbox';
-import { SandboxFusion } from './sandbox-fusion';
+import { sandboxFusion } from './sandbox-fusion';
 
 const UNSAFE = 'none-unsafe';
 
@@ -34,37 +34,39 @@ export function openSandbox(): Promise<ReadySandbox> {
 }
 
 function choose(setting: string): Sandbox {
-  if (setting === '' || setting === 'bubblewrap') return new BubblewrapSandbox();
-  if (/^https?:\/\/./.test(setting)) return new SandboxFusion(setting);
-  if (setting === UNSAFE) return new UnsafeSandbox();
+  if (setting === '' || setting === bubblewrap.name) return bubblewrap;
+  if (/^https?:\/\/./.test(setting)) return sandboxFusion(setting);
+  if (setting === UNSAFE) return unsafe;
   throw new SandboxError(
     `CONDUCTOR_SANDBOX is ${JSON.stringify(setting)}: expected nothing or bubblewrap, the URL of a SandboxFusion ` +
       `server, or ${UNSAFE}, which lets a model's programs do whatever this process may`,
   );
 }
 
+const PROBE = {
+  python: 'import platform, sys\nprint(platform.python_version(), sys.stdin.read())\n',
+  stdin: 'a sandbox',
+};
 const LIMITS: ProgramLimits = { seconds: 6, memoryMb: 1024, outputBytes: 1000 };
-const GREETING = 'a sandbox';
-const PROBE = 'import platform, sys\nprint(platform.python_version(), sys.stdin.read())\n';
 
 async function tryOut(setting: string): Promise<ReadySandbox> {
   const sandbox = choose(setting);
-  const run = await sandbox.run({ python: PROBE, stdin: GREETING }, LIMITS).catch((error: unknown) => {
-    throw new SandboxError(`${(error as Error).message}. ${remedyFor(sandbox, (error as Error).message)}`);
+  const run = await sandbox.run(PROBE, LIMITS).catch((error: unknown) => {
+    const { message } = error as Error;
+    throw new SandboxError(`${message}. ${sandbox.remedyFor(message)}`);
   });
   const words = run.kind === 'ended' ? `${run.stdout}${run.stderr}`.trim() : run.reason;
   const python = /^(3\.\d+\.\d\S*) a sandbox$/.exec(words)?.[1];
   if (python === undefined) {
-    throw new SandboxError(
-      `${sandbox.name} ran no Python: ${words.slice(-300)}. ${remedyFor(sandbox, words)}`,
-    );
+    const said = words.slice(-300);
+    throw new SandboxError(`${sandbox.name} ran no Python: ${said}. ${sandbox.remedyFor(words)}`);
   }
-  if (sandbox instanceof BubblewrapSandbox && !countsProcesses(release())) {
+  if (sandbox === bubblewrap && !countsProcesses(release())) {
     throw new SandboxError(
       `Linux ${release()} counts processes by user and not by sandbox: use 5.14 or newer, or SandboxFusion`,
     );
   }
-  if (setting === UNSAFE) {
+  if (sandbox === unsafe) {
     process.emitWarning(
       `CONDUCTOR_SANDBOX=${UNSAFE}: programs that models write are run without a sandbox, as this user`,
     );
@@ -80,30 +82,4 @@ async function tryOut(setting: string): Promise<ReadySandbox> {
 function countsProcesses(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);
-}
-
-const OTHERWISE =
-  'or run SandboxFusion (https://github.com/bytedance/SandboxFusion) elsewhere and name its URL in CONDUCTOR_SANDBOX';
-
-/** By what a sandbox said, the first that fits. */
-const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [/ENOENT/, 'Install it: "apt-get install bubblewrap"'],
-  [/Unknown option/, 'Install bubblewrap 0.8 or newer'],
-  [/proc/, 'In a container, let bubblewrap mount /proc: "--security-opt systempaths=unconfined" (Docker)'],
-  [
-    /namespace|uid map|Operation not permitted|Permission denied/,
-    'Let users make namespaces: in a container "--security-opt seccomp=unconfined --security-opt apparmor=unconfined" ' +
-      '(Docker), on Ubuntu 24.04 or newer a profile of AppArmor for /usr/bin/bwrap, or "sysctl -w ' +
-      'kernel.apparmor_restrict_unprivileged_userns=0", on Debian 11 or older "sysctl -w kernel.unprivileged_userns_clone=1"',
-  ],
-  [/python3/, 'Install Python 3 in /usr: "apt-get install python3"'],
-  [/prlimit/, 'Install prlimit: "apt-get install util-linux"'],
-];
-
-function remedyFor(sandbox: Sandbox, words: string): string {
-  if (sandbox instanceof SandboxFusion) return 'Start SandboxFusion there, or correct CONDUCTOR_SANDBOX';
-  if (sandbox instanceof UnsafeSandbox) return 'Leave CONDUCTOR_SANDBOX out, and install bubblewrap';
-  if (process.platform !== 'linux') return `bubblewrap is for Linux: ${OTHERWISE.slice('or '.length)}`;
-  const remedy = REMEDIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'Mend that';
-  return `${remedy}; ${OTHERWISE}`;
 }

@@ -4,7 +4,7 @@ export interface Program {
   readonly stdin: string;
 }
 
-/** Limits of a program. Its processes are counted together, but for the memory that one of them may reserve. */
+/** Limits of a program, which is one process. */
 export interface ProgramLimits {
   /** CPU time: a busy machine takes nothing from it. */
   readonly seconds: number;
@@ -37,6 +37,8 @@ export interface Sandbox {
    * @throws SandboxError where the sandbox itself fails
    */
   run(program: Program, limits: ProgramLimits): Promise<ProgramRun>;
+  /** What to do where it fails with these words. */
+  remedyFor(words: string): string;
 }
 
 /** A sandbox failed, and says nothing of the program. */
@@ -44,8 +46,23 @@ export class SandboxError extends Error {
   override readonly name = 'SandboxError';
 }
 
-/** Programs that wait for a limit of wall-clock time are given so much more of it than of CPU time. */
-export const WALL_CLOCK = 10;
+/** A program may wait: it has ten times as much wall-clock time as CPU time. */
+export function wallSecondsOf({ seconds }: ProgramLimits): number {
+  return 10 * seconds;
+}
 
-/** The last of its words, so that the reason of a failure is among them. */
+/** 128 and the numbers of SIGKILL and SIGXCPU. */
+export const KILLED = 137;
+const CPU_TIME_IS_UP = 152;
+/** The reason of a failure is among a program's last words. */
 export const MOST_STDERR = 2_000;
+
+export function endOf(
+  exitCode: number,
+  { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
+  { seconds }: ProgramLimits,
+): ProgramRun {
+  return exitCode === CPU_TIME_IS_UP
+    ? { kind: 'stopped', reason: `it took more than ${seconds} s of CPU time` }
+    : { kind: 'ended', exitCode, stdout, stderr: stderr.slice(-MOST_STDERR) };
+}
