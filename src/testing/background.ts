@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SimulatedRequest } from './behaviour';
 import { deliverFault, type Delivery, sendJson } from './delivery';
 import type { RequestLog, RequestRecord } from './request-log';
-import type { SimulatedModel } from './simulated-model';
-import { encodeUnfinished, openAiResponses } from './wire/openai-responses';
+import type { SimulatedModel, SimulatedRequest } from './simulated-model';
+import { encodeUnfinished, openAiResponses } from './wire/openai';
 import { encodeOpenAiError } from './wire/wire';
 
 interface Started {

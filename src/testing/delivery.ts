@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Usage } from '../protocol/call';
-import type { Reply, SimulatedRequest } from './behaviour';
 import {
   BROKEN_FAULTS,
   type BrokenFaultKind,
@@ -15,8 +14,8 @@ import {
   type SpoiledFaultKind,
 } from './faults';
 import type { RequestOutcome } from './request-log';
-import type { SimulatedModel } from './simulated-model';
-import { encodeFailed } from './wire/openai-responses';
+import type { Reply, SimulatedModel, SimulatedRequest } from './simulated-model';
+import { encodeFailed } from './wire/openai';
 import type { WholeReply, Wire } from './wire/wire';
 
 type Send = (response: ServerResponse) => void;

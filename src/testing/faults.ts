@@ -21,26 +21,40 @@ export function retryAfterHeaders(retryAfter: RetryAfter | undefined, now: numbe
   return headers[as];
 }
 
-/** Faults that a vendor states in its own error body, under a status of its own. */
-export const ERROR_FAULTS = [
-  'bad-request',
-  'unauthorized',
-  /** A wrong key. Gemini says 400 here, the others 401. */
-  'invalid-key',
-  'forbidden',
-  'not-found',
-  'request-timeout',
-  'too-large',
-  'unprocessable',
-  'rate-limited',
-  /** No money or quota left. Anthropic says 402 here, the others 429. */
-  'quota-exceeded',
-  'server-error',
-  'bad-gateway',
-  'unavailable',
-  'gateway-timeout',
-  'overloaded',
-] as const;
+/**
+ * Faults that a vendor states in its own error body: their status, type and code at OpenAI, type at Anthropic, and status
+ * at Google. Where no money or quota is left, Anthropic says 402; to a wrong key Gemini says 400.
+ */
+export const ERRORS = {
+  'bad-request': [400, 'invalid_request_error', null, 'invalid_request_error', 'INVALID_ARGUMENT'],
+  unauthorized: [401, 'invalid_request_error', null, 'authentication_error', 'UNAUTHENTICATED'],
+  'invalid-key': [
+    401,
+    'invalid_request_error',
+    'invalid_api_key',
+    'authentication_error',
+    'INVALID_ARGUMENT',
+  ],
+  forbidden: [
+    403,
+    'request_forbidden',
+    'unsupported_country_region_territory',
+    'permission_error',
+    'PERMISSION_DENIED',
+  ],
+  'not-found': [404, 'invalid_request_error', 'model_not_found', 'not_found_error', 'NOT_FOUND'],
+  'request-timeout': [408, 'timeout', null, 'timeout_error', 'DEADLINE_EXCEEDED'],
+  'too-large': [413, 'invalid_request_error', null, 'request_too_large', 'INVALID_ARGUMENT'],
+  unprocessable: [422, 'invalid_request_error', null, 'invalid_request_error', 'INVALID_ARGUMENT'],
+  'rate-limited': [429, 'requests', 'rate_limit_exceeded', 'rate_limit_error', 'RESOURCE_EXHAUSTED'],
+  'quota-exceeded': [429, 'insufficient_quota', 'insufficient_quota', 'billing_error', 'RESOURCE_EXHAUSTED'],
+  'server-error': [500, 'server_error', null, 'api_error', 'INTERNAL'],
+  'bad-gateway': [502, 'server_error', null, 'api_error', 'UNAVAILABLE'],
+  unavailable: [503, 'server_error', null, 'api_error', 'UNAVAILABLE'],
+  'gateway-timeout': [504, 'server_error', null, 'timeout_error', 'DEADLINE_EXCEEDED'],
+  overloaded: [529, 'server_error', null, 'overloaded_error', 'UNAVAILABLE'],
+} as const;
+export const ERROR_FAULTS = Object.keys(ERRORS) as readonly ErrorFaultKind[];
 
 /** Faults below the vendor's protocol: a connection or a body that breaks. */
 export const BROKEN_FAULTS = [
@@ -90,7 +104,7 @@ export const FLAWED_FAULTS = [
 
 /** The name of a fault: in a script as `{ fault: kind }`, in the log as `fault:kind`. */
 export type FaultKind = ErrorFaultKind | BrokenFaultKind | SpoiledFaultKind | FlawedFaultKind;
-export type ErrorFaultKind = (typeof ERROR_FAULTS)[number];
+export type ErrorFaultKind = keyof typeof ERRORS;
 export type BrokenFaultKind = (typeof BROKEN_FAULTS)[number];
 export type SpoiledFaultKind = (typeof SPOILED_FAULTS)[number];
 export type FlawedFaultKind = (typeof FLAWED_FAULTS)[number];

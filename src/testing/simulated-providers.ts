@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BackgroundResponses, findLookup } from './background';
-import type { Answer, AnswerFunction, ModelBehaviour } from './behaviour';
 import { type Delivery, prepareAnswer, prepareRejection, sendJson } from './delivery';
 import type { Fault } from './faults';
 import { RequestLog, type RequestObserver, type RequestRecord } from './request-log';
-import { SimulatedModel } from './simulated-model';
+import { type Answer, type AnswerFunction, type ModelBehaviour, SimulatedModel } from './simulated-model';
 import { decodePrompt, findRoute, listModels, type Route } from './wire/route';
 import { encodeOpenAiError } from './wire/wire';
 

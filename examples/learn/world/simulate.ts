@@ -1,4 +1,4 @@
-import type { ModelBehaviour, SimulatedRequest } from '../../../src/testing/behaviour';
+import type { ModelBehaviour, SimulatedRequest } from '../../../src/testing/simulated-model';
 import {
   type SimulatedProviders,
   type Simulation,

@@ -3,9 +3,8 @@ import type { Question } from '../../grading/question';
 import { reasonOf } from '../../reason-of';
 import { bigCodeBench, liveCodeBench } from './code-sets';
 import { type DataFormat, type Mapped, own, pairs, type PlainGrader } from './format';
-import { aime, aimeInCapitals, gpqa, math, math500, mmlu, rlpr } from './known-sets';
-import { openDataFile } from './open-file';
-import type { FileRecord } from './read-records';
+import { aime, gpqa, math, math500, mmlu, rlpr } from './known-sets';
+import { type FileRecord, openDataFile } from './read-records';
 
 /** One row of a file: its question, why it is left out, or what is wrong with it. */
 export type DataRow = Mapped & {
@@ -38,8 +37,7 @@ async function* mapRows(
   grader: PlainGrader | undefined,
 ): AsyncGenerator<DataRow> {
   let format: DataFormat | null = null;
-  for await (const record of records) {
-    const { place } = record;
+  for await (const { place, ...record } of records) {
     if ('problem' in record) yield { place, format, problems: [record.problem] };
     else {
       format ??= detectFormat(file, record.fields, grader);
@@ -67,7 +65,7 @@ function detectFormat(
   grader?: PlainGrader,
 ): DataFormat {
   const hasAll = ({ fields }: DataFormat): boolean => fields.every((field) => field in record);
-  const known = [own, ...SETS, aimeInCapitals].find(hasAll);
+  const known = [own, ...SETS].find(hasAll);
   if (known !== undefined && grader !== undefined) {
     throw new ConfigError(`${file} says how its answers are judged (${known.name}): leave out --grader`);
   }

@@ -14,7 +14,7 @@ export interface DataFormat {
   readonly name: string;
   /** Fields by which its records are known. */
   readonly fields: readonly string[];
-  /** A field of ours by name, and where it comes from, for a person. */
+  /** Names of our fields, and of the fields that they come from. */
   readonly mapping: Readonly<Record<string, string>>;
   /** @throws Error that says what is wrong with the record */
   readonly map: (record: Readonly<Record<string, unknown>>, place: string) => Mapped;
@@ -22,16 +22,12 @@ export interface DataFormat {
 
 interface KnownSet<Schema extends z.ZodObject> extends Pick<DataFormat, 'name' | 'mapping'> {
   readonly schema: Schema;
-  /** `source`, the set's name, is added. */
+  /** What is not taken over as it is; `source`, the set's name, is added. */
   readonly draft: (record: z.output<Schema>) => Record<string, unknown> | { readonly leftOut: string };
 }
 
-export function defineSet<Schema extends z.ZodObject>({
-  name,
-  mapping,
-  schema,
-  draft,
-}: KnownSet<Schema>): DataFormat {
+export function defineSet<Schema extends z.ZodObject>(set: KnownSet<Schema>): DataFormat {
+  const { name, mapping, schema, draft } = set;
   const { error: missing } = schema.safeParse({});
   return {
     name,
@@ -42,7 +38,9 @@ export function defineSet<Schema extends z.ZodObject>({
       if (!success) return { problems: error.issues.map((issue) => explainIssue(issue, record)) };
       const drafted = draft(data);
       if (typeof drafted.leftOut === 'string') return { leftOut: drafted.leftOut };
-      const filled = Object.entries(drafted).filter(([, value]) => value != null && value !== '');
+      const taken = Object.entries(mapping).map(([ours, theirs]): [string, unknown] => [ours, data[theirs]]);
+      const fields = [...new Map([...taken, ...Object.entries(drafted)])];
+      const filled = fields.filter(([, value]) => value != null && value !== '');
       return toQuestion({ source: name, ...Object.fromEntries(filled) });
     },
   };
@@ -61,15 +59,12 @@ export const own: DataFormat = {
   name: 'rows of our own',
   fields: ['question', 'grader'],
   mapping: {},
-  map: (record) =>
-    toQuestion(
-      Object.fromEntries(
-        Object.entries(record).map(([key, value]) => [
-          key,
-          JSON_FIELDS.includes(key) ? fromJson(value) : value,
-        ]),
-      ),
-    ),
+  map(record) {
+    const fields = Object.entries(record).map(([name, value]) => {
+      return [name, JSON_FIELDS.includes(name) ? fromJson(value) : value];
+    });
+    return toQuestion(Object.fromEntries(fields));
+  },
 };
 
 /** Graders that judge by the right answer alone. */

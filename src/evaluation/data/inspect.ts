@@ -1,5 +1,5 @@
 import type { Question } from '../../grading/question';
-import { type DataRow, openDataSet } from './data-set';
+import { openDataSet } from './data-set';
 import type { DataFormat, PlainGrader } from './format';
 import { type Copy, QuestionIndex } from './question-index';
 
@@ -31,12 +31,21 @@ export interface Inspection {
   /** Faults, each with its place. */
   readonly problems: Some<string>;
   /** Questions with the id of an earlier one. */
-  readonly repeatedIds: Some<{ readonly place: string; readonly of: string; readonly id: string }>;
+  readonly repeatedIds: Some<RepeatedId>;
   /** Questions that repeat an earlier one. */
   readonly copies: Some<Copy>;
   /** Questions that repeat one of another file. */
   readonly overlap: (Some<Copy> & { readonly file: string; readonly questions: number }) | null;
 }
+
+interface RepeatedId {
+  readonly place: string;
+  readonly of: string;
+  readonly id: string;
+}
+
+/** What is counted of a question; its text and tests would fill the memory. */
+type Fact = Record<'grader' | 'topic' | 'level' | 'date', string | undefined>;
 
 /**
  * Reads a whole file of questions and reports what is in it.
@@ -52,59 +61,51 @@ export async function inspectDataSet(
 ): Promise<Inspection> {
   const other = against === undefined ? null : await readIndex(against);
   const { kind, rows } = await openDataSet(file, grader);
-  const [graders, topics, levels, leftOut] = [new Counter(), new Counter(), new Counter(), new Counter()];
-  const [problems, overlap] = [new Collection<string>(), new Collection<Copy>()];
-  const repeatedIds = new Collection<Inspection['repeatedIds']['first'][number]>();
+  const facts: Fact[] = [];
+  const problems: string[] = [];
+  const leftOut: string[] = [];
+  const repeatedIds: RepeatedId[] = [];
+  const overlap: Copy[] = [];
   const ids = new Map<string, string>();
   const index = new QuestionIndex();
   let format: DataFormat | null = null;
-  let dates: Inspection['dates'] = null;
-  let [questions, badRows] = [0, 0];
-  const note = ({ id, question, grader, topic, level, date }: Question, place: string): void => {
-    questions += 1;
-    graders.add(grader);
-    topics.add(topic);
-    levels.add(level);
-    if (date !== undefined) dates = widen(dates, date);
+  let badRows = 0;
+  const note = ({ id, question, grader: by, topic, level, date }: Question, place: string): void => {
+    facts.push({ grader: by, topic, level, date });
     const of = ids.get(id);
     if (of === undefined) ids.set(id, place);
-    else repeatedIds.add({ place, of, id });
+    else repeatedIds.push({ place, of, id });
     index.add(place, question);
     const copy = other?.index.find(question);
-    if (copy) overlap.add({ place, ...copy });
+    if (copy) overlap.push({ place, ...copy });
   };
-  const noteProblems = (row: Extract<DataRow, { problems: unknown }>): void => {
-    badRows += 1;
-    for (const problem of row.problems) problems.add(`${row.place}: ${problem}`);
-  };
-  for await (const row of rows) {
-    format ??= row.format;
-    if ('question' in row) note(row.question, row.place);
-    else if ('leftOut' in row) leftOut.add(row.leftOut);
-    else noteProblems(row);
+  for await (const { place, format: of, ...row } of rows) {
+    format ??= of;
+    if ('question' in row) note(row.question, place);
+    else if ('leftOut' in row) leftOut.push(row.leftOut);
+    else {
+      badRows += 1;
+      problems.push(...row.problems.map((problem) => `${place}: ${problem}`));
+    }
   }
   const { name = null, mapping = {} } = format ?? {};
-  const copies = index.copies();
+  const dates = facts.flatMap(({ date = [] }) => date).sort();
+  const [first, last] = [dates[0], dates.at(-1)];
   return {
-    ...{ file, kind, format: name, mapping, questions, dates, badRows },
-    ...{ graders: graders.tally(), topics: topics.tally(), levels: levels.tally(), leftOut: leftOut.tally() },
-    ...{ problems: problems.some(), repeatedIds: repeatedIds.some() },
-    copies: { count: copies.length, first: copies.slice(0, MAX_SHOWN) },
-    overlap: other && { ...other.summary, ...overlap.some() },
+    ...{ file, kind, format: name, mapping, questions: facts.length },
+    graders: tally(facts.map(({ grader }) => grader)),
+    topics: tally(facts.map(({ topic }) => topic)),
+    levels: tally(facts.map(({ level }) => level)),
+    dates: first === undefined || last === undefined ? null : [first, last],
+    ...{ leftOut: tally(leftOut), badRows, problems: some(problems), repeatedIds: some(repeatedIds) },
+    copies: some(index.copies()),
+    overlap: other && { file: other.file, questions: other.questions, ...some(overlap) },
   };
 }
 
-function widen(dates: Inspection['dates'], date: string): readonly [string, string] {
-  const [first, last] = dates ?? [date, date];
-  return [date < first ? date : first, date > last ? date : last];
-}
-
-interface Indexed {
-  readonly index: QuestionIndex;
-  readonly summary: { readonly file: string; readonly questions: number };
-}
-
-async function readIndex(file: string): Promise<Indexed> {
+async function readIndex(
+  file: string,
+): Promise<{ readonly file: string; readonly questions: number; readonly index: QuestionIndex }> {
   const index = new QuestionIndex();
   let questions = 0;
   for await (const row of (await openDataSet(file)).rows) {
@@ -112,38 +113,18 @@ async function readIndex(file: string): Promise<Indexed> {
     questions += 1;
     index.add(row.place, row.question.question);
   }
-  return { index, summary: { file, questions } };
+  return { file, questions, index };
 }
 
-/** A set has fewer topics; a column with more names holds something else. */
-const MAX_NAMES = 1000;
-
-class Counter {
-  private readonly counts = new Map<string, number>();
-
-  add(name: string | undefined): void {
-    if (name === undefined) return;
-    const counted = this.counts.has(name) || this.counts.size < MAX_NAMES ? name : 'others';
-    this.counts.set(counted, (this.counts.get(counted) ?? 0) + 1);
-  }
-
-  tally(): Tally {
-    return Object.fromEntries([...this.counts].sort(([, one], [, other]) => other - one));
-  }
+/** The most frequent first. */
+function tally(names: readonly (string | undefined)[]): Tally {
+  const counts = new Map<string, number>();
+  for (const name of names) if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one));
 }
 
 const MAX_SHOWN = 20;
 
-class Collection<Each> {
-  private count = 0;
-  private readonly first: Each[] = [];
-
-  add(each: Each): void {
-    this.count += 1;
-    if (this.first.length < MAX_SHOWN) this.first.push(each);
-  }
-
-  some(): Some<Each> {
-    return { count: this.count, first: this.first };
-  }
+function some<Each>(all: readonly Each[]): Some<Each> {
+  return { count: all.length, first: all.slice(0, MAX_SHOWN) };
 }

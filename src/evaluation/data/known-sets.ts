@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isMathematics } from '../../grading/mathematics/normalize';
 import { finalAnswerOf } from '../../grading/read-answer';
 import { readRightChoice } from '../../grading/read-choice';
-import { type DataFormat, defineSet, idFrom, orJson, text, textOrNumber } from './format';
+import { defineSet, idFrom, orJson, text, textOrNumber } from './format';
 
 /** `Level 3` or `3`; MATH has a few questions without a level. */
 const level = textOrNumber.transform((value) => /^(?:Level )?(\d)$/.exec(value)?.[1]);
@@ -11,20 +11,13 @@ const level = textOrNumber.transform((value) => /^(?:Level )?(\d)$/.exec(value)?
 /** Hendrycks' MATH, whose right answers stand in its solutions alone. */
 export const math = defineSet({
   name: 'MATH',
-  mapping: {
-    id: 'a digest of problem',
-    question: 'problem',
-    answer: 'the last \\boxed{…} of solution',
-    topic: 'type',
-    level: 'level',
-  },
+  mapping: { question: 'problem', answer: 'solution', topic: 'type', level: 'level' },
   schema: z.object({ problem: text, level, type: text, solution: text }),
-  draft: ({ problem, level, type, solution }) => {
+  draft: ({ problem, solution }) => {
     const boxed = solution.replaceAll('\\fbox', '\\boxed');
     if (!boxed.includes('\\boxed'))
       throw new Error('solution holds no \\boxed{…}, which MATH has its answers in');
-    const id = idFrom('math', problem);
-    return { id, question: problem, grader: 'math', answer: finalAnswerOf(boxed), topic: type, level };
+    return { id: idFrom('math', problem), grader: 'math', answer: finalAnswerOf(boxed) };
   },
 });
 
@@ -32,9 +25,7 @@ export const math500 = defineSet({
   name: 'MATH-500',
   mapping: { id: 'unique_id', question: 'problem', answer: 'answer', topic: 'subject', level: 'level' },
   schema: z.object({ problem: text, answer: text, subject: text, level, unique_id: text }),
-  draft: ({ problem: question, answer, subject: topic, level, unique_id: id }) => ({
-    ...{ id, question, grader: 'math', answer, topic, level },
-  }),
+  draft: () => ({ grader: 'math' }),
 });
 
 const aimeAnswer = z
@@ -42,41 +33,26 @@ const aimeAnswer = z
   .transform(Number)
   .refine((value) => Number.isInteger(value) && value >= 0 && value <= 999, {
     error: 'expected a whole number from 0 to 999, as AIME has',
-  });
-const part = z.union([z.string(), z.number()]).transform(String).optional();
+  })
+  .transform(String);
 
 /** Any year of it. */
 export const aime = defineSet({
   name: 'AIME',
-  mapping: { id: 'id, else a digest of problem', question: 'problem', answer: 'answer', topic: 'year' },
-  schema: z.object({ problem: text, answer: aimeAnswer, id: part, year: part }),
-  draft: ({ problem: question, answer, id: number, year: topic }) => {
-    const id =
-      number === undefined ? idFrom('aime', question) : ['aime', topic ?? [], number].flat().join('-');
-    return { id, question, grader: 'number', answer: String(answer), topic };
-  },
+  mapping: { id: 'id', question: 'problem', answer: 'answer', topic: 'year' },
+  schema: z.object({
+    ...{ problem: text, answer: aimeAnswer },
+    ...{ id: textOrNumber.optional(), year: textOrNumber.optional() },
+  }),
+  draft: ({ problem, id, year }) => ({
+    id: id === undefined ? idFrom('aime', problem) : ['aime', year ?? [], id].flat().join('-'),
+    grader: 'number',
+  }),
 });
-
-/** AIME with its fields in capitals, as some exports of the years before 2025 have them. */
-export const aimeInCapitals: DataFormat = {
-  ...aime,
-  fields: ['Problem', 'Answer'],
-  map: (record, place) =>
-    aime.map(
-      Object.fromEntries(Object.entries(record).map(([key, value]) => [key.toLowerCase(), value])),
-      place,
-    ),
-};
 
 export const mmlu = defineSet({
   name: 'MMLU',
-  mapping: {
-    id: 'a digest of question and choices',
-    question: 'question, with choices below it',
-    answer: 'answer, counted from 0, as a letter',
-    options: 'choices',
-    topic: 'subject',
-  },
+  mapping: { question: 'question', answer: 'answer', options: 'choices', topic: 'subject' },
   schema: z.object({
     question: text,
     subject: z.string(),
@@ -85,11 +61,11 @@ export const mmlu = defineSet({
       error: 'expected the number of an option, from 0',
     }),
   }),
-  draft: ({ question, subject: topic, choices, answer }) => {
+  draft: ({ question, choices, answer }) => {
     if (answer >= choices.length) {
       throw new Error(`answer is ${answer}: expected the number of one of ${choices.length} options, from 0`);
     }
-    return { id: idFrom('mmlu', question, ...choices), ...toChoice(question, choices, answer), topic };
+    return { id: idFrom('mmlu', question, ...choices), ...toChoice(question, choices, answer) };
   },
 });
 
@@ -98,31 +74,24 @@ const WRONG = ['Incorrect Answer 1', 'Incorrect Answer 2', 'Incorrect Answer 3']
 /** Its right answer comes first in each row, so the row's id decides the order of its options. */
 export const gpqa = defineSet({
   name: 'GPQA',
-  mapping: {
-    id: 'Record ID',
-    question: 'Question, with the four answers below it',
-    answer: 'Correct Answer, as the letter that it gets',
-    options: 'Correct Answer and Incorrect Answer 1 to 3, in an order that Record ID decides',
-    topic: 'High-level domain',
-  },
+  mapping: { id: 'Record ID', question: 'Question', answer: 'Correct Answer', topic: 'High-level domain' },
   schema: z.object({
-    ...{
-      Question: text,
-      'Correct Answer': text,
-      'Record ID': text,
-      'High-level domain': z.string().optional(),
-    },
+    ...{ 'Record ID': text, Question: text, 'Correct Answer': text },
     ...{ 'Incorrect Answer 1': text, 'Incorrect Answer 2': text, 'Incorrect Answer 3': text },
+    'High-level domain': z.string().optional(),
   }),
   draft: (row) => {
-    const id = row['Record ID'];
-    const rankOf = (index: number): string => createHash('sha256').update(`${id}\n${index}`).digest('hex');
+    const rankOf = (index: number): string =>
+      createHash('sha256').update(`${row['Record ID']}\n${index}`).digest('hex');
     const options = [row['Correct Answer'], ...WRONG.map((name) => row[name])]
       .map((option, index) => ({ option: option.trim(), isRight: index === 0, rank: rankOf(index) }))
       .sort((one, other) => (one.rank < other.rank ? -1 : 1));
     const right = options.findIndex(({ isRight }) => isRight);
-    const texts = options.map(({ option }) => option);
-    return { id, ...toChoice(row.Question, texts, right), topic: row['High-level domain'] };
+    return toChoice(
+      row.Question,
+      options.map(({ option }) => option),
+      right,
+    );
   },
 });
 
@@ -135,7 +104,7 @@ function toChoice(question: string, options: readonly string[], right: number): 
     question: [question.trim(), '', ...lines].join('\n'),
     grader: 'choice',
     answer: letterOf(right),
-    ...(isClear && { options }),
+    options: isClear ? options : null,
   };
 }
 
@@ -144,41 +113,38 @@ const MAX_CHARACTERS = 30;
 const MATHEMATICS = /^(?:Expression|Fraction|Matrix)$/i;
 
 const message = z.object({ role: z.string(), content: z.string() });
-const extra = {
+const extra = z.object({
   id: textOrNumber.nullish(),
   answer_type: z.string().nullish(),
   difficulty: textOrNumber.nullish(),
-};
+});
 
 export const rlpr = defineSet({
   name: 'RLPR',
   mapping: {
-    id: 'extra_info.id, else a digest of the question',
-    question: "the user's turn of prompt",
-    answer: 'reward_model.ground_truth',
-    grader: 'extra_info.answer_type: math, choice, else freeform',
+    id: 'extra_info',
+    question: 'prompt',
+    answer: 'reward_model',
     topic: 'ability',
-    level: 'extra_info.difficulty',
+    level: 'extra_info',
   },
   schema: z.object({
     data_source: z.string(),
     prompt: orJson(z.array(message, { error: 'expected a list of messages' })),
     reward_model: orJson(z.object({ ground_truth: textOrNumber })),
     ability: z.string().nullish(),
-    extra_info: orJson(z.object(extra)).optional(),
+    extra_info: orJson(extra).optional(),
   }),
-  draft: ({ prompt, reward_model: { ground_truth: answer }, ability: topic, extra_info: extra = {} }) => {
+  draft: ({ prompt, reward_model: { ground_truth: answer }, extra_info: extra = {} }) => {
     if (answer.length > MAX_CHARACTERS) {
       return { leftOut: `the right answer has more than ${MAX_CHARACTERS} characters` };
     }
     const question = prompt.findLast(({ role }) => role === 'user')?.content ?? '';
-    const id = extra.id ? `rlpr-${extra.id}` : idFrom('rlpr', question);
     return {
-      id,
+      id: extra.id ? `rlpr-${extra.id}` : idFrom('rlpr', question),
       question,
       grader: graderFor(answer, extra.answer_type ?? ''),
       answer,
-      topic,
       level: extra.difficulty,
     };
   },

@@ -17,8 +17,8 @@ const PREAMBLE = 10;
 const LEAST_SHARE = 0.5;
 /** Only this much of a question is compared. */
 const MOST_CHARACTERS = 100_000;
-/** Some 200 MB. Beyond it every second run is forgotten, then every fourth and so on, which long copies survive. */
-const MOST_RUNS = 2 * 2 ** 20;
+/** Some 400 MB. Questions that come later are compared with those before alone. */
+const MOST_RUNS = 4 * 2 ** 20;
 
 interface Reading {
   readonly text: number;
@@ -33,30 +33,25 @@ export class QuestionIndex {
   private readonly firstRows = new Map<number, number>();
   /** How many later rows have it as well. */
   private readonly repeats = new Map<number, number>();
-  /** Only runs whose hash is a multiple of it are kept. */
-  private oneOf = 1;
   /** Possible copies, until all preambles are known. */
   private readonly suspects: (Reading & { readonly row: number })[] = [];
-
-  constructor(private readonly most = MOST_RUNS) {}
 
   add(place: string, question: string): void {
     const row = this.places.push(place) - 1;
     const reading = read(question);
     if (this.nearest(reading, row) !== null) this.suspects.push({ row, ...reading });
     if (!this.texts.has(reading.text)) this.texts.set(reading.text, row);
-    for (const run of reading.runs.filter((run) => this.keeps(run))) {
+    for (const run of reading.runs) {
       if (this.firstRows.has(run)) this.repeats.set(run, (this.repeats.get(run) ?? 0) + 1);
-      else this.firstRows.set(run, row);
+      else if (this.firstRows.size < MOST_RUNS) this.firstRows.set(run, row);
     }
-    while (this.firstRows.size > this.most) this.thin();
   }
 
   /** The added questions that repeat an earlier one. */
   copies(): Copy[] {
     return this.suspects.flatMap(({ row, ...reading }) => {
       const copy = this.nearest(reading, row);
-      return copy === null ? [] : [{ place: this.placeOf(row), ...copy }];
+      return copy === null ? [] : [{ place: this.places[row] ?? '', ...copy }];
     });
   }
 
@@ -68,41 +63,25 @@ export class QuestionIndex {
   /** Among the rows before one. */
   private nearest({ text, runs }: Reading, before: number): Omit<Copy, 'place'> | null {
     const same = this.texts.get(text);
-    if (same !== undefined && same < before) return { of: this.placeOf(same), share: 1 };
-    const firstRows = this.comparable(runs);
-    const shared = new Map<number, number>();
-    let [nearest, most] = [0, 0];
-    for (const row of firstRows) {
-      if (row >= before) continue;
-      const count = (shared.get(row) ?? 0) + 1;
-      shared.set(row, count);
-      if (count > most) [nearest, most] = [row, count];
-    }
-    if (most === 0 || most < LEAST_SHARE * firstRows.length) return null;
-    return { of: this.placeOf(nearest), share: most / firstRows.length };
+    if (same !== undefined && same < before) return { of: this.places[same] ?? '', share: 1 };
+    const own = runs.filter((run) => (this.repeats.get(run) ?? 0) + 1 < PREAMBLE);
+    const rows = own.flatMap((run) => this.firstRows.get(run) ?? []).filter((row) => row < before);
+    const { row, count } = mostFrequent(rows);
+    const isCopy = count > 0 && count >= LEAST_SHARE * own.length;
+    return isCopy ? { of: this.places[row] ?? '', share: count / own.length } : null;
   }
+}
 
-  /** The first row of each run that is kept and in no preamble; Infinity for runs of no row. */
-  private comparable(runs: readonly number[]): number[] {
-    return runs
-      .filter((run) => this.keeps(run) && (this.repeats.get(run) ?? 0) + 1 < PREAMBLE)
-      .map((run) => this.firstRows.get(run) ?? Infinity);
+/** The row that stands there most often; of several, the one that is the first to do so. */
+function mostFrequent(rows: readonly number[]): { readonly row: number; readonly count: number } {
+  const counts = new Map<number, number>();
+  let most = { row: 0, count: 0 };
+  for (const row of rows) {
+    const count = (counts.get(row) ?? 0) + 1;
+    counts.set(row, count);
+    if (count > most.count) most = { row, count };
   }
-
-  private keeps(run: number): boolean {
-    return run % this.oneOf === 0;
-  }
-
-  private thin(): void {
-    this.oneOf *= 2;
-    for (const runs of [this.firstRows, this.repeats]) {
-      for (const run of runs.keys()) if (!this.keeps(run)) runs.delete(run);
-    }
-  }
-
-  private placeOf(row: number): string {
-    return this.places[row] ?? '';
-  }
+  return most;
 }
 
 /** Two questions are the same where this is. */

@@ -1,6 +1,8 @@
-import { Readable } from 'node:stream';
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { Info } from 'csv-parse';
-import type { Compressors } from 'hyparquet' with { 'resolution-mode': 'import' };
 import { ConfigError } from '../../config/errors';
 import { needsPackages } from '../../explain';
 import { isRecord } from '../../plan/validate';
@@ -11,15 +13,99 @@ export type FileRecord = { readonly place: string } & (
   { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
 );
 
-export type Chunks = AsyncIterable<Buffer>;
+/** A file of questions; its first bytes decide what it is, whatever it is called. */
+export interface DataFile {
+  /** `JSON lines, packed by gzip`. */
+  readonly kind: string;
+  readonly records: AsyncIterable<FileRecord>;
+}
 
-/** The longest line. LiveCodeBench's longest, with all their tests, take a quarter of it. */
-const MAX_LINE_BYTES = 256 * 1024 * 1024;
+type Chunks = AsyncIterable<Buffer>;
+
+/**
+ * Opens a file, relative to the folder of the process, to be read in chunks.
+ *
+ * @throws ConfigError with what to do where it is not there, empty, or of no kind that is read
+ */
+export async function openDataFile(file: string): Promise<DataFile> {
+  const path = resolve(file);
+  const raw = createReadStream(path);
+  const [start, chunks] = await peek(file, raw);
+  if (start.indexOf('PAR1') === 0) {
+    raw.destroy();
+    return { kind: 'Parquet', records: readParquet(file, path) };
+  }
+  if (start[0] !== 0x1f || start[1] !== 0x8b) return openText(file, start, chunks);
+  const gunzip = createGunzip();
+  // An error ends the last stream, where it is thrown.
+  pipeline(Readable.from(chunks), gunzip, () => undefined);
+  const [content, unpacked] = await peek(file, gunzip);
+  const { kind, records } = openText(file, content, unpacked);
+  return { kind: `${kind}, packed by gzip`, records };
+}
+
+/** The first bytes, for a look, and all of them, to be read. */
+async function peek(file: string, source: Chunks): Promise<[start: Buffer, all: Chunks]> {
+  const chunks = readable(file, source);
+  const first = await chunks.next();
+  if (first.done === true) return [Buffer.alloc(0), chunks];
+  async function* all(start: Buffer): Chunks {
+    yield start;
+    yield* chunks;
+  }
+  return [first.value, all(first.value)];
+}
+
+async function* readable(file: string, chunks: Chunks): AsyncGenerator<Buffer, void> {
+  try {
+    yield* chunks;
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
+    const code = String(codeOf(cause));
+    if (code === 'EISDIR') throw new ConfigError(`${file} is a folder: name a file in it`, { cause });
+    throw new ConfigError(
+      code.startsWith('Z_')
+        ? `${file} is broken: ${reasonOf(cause)}; fetch it again`
+        : `${file} cannot be read: ${reasonOf(cause)}; files are named as the process sees them that reads them`,
+      { cause },
+    );
+  }
+}
+
+/** How other files begin, what they are, and what to do. */
+const OTHERS: readonly (readonly [starts: readonly string[], what: string])[] = [
+  [
+    ['PK\x03\x04', '\x28\xb5\x2f\xfd', '\xfd7zXZ', 'BZh', 'PAR1'],
+    'packed: unpack it, and name the file in it',
+  ],
+  [['\xff\xfe', '\xfe\xff'], 'text in UTF-16: save it in UTF-8'],
+  [['version https://git-lfs'], 'only a pointer to a file that Git LFS keeps: fetch it with "git lfs pull"'],
+  [['<'], 'a web page or XML: download the file itself'],
+  [['['], `one list in JSON: write an object a line, e.g. with jq -c '.[]'`],
+];
+
+function openText(file: string, start: Buffer, chunks: Chunks): DataFile {
+  const text = start
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart();
+  if (text === '') {
+    throw new ConfigError(`${file} holds no line: expected JSON lines, Parquet or CSV, a question a row`);
+  }
+  const other = OTHERS.find(([starts]) => starts.some((each) => text.startsWith(each)));
+  if (other !== undefined) throw new ConfigError(`${file} is ${other[1]}`);
+  if (text.includes('\0')) {
+    throw new ConfigError(`${file} is no text: expected JSON lines (also packed by gzip), Parquet or CSV`);
+  }
+  if (text.startsWith('{')) return { kind: 'JSON lines', records: readJsonLines(file, chunks) };
+  return { kind: 'CSV', records: readCsv(file, chunks) };
+}
+
 const NOT_UTF8 = 'this is not in UTF-8: save the file in it';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads an object a line; empty lines are passed over. */
-export async function* readJsonLines(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
+async function* readJsonLines(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
   let number = 0;
   for await (const line of linesOf(chunks)) {
     number += 1;
@@ -28,8 +114,7 @@ export async function* readJsonLines(file: string, chunks: Chunks): AsyncGenerat
   }
 }
 
-function readLine(line: Buffer | null): { fields: Record<string, unknown> } | { problem: string } | null {
-  if (line === null) return { problem: `a line has at most ${MAX_LINE_BYTES / 1024 / 1024} MB` };
+function readLine(line: Buffer): { fields: Record<string, unknown> } | { problem: string } | null {
   try {
     const text = UTF8.decode(line);
     if (text.trim() === '') return null;
@@ -40,50 +125,39 @@ function readLine(line: Buffer | null): { fields: Record<string, unknown> } | { 
   }
 }
 
-/** Lines without their ends; null in place of one that is too long. */
-async function* linesOf(chunks: Chunks): AsyncGenerator<Buffer | null> {
-  let [parts, length]: [Buffer[], number] = [[], 0];
+async function* linesOf(chunks: Chunks): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
   for await (const chunk of chunks) {
-    for (let from = 0; from < chunk.length;) {
-      const end = chunk.indexOf(10, from);
-      const part = chunk.subarray(from, end === -1 ? undefined : end);
-      length += part.length;
-      if (length <= MAX_LINE_BYTES) parts.push(part);
-      from += part.length + 1;
-      if (end === -1) break;
-      yield length > MAX_LINE_BYTES ? null : Buffer.concat(parts);
-      [parts, length] = [[], 0];
+    let from = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      yield Buffer.concat([...parts, chunk.subarray(from, end)]);
+      parts = [];
+      from = end + 1;
     }
+    parts.push(chunk.subarray(from));
   }
-  if (length > 0) yield length > MAX_LINE_BYTES ? null : Buffer.concat(parts);
+  yield Buffer.concat(parts);
 }
 
 /** The longest row of CSV: a quote that is never closed must not fill the memory. */
 const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
-interface CsvRow {
-  readonly record: readonly string[];
-  readonly info: Info;
-}
-
 /** Reads rows below a line of names. A place is the line that a row ends in. */
-export async function* readCsv(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
+async function* readCsv(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
   const { parse } = await import('csv-parse').catch(missing(file, 'CSV', ['csv-parse@7']));
   const options = { bom: true, info: true, max_record_size: MAX_ROW_BYTES, skip_empty_lines: true } as const;
   const parser = parse({ ...options, relax_column_count: true, relax_quotes: true });
   let names: readonly string[] | null = null;
   try {
-    const rows = Readable.from(chunks).compose(parser) as AsyncIterable<CsvRow>;
+    const rows = Readable.from(chunks).compose(parser) as AsyncIterable<{ record: string[]; info: Info }>;
     for await (const { record, info } of rows) {
       if (names === null) names = checkNames(file, record);
       else yield { place: `${file}:${info.lines}`, ...readRow(record, names) };
     }
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    yield {
-      place: `${file}:${parser.info.lines}`,
-      problem: `this cannot be read as CSV: ${reasonOf(error)}`,
-    };
+    const problem = `this cannot be read as CSV: ${reasonOf(error)}`;
+    yield { place: `${file}:${parser.info.lines}`, problem };
   }
 }
 
@@ -104,8 +178,9 @@ function readRow(
   names: readonly string[],
 ): { readonly fields: Record<string, unknown> } | { readonly problem: string } {
   if (values.length !== names.length) {
+    const [found, named] = [values.length, names.length];
     return {
-      problem: `it has ${values.length} values where the first line names ${names.length}: put quotes around a value with a comma`,
+      problem: `it has ${found} values where the first line names ${named}: put quotes around a value with a comma`,
     };
   }
   if (values.some((value) => value.includes('\uFFFD'))) return { problem: NOT_UTF8 };
@@ -113,30 +188,15 @@ function readRow(
   return { fields: Object.fromEntries(pairs.filter(([, value]) => value !== '')) };
 }
 
-/** A group of rows is read as a whole: the largest that a worker has room for. */
-const MAX_GROUP = { bytes: 2 ** 30, rows: 2_000_000 } as const;
-
 /** Reads one group of rows after the other. */
-export async function* readParquet(file: string, path: string): AsyncGenerator<FileRecord> {
+async function* readParquet(file: string, path: string): AsyncGenerator<FileRecord> {
   const packages = Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
   const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, toJson }, codecs] =
     await packages.catch(missing(file, 'Parquet', ['hyparquet@1', 'hyparquet-compressors@1']));
   try {
     const buffer = await asyncBufferFromFile(path);
     const metadata = await parquetMetadataAsync(buffer);
-    const large = metadata.row_groups.find(
-      ({ total_byte_size, num_rows }) => total_byte_size > MAX_GROUP.bytes || num_rows > MAX_GROUP.rows,
-    );
-    if (large !== undefined) {
-      throw new ConfigError(
-        `${file} has ${large.num_rows} rows in one group, of ${large.total_byte_size} bytes: ` +
-          'write it with smaller ones, e.g. with row_group_size=1000 in pyarrow',
-      );
-    }
-    const compressors = bounded({
-      ...codecs.compressors,
-      ZSTD: (input, length) => codecs.decompressZstd(input, new Uint8Array(length)),
-    });
+    const { compressors } = codecs;
     let rowStart = 0;
     for (const { num_rows } of metadata.row_groups) {
       const rowEnd = rowStart + Number(num_rows);
@@ -147,22 +207,9 @@ export async function* readParquet(file: string, path: string): AsyncGenerator<F
       }
     }
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
     const reason = `${file} is a broken Parquet file: ${reasonOf(error)}; fetch it again`;
     throw new ConfigError(reason, { cause: error });
   }
-}
-
-/** The file itself says how long its pages are, and may lie. */
-function bounded(compressors: Compressors): Compressors {
-  const entries = Object.entries(compressors).map(([codec, unpack]) => [
-    codec,
-    (input: Uint8Array, length: number): Uint8Array => {
-      if (length > MAX_GROUP.bytes) throw new Error(`a page of ${length} bytes`);
-      return unpack(input, length);
-    },
-  ]);
-  return Object.fromEntries(entries) as Compressors;
 }
 
 /** The libraries are optional peer dependencies: a worker reads no such files. */

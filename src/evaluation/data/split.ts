@@ -1,8 +1,8 @@
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
-import { codeOf } from '../../reason-of';
 import { type DataRow, openDataSet } from './data-set';
 import { type Candidate, drawBalanced, type Part } from './draw-balanced';
 import type { PlainGrader } from './format';
@@ -30,21 +30,48 @@ export interface Split {
 
 /**
  * Draws balanced parts from files of questions, and writes them as rows of our own. A question that repeats an earlier one,
- * in whatever file, is in none of them. The files are read twice, so that only one row is kept at a time.
+ * in whatever file, is in none of them. The files are read twice, so that only what was drawn is kept in memory.
  *
  * @throws ConfigError where there are too few questions, or a part's file is there already
  */
 export async function splitDataSets(files: readonly string[], options: SplitOptions): Promise<Split> {
+  const { parts, out, seed, grader } = options;
+  const drafts = parts.map(({ name }) => ({
+    name,
+    file: join(out, `${name}.jsonl`),
+    lines: '',
+    sources: {},
+  }));
+  const there = drafts.find(({ file }) => existsSync(file));
+  if (there !== undefined) {
+    throw new ConfigError(`${there.file} is there already: remove it, or name another folder`);
+  }
   const { candidates, copies, badRows } = await gather(files, options);
-  const wanted = options.parts.reduce((sum, { count }) => sum + count, 0);
+  const wanted = parts.reduce((sum, { count }) => sum + count, 0);
   if (wanted > candidates.length) {
     throw new ConfigError(
       `${wanted} questions are asked for, and there are ${candidates.length} without those that repeat another one: ask for fewer`,
     );
   }
-  const drawn = drawBalanced(candidates, options.parts, options.seed);
-  const partOf = new Map(candidates.map(({ place }, index) => [place, drawn[index] ?? '']));
-  return { parts: await writeParts(files, partOf, options), copies, badRows };
+  const drawn = drawBalanced(candidates, parts, seed);
+  const partOf = new Map(candidates.map(({ place }, index) => [place, drawn[index]]));
+  for await (const { file, row } of rowsOf(files, grader)) {
+    const draft = drafts.find(({ name }) => name === partOf.get(row.place));
+    if (draft !== undefined && 'question' in row) add(draft, row.question, file);
+  }
+  await mkdir(out, { recursive: true });
+  for (const { file, lines } of drafts) await writeFile(file, lines);
+  return { parts: drafts.map(({ file, sources }) => ({ file, sources })), copies, badRows };
+}
+
+function add(
+  draft: { lines: string; readonly sources: Record<string, number> },
+  question: Question,
+  file: string,
+): void {
+  const { source = file } = question;
+  draft.lines += `${JSON.stringify(question)}\n`;
+  draft.sources[source] = (draft.sources[source] ?? 0) + 1;
 }
 
 interface Gathered extends Omit<Split, 'parts'> {
@@ -81,50 +108,4 @@ async function* rowsOf(
 ): AsyncGenerator<{ file: string; row: DataRow }> {
   for (const file of files)
     for await (const row of (await openDataSet(file, grader)).rows) yield { file, row };
-}
-
-interface OpenPart {
-  readonly file: string;
-  readonly handle: FileHandle;
-  readonly sources: Record<string, number>;
-}
-
-async function writeParts(
-  files: readonly string[],
-  partOf: ReadonlyMap<string, string>,
-  { parts, out, grader }: SplitOptions,
-): Promise<Split['parts']> {
-  const written = new Map<string, OpenPart>();
-  try {
-    await mkdir(out, { recursive: true });
-    for (const { name } of parts) {
-      const file = join(out, `${name}.jsonl`);
-      written.set(name, { file, handle: await openNew(file), sources: {} });
-    }
-    for await (const { file, row } of rowsOf(files, grader)) {
-      const part = written.get(partOf.get(row.place) ?? '');
-      if (part !== undefined && 'question' in row) await write(part, row.question, file);
-    }
-  } catch (error) {
-    for (const { file } of written.values()) await rm(file, { force: true });
-    throw error;
-  } finally {
-    for (const { handle } of written.values()) await handle.close();
-  }
-  return [...written.values()].map(({ file, sources }) => ({ file, sources }));
-}
-
-async function openNew(file: string): Promise<FileHandle> {
-  try {
-    return await open(file, 'wx');
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-    throw new ConfigError(`${file} is there already: remove it, or name another folder`, { cause: error });
-  }
-}
-
-async function write({ handle, sources }: OpenPart, question: Question, file: string): Promise<void> {
-  await handle.writeFile(`${JSON.stringify(question)}\n`);
-  const { source = file } = question;
-  sources[source] = (sources[source] ?? 0) + 1;
 }

@@ -2,7 +2,7 @@ import { normalizeText } from '../read-answer';
 import type { Unit } from '../units';
 import type { Comparison, EngineJob } from './engine';
 import { isSameRational, readRational } from '../rational';
-import { MATRIX, type Relation, type Scalar, type Shape, type Tuple } from './shape';
+import { MATRIX, type Scalar, type Shape, type Tuple } from './shape';
 
 /** Has the engine compare two expressions, or two equations. */
 export type AskEngine = (job: EngineJob) => Promise<Comparison>;
@@ -19,6 +19,10 @@ export async function compareShapes(right: Shape, answer: Shape, ask: AskEngine)
   if (right.kind === 'words' || answer.kind === 'words')
     return textOf(right) === textOf(answer) ? 'same' : 'no';
   if (right.kind === 'scalar' && answer.kind === 'scalar') return compareScalars(right, answer, ask);
+  return compareItems(right, answer, ask);
+}
+
+async function compareItems(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
   if (right.kind === 'many' && answer.kind === 'many') return compareMany(right.items, answer.items, ask);
   if (right.kind === 'tuple' && answer.kind === 'tuple') return compareTuples(right, answer, ask);
   return 'no';

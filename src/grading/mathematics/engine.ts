@@ -68,7 +68,7 @@ function startThread(): Helper {
   };
 }
 
-async function* messagesOf(worker: Worker): AsyncGenerator<unknown> {
+async function* messagesOf(worker: Worker): AsyncGenerator {
   try {
     const messages = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[unknown]>;
     for await (const [message] of messages) yield message;

@@ -1,6 +1,6 @@
 import { finalAnswerOf } from '../read-answer';
 import { HelperError } from '../killable';
-import { type Grade, gradeOf, shown } from '../verdict';
+import { type Grade, gradeOf, shown, type Verdict } from '../verdict';
 import { compareShapes } from './compare';
 import { askEngine, type Comparison, engineVersion, INSTALL_COMPUTE_ENGINE } from './engine';
 import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';
@@ -26,19 +26,22 @@ export async function gradeMathematics(right: string, reply: string): Promise<Gr
   }
   const first = await askFirst(right, answer);
   const isOpen = first.comparison === 'no' || first.comparison === 'unknown';
-  const second = isOpen ? await askSecond(right, answer) : null;
-  const version = [RULES, ...first.version, ...(second?.version ?? [])].join(' ');
-  const say = (verdict: Grade['verdict'], reason: string): Grade => gradeOf(version, verdict, answer, reason);
-  const said = [first.comparison, second?.comparison];
-  if (said.includes('same')) return say('correct', `it equals ${shown(right)}`);
-  if (said.includes('different')) return say('wrong', `it differs from ${shown(right)}`);
-  // A failed second tier may say yes the next time.
-  if (said.includes('no') && second?.hasFailed !== true) {
-    const doubt = second?.problem == null ? '' : `, but ${second.problem}`;
-    return say('wrong', `it is not seen to equal ${shown(right)}${doubt}`);
+  const opinions = isOpen ? [first, await askSecond(right, answer)] : [first];
+  const version = [RULES, ...opinions.flatMap((opinion) => opinion.version)].join(' ');
+  const [verdict, reason] = settle(opinions, shown(right));
+  return gradeOf(version, verdict, answer, reason);
+}
+
+function settle(opinions: readonly Opinion[], right: string): readonly [Verdict, string] {
+  const said = opinions.map(({ comparison }) => comparison);
+  if (said.includes('same')) return ['correct', `it equals ${right}`];
+  if (said.includes('different')) return ['wrong', `it differs from ${right}`];
+  const problems = opinions.flatMap(({ problem }) => problem ?? []);
+  // A second tier that failed may say yes the next time.
+  if (said.includes('no') && opinions.at(-1)?.hasFailed === false) {
+    return ['wrong', [`it is not seen to equal ${right}`, ...problems].join(', but ')];
   }
-  const problems = [first.problem, second?.problem].filter((problem) => problem != null);
-  return say('ungraded', problems.join('; ') || 'it could not be read as mathematics');
+  return ['ungraded', problems.join('; ') || 'it could not be read as mathematics'];
 }
 
 /** Where an answer is prose, its conclusion is looked for in so much of its end. */

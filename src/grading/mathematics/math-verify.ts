@@ -18,11 +18,8 @@ const JUDGE = join(__dirname, '../../../src/grading/mathematics/math_verify_judg
 /** It imports sympy, which takes seconds on a busy machine. */
 const judge = new Killable(startJudge, { startMs: 60_000, answerMs: 10_000 });
 
-/** Why there is no math-verify here, once that is known. */
-let missing: string | null = null;
-
-/** Found out once: the Python that bubblewrap keeps in, if any. */
-let confined: { readonly python: string | null } | null = null;
+/** Found out once: why there is no math-verify here, and the Python that bubblewrap keeps in, if any. */
+const found: { missing: string | null; confined?: string | null } = { missing: null };
 
 /** Result of a comparison by math-verify, with its version. */
 export interface SecondOpinion {
@@ -36,20 +33,25 @@ export interface SecondOpinion {
  * @throws HelperError where it fails, or takes too long
  */
 export async function askMathVerify(right: string, answer: string): Promise<SecondOpinion | null> {
-  if (missing !== null) return null;
+  if (isMissing()) return null;
   try {
-    confined ??= { python: await confinePython(pythonPath()) };
+    if (found.confined === undefined) found.confined = await confinePython(pythonPath());
     return (await judge.ask({ right, answer })) as SecondOpinion;
   } catch (error) {
-    if (missing !== null) return null;
+    if (isMissing()) return null;
     throw error;
   }
+}
+
+/** A function, since the compiler takes what was read before a wait for what is there after it. */
+function isMissing(): boolean {
+  return found.missing !== null;
 }
 
 /** Why math-verify cannot be asked, with what to do; null where it can. */
 export async function mathVerifyProblem(): Promise<string | null> {
   await askMathVerify('1', '1').catch(() => null);
-  return missing;
+  return found.missing;
 }
 
 /** `CONDUCTOR_PYTHON`, else the one on the PATH. */
@@ -74,7 +76,7 @@ function startJudge(): Helper {
 
 function start(): ChildProcessWithoutNullStreams {
   try {
-    return startPython(pythonPath(), confined?.python ?? null, ['-u', JUDGE]);
+    return startPython(pythonPath(), found.confined ?? null, ['-u', JUDGE]);
   } catch (error) {
     throw cannotStart(error);
   }
@@ -83,17 +85,17 @@ function start(): ChildProcessWithoutNullStreams {
 const HINT = `install it with "${INSTALL_MATH_VERIFY}", or name the Python that has it in CONDUCTOR_PYTHON`;
 
 function cannotStart(error: unknown): HelperError {
-  missing = `${pythonPath()} cannot be started (${reasonOf(error)}): ${HINT}`;
-  return new HelperError(missing);
+  found.missing = `${pythonPath()} cannot be started (${reasonOf(error)}): ${HINT}`;
+  return new HelperError(found.missing);
 }
 
-async function* answersOf(child: ChildProcessWithoutNullStreams): AsyncGenerator<unknown> {
+async function* answersOf(child: ChildProcessWithoutNullStreams): AsyncGenerator {
   let words = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-2_000)));
   const closed = once(child, 'close').then(() => null, cannotStart);
   for await (const line of createInterface({ input: child.stdout })) yield JSON.parse(line);
   const failure = await closed;
-  if (words.includes('ModuleNotFoundError')) missing = `${pythonPath()} has no math-verify: ${HINT}`;
+  if (words.includes('ModuleNotFoundError')) found.missing = `${pythonPath()} has no math-verify: ${HINT}`;
   throw failure ?? new HelperError(`it ended: ${words.trim().split('\n').at(-1) ?? ''}`);
 }
 

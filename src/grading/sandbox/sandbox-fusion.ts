@@ -15,7 +15,10 @@ const PLACES = 16;
 /** For the request itself, and for its turn at the server. */
 const PATIENCE_MS = 60_000;
 
-const text = z.string().nullish();
+const text = z
+  .string()
+  .nullish()
+  .transform((given) => given ?? '');
 
 const answerSchema = z.object({
   status: z.enum(['Success', 'Failed', 'SandboxError']),
@@ -23,7 +26,10 @@ const answerSchema = z.object({
   run_result: z
     .object({
       status: z.enum(['Finished', 'Error', 'TimeLimitExceeded']),
-      return_code: z.int().nullish(),
+      return_code: z
+        .int()
+        .nullish()
+        .transform((code) => code ?? 0),
       stdout: text,
       stderr: text,
     })
@@ -102,15 +108,15 @@ function readAnswer(url: string, body: string, limits: ProgramLimits): ProgramRu
   if (answer === undefined) throw new SandboxError(`${url} answered no result: ${body.slice(0, 200)}`);
   const { status, message, run_result: run } = answer;
   if (status === 'SandboxError' || !run || run.status === 'Error') {
-    throw new SandboxError(`${url} failed: ${(message ?? '').slice(0, 200)}`);
+    throw new SandboxError(`${url} failed: ${message.slice(0, 200)}`);
   }
   if (run.status === 'TimeLimitExceeded') {
     return { kind: 'stopped', reason: `it was not done after ${wallSecondsOf(limits)} s` };
   }
-  const [stdout, code] = [run.stdout ?? '', run.return_code ?? 0];
+  const { stdout, stderr, return_code: code } = run;
   if (Buffer.byteLength(stdout) > limits.outputBytes) return tooLong(limits);
   // Python reports the signal that ended a process as its number below zero.
-  return endOf(code < 0 ? 128 - code : code, { stdout, stderr: run.stderr ?? '' }, limits);
+  return endOf(code < 0 ? 128 - code : code, { stdout, stderr }, limits);
 }
 
 function tooLong({ outputBytes }: ProgramLimits): ProgramRun {

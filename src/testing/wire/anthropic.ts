@@ -1,8 +1,7 @@
-import type { ContentBlock, Message as MessageReply } from '@anthropic-ai/sdk/resources/messages';
 import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
-import type { ErrorFaultKind } from '../faults';
+import { type ErrorFaultKind, ERRORS } from '../faults';
 import { type Decoded, textContent, type Wire, type WireError, type WholeReply } from './wire';
 
 const requestSchema = z.object({
@@ -19,24 +18,6 @@ const STOP_REASONS = {
   refusal: 'refusal',
   filtered: 'refusal',
 } as const;
-
-const ERRORS: Record<ErrorFaultKind, readonly [status: number, type: string]> = {
-  'bad-request': [400, 'invalid_request_error'],
-  unauthorized: [401, 'authentication_error'],
-  'invalid-key': [401, 'authentication_error'],
-  forbidden: [403, 'permission_error'],
-  'not-found': [404, 'not_found_error'],
-  'request-timeout': [408, 'timeout_error'],
-  'too-large': [413, 'request_too_large'],
-  unprocessable: [422, 'invalid_request_error'],
-  'rate-limited': [429, 'rate_limit_error'],
-  'quota-exceeded': [402, 'billing_error'],
-  'server-error': [500, 'api_error'],
-  'bad-gateway': [502, 'api_error'],
-  unavailable: [503, 'api_error'],
-  'gateway-timeout': [504, 'timeout_error'],
-  overloaded: [529, 'overloaded_error'],
-};
 
 /** Anthropic Messages (docs.claude.com/en/api/messages and /en/api/errors). */
 export const anthropic: Wire = {
@@ -85,10 +66,7 @@ function keptPrefix(body: unknown): string | null {
         .join('\n');
 }
 
-/** The vendor always states the usage; a simulated one may not. */
-type WireMessage = Omit<MessageReply, 'usage'> & { usage: MessageReply['usage'] | undefined };
-
-function encodeReply(reply: WholeReply): WireMessage {
+function encodeReply(reply: WholeReply): object {
   const { model, sequence, finish, refusal, stated } = reply;
   const declined = finish === 'refusal' || finish === 'filtered';
   return {
@@ -101,12 +79,10 @@ function encodeReply(reply: WholeReply): WireMessage {
     stop_sequence: null,
     stop_details: declined ? { type: 'refusal', category: null, explanation: refusal } : null,
     usage: stated ? encodeUsage(stated) : undefined,
-    container: null,
-    diagnostics: null,
   };
 }
 
-function encodeUsage(usage: Usage): MessageReply['usage'] {
+function encodeUsage(usage: Usage): object {
   const { cacheWriteTokens = 0 } = usage;
   return {
     // Anthropic counts what it read from the cache or wrote to it beside the input, not within it.
@@ -116,23 +92,21 @@ function encodeUsage(usage: Usage): MessageReply['usage'] {
     cache_creation: { ephemeral_5m_input_tokens: cacheWriteTokens, ephemeral_1h_input_tokens: 0 },
     output_tokens: usage.outputTokens,
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
-    inference_geo: null,
-    server_tool_use: null,
-    service_tier: 'standard',
-    speed: null,
   };
 }
 
-function contentBlocks({ sequence, text, usage }: WholeReply): ContentBlock[] {
-  const blocks: ContentBlock[] = [];
-  if (usage.reasoningTokens > 0) {
-    blocks.push({ type: 'thinking', thinking: '', signature: `simulated-${sequence}` });
-  }
-  if (text !== '') blocks.push({ type: 'text', text, citations: null });
-  return blocks;
+function contentBlocks({ sequence, text, usage }: WholeReply): object[] {
+  const thinking = { type: 'thinking', thinking: '', signature: `simulated-${sequence}` };
+  return [
+    ...(usage.reasoningTokens > 0 ? [thinking] : []),
+    ...(text === '' ? [] : [{ type: 'text', text, citations: null }]),
+  ];
 }
 
 function encodeError(kind: ErrorFaultKind, message: string): WireError {
-  const [status, type] = ERRORS[kind];
-  return { status, body: { type: 'error', error: { type, message }, request_id: null } };
+  const [status, , , type] = ERRORS[kind];
+  return {
+    status: kind === 'quota-exceeded' ? 402 : status,
+    body: { type: 'error', error: { type, message }, request_id: null },
+  };
 }

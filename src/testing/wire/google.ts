@@ -1,13 +1,7 @@
-import type {
-  Candidate,
-  FinishReason,
-  GenerateContentResponse,
-  GenerateContentResponseUsageMetadata,
-} from '@google/genai';
 import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
-import type { ErrorFaultKind } from '../faults';
+import { type ErrorFaultKind, ERRORS } from '../faults';
 import { type Decoded, textContent, tokenLimit, type Wire, type WireError, type WholeReply } from './wire';
 
 const contentSchema = z.object({ role: z.enum(['user', 'model']).exactOptional(), parts: textContent });
@@ -18,34 +12,7 @@ const requestSchema = z.object({
   generationConfig: z.object({ maxOutputTokens: tokenLimit }).exactOptional(),
 });
 
-/** The SDK's class less what the SDK adds, and its enum as the plain word that travels. */
-type WireCandidate = Omit<Candidate, 'finishReason'> & { finishReason: `${FinishReason}` };
-type WireUsage = Pick<GenerateContentResponseUsageMetadata, keyof GenerateContentResponseUsageMetadata>;
-type WireResponse = Pick<GenerateContentResponse, 'modelVersion' | 'responseId'> & {
-  usageMetadata: WireUsage | undefined;
-  candidates?: WireCandidate[];
-  promptFeedback?: { blockReason: string };
-};
-
 const FINISH_REASONS = { stop: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
-
-const ERRORS: Record<ErrorFaultKind, readonly [code: number, status: string]> = {
-  'bad-request': [400, 'INVALID_ARGUMENT'],
-  unauthorized: [401, 'UNAUTHENTICATED'],
-  'invalid-key': [400, 'INVALID_ARGUMENT'],
-  forbidden: [403, 'PERMISSION_DENIED'],
-  'not-found': [404, 'NOT_FOUND'],
-  'request-timeout': [408, 'DEADLINE_EXCEEDED'],
-  'too-large': [413, 'INVALID_ARGUMENT'],
-  unprocessable: [422, 'INVALID_ARGUMENT'],
-  'rate-limited': [429, 'RESOURCE_EXHAUSTED'],
-  'quota-exceeded': [429, 'RESOURCE_EXHAUSTED'],
-  'server-error': [500, 'INTERNAL'],
-  'bad-gateway': [502, 'UNAVAILABLE'],
-  unavailable: [503, 'UNAVAILABLE'],
-  'gateway-timeout': [504, 'DEADLINE_EXCEEDED'],
-  overloaded: [529, 'UNAVAILABLE'],
-};
 
 /** Gemini generateContent (ai.google.dev/api/generate-content), with errors as in google.rpc.Status. */
 export const google: Wire = {
@@ -71,7 +38,7 @@ function decode(body: unknown, modelInPath: string | null): Decoded {
   };
 }
 
-function encodeReply(reply: WholeReply): WireResponse {
+function encodeReply(reply: WholeReply): object {
   const { model, sequence, text, finish, refusal, stated } = reply;
   const answered = {
     modelVersion: model,
@@ -79,7 +46,7 @@ function encodeReply(reply: WholeReply): WireResponse {
     usageMetadata: stated ? encodeUsage(stated) : undefined,
   };
   if (finish === 'filtered') return { ...answered, promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } };
-  const candidate: WireCandidate = {
+  const candidate = {
     index: 0,
     content: { role: 'model', parts: text === '' ? undefined : [{ text }] },
     finishReason: FINISH_REASONS[finish],
@@ -88,7 +55,7 @@ function encodeReply(reply: WholeReply): WireResponse {
   return { ...answered, candidates: [candidate] };
 }
 
-function encodeUsage(usage: Usage): WireUsage {
+function encodeUsage(usage: Usage): object {
   return {
     promptTokenCount: usage.inputTokens,
     cachedContentTokenCount: usage.cachedInputTokens,
@@ -116,7 +83,8 @@ function quotaFailure(quotaId: string): object {
 }
 
 function encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError {
-  const [code, status] = ERRORS[kind];
+  const [general, , , , status] = ERRORS[kind];
+  const code = kind === 'invalid-key' ? 400 : general;
   const retryInfo = retryAfterMs !== null && detail('RetryInfo', { retryDelay: `${retryAfterMs / 1000}s` });
   const details = [DETAILS[kind], retryInfo].filter((each) => typeof each === 'object');
   const error = { code, message, status, details: details.length > 0 ? details : undefined };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
-import type { ErrorFaultKind } from '../faults';
+import { type ErrorFaultKind, ERRORS } from '../faults';
 
 /** A vendor's HTTP protocol, by name. */
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google';
@@ -67,24 +67,6 @@ export const openAiMessages = z
       })),
   )
   .min(1);
-
-const ERRORS: Record<ErrorFaultKind, readonly [status: number, type: string, code: string | null]> = {
-  'bad-request': [400, 'invalid_request_error', null],
-  unauthorized: [401, 'invalid_request_error', null],
-  'invalid-key': [401, 'invalid_request_error', 'invalid_api_key'],
-  forbidden: [403, 'request_forbidden', 'unsupported_country_region_territory'],
-  'not-found': [404, 'invalid_request_error', 'model_not_found'],
-  'request-timeout': [408, 'timeout', null],
-  'too-large': [413, 'invalid_request_error', null],
-  unprocessable: [422, 'invalid_request_error', null],
-  'rate-limited': [429, 'requests', 'rate_limit_exceeded'],
-  'quota-exceeded': [429, 'insufficient_quota', 'insufficient_quota'],
-  'server-error': [500, 'server_error', null],
-  'bad-gateway': [502, 'server_error', null],
-  unavailable: [503, 'server_error', null],
-  'gateway-timeout': [504, 'server_error', null],
-  overloaded: [529, 'server_error', null],
-};
 
 /** The error of a response in the background that fails after it was started; it always has a code. */
 export function lateError(kind: ErrorFaultKind, message: string): { code: string; message: string } {

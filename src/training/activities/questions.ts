@@ -1,12 +1,9 @@
-import { createReadStream } from 'node:fs';
-import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { ConfigError, explainIssue } from '../../config/errors';
-import { readJsonLines } from '../../evaluation/data/read-records';
+import { openDataFile } from '../../evaluation/data/read-records';
 import { normalizeQuestion } from '../../evaluation/data/question-index';
 import { readQuestionFile, refuseMistakes, type Row } from '../../evaluation/data/data-set';
 import type { Question } from '../../grading/question';
-import { reasonOf } from '../../reason-of';
 import type { TrainingConfig } from '../config/schema';
 
 /**
@@ -52,7 +49,7 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
 export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<readonly Row<T>[]> {
   const rows: Row<T>[] = [];
   const mistakes: string[] = [];
-  for await (const { place, ...record } of readJsonLines(file, readBytes(file))) {
+  for await (const { place, ...record } of (await openDataFile(file)).records) {
     if ('problem' in record) {
       mistakes.push(`${place}: ${record.problem}`);
       continue;
@@ -64,15 +61,4 @@ export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<r
   refuseMistakes(mistakes);
   if (rows.length === 0) throw new ConfigError(`${file} holds no line: expected JSON lines, one row each`);
   return rows;
-}
-
-async function* readBytes(file: string): AsyncGenerator<Buffer> {
-  try {
-    yield* createReadStream(resolve(file)) as AsyncIterable<Buffer>;
-  } catch (error) {
-    throw new ConfigError(
-      `${file} cannot be read: ${reasonOf(error)}; training.data and training.warmStart name files as the worker sees them`,
-      { cause: error },
-    );
-  }
 }

@@ -41,7 +41,6 @@ test.each([
   ['mmlu-zstd.parquet', 'MMLU', 12, { options: ['Glass', 'Rubber', 'Copper', 'Wax'] }],
   ['gpqa.csv', 'GPQA', 12, { id: 'rec0001', grader: 'choice', topic: 'Chemistry' }],
   ['aime.parquet', 'AIME', 12, { id: 'aime-2031-60', grader: 'number', answer: '30', topic: '2031' }],
-  ['aime-capitals.jsonl', 'AIME', 12, { id: 'aime-2032-I-1', answer: '30' }],
   ['rlpr.parquet', 'RLPR', 11, { id: 'rlpr-000000', grader: 'freeform', answer: '30 minutes' }],
   ['rlpr-as-text.jsonl.gz', 'RLPR', 11, { id: 'rlpr-000000', topic: 'physics', level: 'University' }],
   ['live-code-bench.jsonl', 'LiveCodeBench', 12, { id: 'inv000', grader: 'code', date: '2031-01-07' }],
@@ -115,7 +114,7 @@ test.each([
   ['empty', '', /holds no line: expected/],
   ['blank', ' \n\n', /holds no line: expected/],
   ['a list', '[{"id": 1}]', /is one list in JSON: write an object a line/],
-  ['a zip', 'PK\x03\x04...', /is a zip archive: unpack it/],
+  ['a zip', 'PK\x03\x04...', /is packed: unpack it, and name/],
   ['UTF-16', Buffer.from('\ufeff{"id": 1}', 'utf16le'), /is text in UTF-16: save it in UTF-8/],
   ['a pointer', 'version https://git-lfs.github.com/spec/v1\n', /fetch it with "git lfs pull"/],
   ['a page', '<!DOCTYPE html><html>', /is a web page or XML: download the file itself/],
@@ -134,11 +133,6 @@ test.each([
   ['a column twice', 'id,id\n1,2\n', /has two columns "id"/],
   ['no Parquet', 'PAR1 and nothing else', /is a broken Parquet file: .*fetch it again/],
   ['cut off', gzipSync('{"id": 1}\n'.repeat(1000)).subarray(0, 40), /is broken: .*; fetch it again/],
-  [
-    'a bomb',
-    Buffer.concat(Array<Buffer>(3).fill(gzipSync(Buffer.alloc(2 ** 25, '{')))),
-    /unpacks to more than 300 times/,
-  ],
 ])('a file that is %s is refused in one sentence', async (name, content, sentence) => {
   const reading = readAll(await write(name, content));
   await expect(reading).rejects.toThrow(sentence);

@@ -136,10 +136,6 @@ def write_aime():
     text = pa.string()
     table("aime.parquet", rows, pa.schema([("id", pa.int64()), ("problem", text), ("solution", text), ("answer", text),
                                            ("url", text), ("year", text)]))
-    lines("aime-capitals.jsonl", [
-        {"ID": f"2032-I-{number}", "Problem": problem.replace("Find", "Give"), "Solution": "Invented.", "Answer": answer}
-        for number, (problem, answer) in enumerate(problems, 1)
-    ])
 
 
 def write_rlpr():

@@ -1,9 +1,3 @@
-import type {
-  Response,
-  ResponseOutputItem,
-  ResponseOutputRefusal,
-  ResponseOutputText,
-} from 'openai/resources/responses/responses';
 import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
@@ -18,7 +12,69 @@ import {
   type Wire,
 } from './wire';
 
-const requestSchema = z.object({
+const chatSchema = z.object({
+  model: z.string().min(1),
+  messages: openAiMessages,
+  max_completion_tokens: tokenLimit,
+  max_tokens: tokenLimit,
+  stream: z.boolean().nullish(),
+});
+
+const CHAT_FINISHES = {
+  stop: 'stop',
+  length: 'length',
+  refusal: 'stop',
+  filtered: 'content_filter',
+} as const;
+
+/** OpenAI Chat Completions (platform.openai.com/docs/api-reference/chat). */
+export const openAiChat: Wire = {
+  protocol: 'openai-chat',
+  requestIdHeader: 'x-request-id',
+  decode: decodeChat,
+  encodeReply: encodeChat,
+  encodeError: encodeOpenAiError,
+};
+
+function decodeChat(body: unknown): Decoded {
+  const { model, messages, max_completion_tokens, max_tokens, stream } = chatSchema.parse(body);
+  return {
+    model,
+    messages,
+    maxOutputTokens: max_completion_tokens ?? max_tokens ?? null,
+    stream: stream ?? false,
+  };
+}
+
+function encodeChat(reply: WholeReply): object {
+  const { model, sequence, text, finish, refusal, stated } = reply;
+  return {
+    id: `chatcmpl-${sequence}`,
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: refusal === null ? text : null, refusal },
+        finish_reason: CHAT_FINISHES[finish],
+      },
+    ],
+    usage: stated ? encodeChatUsage(stated) : undefined,
+  };
+}
+
+function encodeChatUsage(usage: Usage): object {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}
+
+const responsesSchema = z.object({
   model: z.string().min(1),
   instructions: z.string().nullish(),
   input: z.union([z.string().transform((text): Message[] => [{ role: 'user', text }]), openAiMessages]),
@@ -31,13 +87,13 @@ const requestSchema = z.object({
 export const openAiResponses: Wire = {
   protocol: 'openai-responses',
   requestIdHeader: 'x-request-id',
-  decode,
-  encodeReply,
+  decode: decodeResponses,
+  encodeReply: encodeResponse,
   encodeError: encodeOpenAiError,
 };
 
-function decode(body: unknown): Decoded {
-  const { model, instructions, input, max_output_tokens, stream, background } = requestSchema.parse(body);
+function decodeResponses(body: unknown): Decoded {
+  const { model, instructions, input, max_output_tokens, stream, background } = responsesSchema.parse(body);
   return {
     model,
     messages: instructions ? [{ role: 'system', text: instructions }, ...input] : input,
@@ -47,10 +103,7 @@ function decode(body: unknown): Decoded {
   };
 }
 
-/** Response on the wire: the SDK adds `output_text`. */
-type WireResponse = Omit<Response, 'output_text'>;
-
-function encodeReply(reply: WholeReply): WireResponse {
+function encodeResponse(reply: WholeReply): object {
   const { finish, stated } = reply;
   const reasons = {
     stop: null,
@@ -74,17 +127,18 @@ export function encodeUnfinished(
   status: 'queued' | 'in_progress' | 'cancelled',
   usage: Usage | null = null,
 ): WireResponse {
-  return {
-    ...emptyResponse(named),
-    status,
-    background: true,
-    usage: usage ? encodeUsage(usage) : undefined,
-  };
+  const billed = usage ? encodeUsage(usage) : undefined;
+  return { ...emptyResponse(named), status, background: true, usage: billed };
 }
 
 /** A response in the background that went wrong after it had been started. */
 export function encodeFailed(named: Named, kind: ErrorFaultKind, message: string): object {
   return { ...emptyResponse(named), status: 'failed', background: true, error: lateError(kind, message) };
+}
+
+interface WireResponse {
+  readonly id: string;
+  readonly [field: string]: unknown;
 }
 
 type Named = Pick<WholeReply, 'model' | 'sequence'>;
@@ -98,17 +152,10 @@ function emptyResponse({ model, sequence }: Named): WireResponse {
     error: null,
     model,
     output: [],
-    instructions: null,
-    metadata: {},
-    parallel_tool_calls: true,
-    temperature: null,
-    tool_choice: 'auto',
-    tools: [],
-    top_p: null,
   };
 }
 
-function encodeUsage(usage: Usage): NonNullable<Response['usage']> {
+function encodeUsage(usage: Usage): object {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: { cached_tokens: usage.cachedInputTokens, cache_write_tokens: 0 },
@@ -118,15 +165,15 @@ function encodeUsage(usage: Usage): NonNullable<Response['usage']> {
   };
 }
 
-function reasoningItems({ sequence, usage }: WholeReply): ResponseOutputItem[] {
+function reasoningItems({ sequence, usage }: WholeReply): object[] {
   return usage.reasoningTokens > 0 ? [{ type: 'reasoning', id: `rs_${sequence}`, summary: [] }] : [];
 }
 
 /** A reply that was cut before its text has no message at all. */
-function messageItems({ sequence, text, finish, refusal }: WholeReply): ResponseOutputItem[] {
+function messageItems({ sequence, text, finish, refusal }: WholeReply): object[] {
   const cut = finish === 'length' || finish === 'filtered';
   if (cut && text === '') return [];
-  const content: ResponseOutputText | ResponseOutputRefusal =
+  const content =
     refusal === null ? { type: 'output_text', text, annotations: [] } : { type: 'refusal', refusal };
   return [
     {
