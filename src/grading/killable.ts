@@ -8,7 +8,7 @@ export interface Helper {
   kill(): void;
 }
 
-export interface TimeLimits {
+interface TimeLimits {
   /** Until its first message, which says that it is ready. */
   readonly startMs: number;
   /** For one answer. */

@@ -37,7 +37,7 @@ export function readRightChoice(answer: string, options: readonly string[] = [])
 }
 
 /** Option that an answer settles on, or why on none. */
-export type ReadChoice = { readonly letter: string } | { readonly letter: null; readonly reason: string };
+type ReadChoice = { readonly letter: string } | { readonly letter: null; readonly reason: string };
 
 /**
  * The letter that an answer settles on. In this order: the answer is a letter, the text of an option, or the number of

@@ -13,7 +13,7 @@ const POWER_OF_TEN =
 const EXPONENT_OF_LETTER = new RegExp(String.raw`([a-z}])${EXPONENT}`, 'gi');
 
 /** A number within a text, with what stands before and behind it. */
-export interface FoundNumber {
+interface FoundNumber {
   readonly number: Rational;
   readonly text: string;
   readonly before: string;

@@ -14,7 +14,7 @@ export type DataRow = Mapped & {
 };
 
 /** A file of questions, read one row at a time (Parquet: a group of rows). */
-export interface DataSet {
+interface DataSet {
   readonly kind: string;
   readonly rows: AsyncIterable<DataRow>;
 }

@@ -14,7 +14,7 @@ export type FileRecord = { readonly place: string } & (
 );
 
 /** A file of questions; its first bytes decide what it is, whatever it is called. */
-export interface DataFile {
+interface DataFile {
   /** `JSON lines, packed by gzip`. */
   readonly kind: string;
   readonly records: AsyncIterable<FileRecord>;

@@ -5,7 +5,7 @@ import { isSameRational, readRational } from '../rational';
 import { MATRIX, type Scalar, type Shape, type Tuple } from './shape';
 
 /** Has the engine compare two expressions, or two equations. */
-export type AskEngine = (job: EngineJob) => Promise<Comparison>;
+type AskEngine = (job: EngineJob) => Promise<Comparison>;
 
 /** Sets larger than that are not matched item by item. */
 const MOST_MATCHED = 30;

@@ -22,7 +22,7 @@ const judge = new Killable(startJudge, { startMs: 60_000, answerMs: 10_000 });
 const found: { missing: string | null; confined?: string | null } = { missing: null };
 
 /** Result of a comparison by math-verify, with its version. */
-export interface SecondOpinion {
+interface SecondOpinion {
   readonly comparison: Comparison;
   readonly version: string;
 }

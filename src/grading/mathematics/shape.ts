@@ -29,7 +29,7 @@ export interface Scalar {
   readonly unit: Unit | 'other' | null;
 }
 
-export interface Relation {
+interface Relation {
   readonly kind: 'relation';
   readonly operator: Operator;
   readonly left: string;
@@ -38,7 +38,7 @@ export interface Relation {
   readonly value: Shape | null;
 }
 
-export type Operator = '=' | '<' | '\\le' | '\\ne';
+type Operator = '=' | '<' | '\\le' | '\\ne';
 
 /** Deeper nesting is no answer, and would only fill the stack. */
 const MOST_NESTED = 20;
