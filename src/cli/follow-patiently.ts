@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
-import { durationMs } from '../config/duration';
-import type { Say } from '../local/say';
+import { durationMs } from '../config/field-schemas';
+import type { Say } from '../local/configured-server';
 import type { SolveResult } from '../protocol/solve';
 import type { Session } from './session';
 

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { TemporalServer } from '../local/configured-server';
-import { claimDatabase } from '../local/own-database';
-import { databasePath } from '../local/server-process';
+import { claimDatabase, databasePath } from '../local/own-database';
 import { FOLDER } from './load-settings';
 import { say } from './terminal';
 import { askPerson, grant, granted } from './trust';

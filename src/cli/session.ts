@@ -1,14 +1,15 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
-import { durationMs } from '../config/duration';
+import { durationMs } from '../config/field-schemas';
 import type { Config } from '../config/schema';
-import { isOurImage } from '../config/image';
+import { isOurImage } from '../explain';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/key-ring';
 import { configuredServer, type TemporalServer } from '../local/configured-server';
-import { embeddedServer } from '../local/embedded-server';
-import { liveUsers, readServerRecord } from '../local/lease';
+import { embeddedServer, isUpHere } from '../local/embedded-server';
+import { databasePath } from '../local/own-database';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
@@ -124,8 +125,9 @@ async function attachServer(
   const options = { folder: FOLDER, namespace: config.temporal.namespace, say };
   const configured = await configuredServer({ namespace: options.namespace });
   if (configured !== null) return configured;
-  if (isOurImage()) {
-    throw new UsageError('no Temporal server is named, and this image holds none: set TEMPORAL_ADDRESS');
+  // Windows hands no lock on to the server's process.
+  if (isOurImage() || process.platform === 'win32') {
+    throw new UsageError('no Temporal server is named, and none can be started here: set TEMPORAL_ADDRESS');
   }
   const folder = resolve(FOLDER);
   if (elsewhere === true) {
@@ -134,12 +136,12 @@ async function attachServer(
         'or use "temporal-conductor up" for one of this folder\'s own',
     );
   }
-  if (used === true && (await readServerRecord(folder)) === null) {
+  if (used === true && !existsSync(databasePath(folder))) {
     throw new UsageError(
       'no run was ever started in this folder: go to the folder where it was, or set TEMPORAL_ADDRESS',
     );
   }
-  if (outliving !== undefined && !(await liveUsers(folder)).some((user) => user.stays)) {
+  if (outliving !== undefined && !(await isUpHere(folder, say))) {
     throw new UsageError(
       `${outliving} needs a Temporal server that goes on after this command: ` +
         'start "temporal-conductor up" in this folder, or set TEMPORAL_ADDRESS to a server that runs',

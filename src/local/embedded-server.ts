@@ -1,30 +1,29 @@
 import { once } from 'node:events';
-import { chmod } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, type FileHandle, open, readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { resolve } from 'node:path';
-import type { AttachOptions, TemporalServer } from './configured-server';
-import {
-  enterFolder,
-  liveUsers,
-  readServerRecord,
-  recordProcess,
-  runningServer,
-  type ServerRecord,
-  serves,
-  stopRunningServer,
-  withFolderLock,
-  writeServerRecord,
-} from './lease';
-import { isOwnDatabase } from './own-database';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { tryLock } from 'fs-native-extensions';
+import { z } from 'zod';
 import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
-import type { Say } from './say';
-import { logPath, type ServerStart, spawnServer } from './server-process';
+import { startProgram } from '../start-program';
+import { askServer, type AttachOptions, type TemporalServer } from './configured-server';
+import { isLocked, lockFile, withFolderLock } from './file-lock';
+import { databasePath, isOwnDatabase } from './own-database';
 import { findTemporalCli } from './temporal-cli';
 
 /**
- * The one embedded server of a folder: the running one, or a new one (see `lease.ts`). A caller that finds a running
- * server without users has thereby adopted it.
+ * The one embedded server of a folder: the running one, or a new one. A second one on the same SQLite file would break
+ * both.
+ *
+ * Locks of the operating system tell what goes on, so that nothing is left behind by a process that was killed:
+ *
+ * - `commands.lock`: a command is finding, starting or stopping the server.
+ * - `server.json`: the server runs. It inherits the lock from the command that starts it, and the file says where it is.
+ * - `users.lock`, shared: a command uses the server. The last one to leave stops it.
+ * - `up.lock`, shared: one of them runs until it is stopped.
  */
 export async function embeddedServer({
   folder,
@@ -39,23 +38,24 @@ export async function embeddedServer({
   await chmod(home, 0o700).catch(() => undefined);
   return withFolderLock(home, say, async () => {
     const isOwn = await isOwnDatabase(home, say);
-    const running = await runningServer(home, namespace);
-    if (running && (await liveUsers(home)).length === 0)
-      say('Taking over the Temporal server that an earlier command left running.');
-    const { record, source } = running
-      ? { record: running, source: `the server running in ${folder}` }
-      : await startServer(home, namespace, { env, say });
+    const running = await runningServer(home);
+    const isServing = running !== null && (await serves(home, running, namespace));
+    const { path: cli, source } = isServing
+      ? { path: '', source: `the server running in ${folder}` }
+      : await findTemporalCli({ env, say });
+    const record = isServing ? running : await startServer({ cli, folder: home, namespace, env });
     // Binds a new database to its folder.
     if (isOwn) await isOwnDatabase(home, say);
-    if (!running) say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
+    if (!isServing) say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
 
-    const leave = await enterFolder(home, stays);
+    const names = stays ? ['users.lock', 'up.lock'] : ['users.lock'];
+    const uses = await Promise.all(names.map((name) => lockFile(join(home, name), { shared: true })));
     let left: Promise<void> | undefined;
-    const stop = (): Promise<void> =>
-      (left ??= withFolderLock(home, say, async () => {
-        await leave();
-        if ((await liveUsers(home)).length === 0) await stopRunningServer(home);
-      }));
+    const leave = (): Promise<void> =>
+      withFolderLock(home, say, async () => {
+        for (const use of uses) await use?.close();
+        if (!(await isLocked(join(home, 'users.lock')))) await stopServer(home);
+      });
     return {
       address: record.address,
       namespace,
@@ -64,72 +64,177 @@ export async function embeddedServer({
       embedded: true,
       isOwn,
       source,
-      stop,
+      stop: () => (left ??= leave()),
     };
   });
 }
 
-/** Another program may take a port between its choice and its use, but hardly three times in a row. */
-const ATTEMPTS = 3;
+/** Whether a command that runs until it is stopped, as `up` does, uses the folder's server. */
+export async function isUpHere(folder: string, say: AttachOptions['say']): Promise<boolean> {
+  return existsSync(folder) && withFolderLock(folder, say, () => isLocked(join(folder, 'up.lock')));
+}
+
+const serverRecordSchema = z.object({
+  // Accepts this machine alone, since what lies in a folder may be forged.
+  address: z.string().regex(/^127\.0\.0\.1:\d{1,5}$/),
+  uiAddress: z.string().regex(/^http:\/\/127\.0\.0\.1:\d{1,5}$/),
+  /** null until it is started. */
+  pid: z.int().positive().nullable(),
+});
+
+/** Content of `server.json`: the folder's running embedded server, or the last, whose ports are used again. */
+export type ServerRecord = z.infer<typeof serverRecordSchema>;
+
+const recordPath = (folder: string): string => join(folder, 'server.json');
+const logPath = (folder: string): string => join(folder, 'server.log');
+
+async function readRecord(folder: string): Promise<ServerRecord | null> {
+  try {
+    return serverRecordSchema.parse(JSON.parse(await readFile(recordPath(folder), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** The folder's server if its process runs; null when it is to be started. */
+export async function runningServer(folder: string): Promise<ServerRecord | null> {
+  const file = await open(recordPath(folder), 'r').catch(() => null);
+  try {
+    return file === null || tryLock(file.fd, { shared: true }) ? null : await readRecord(folder);
+  } finally {
+    await file?.close();
+  }
+}
+
+export interface ServerStart {
+  readonly cli: string;
+  /** Absolute. */
+  readonly folder: string;
+  readonly namespace: string;
+  readonly env: NodeJS.ProcessEnv;
+}
 
 /** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
-export async function startServer(
-  folder: string,
-  namespace: string,
-  setting: { readonly env: NodeJS.ProcessEnv; readonly say: Say; readonly choosePorts?: typeof freePorts },
-): Promise<{ readonly record: ServerRecord; readonly source: string }> {
-  const { env, say, choosePorts = freePorts } = setting;
-  const { path: cli, source } = await findTemporalCli({ env, say });
-  const notStarted = (reason: string, options?: ErrorOptions): Error =>
-    new Error(`The embedded Temporal server (${cli}, ${source}) did not start: ${reason}`, options);
-
-  const last = await readServerRecord(folder);
-  let wishes = [portOf(last?.address), portOf(last?.uiAddress)];
-  for (let attempt = 1; ; attempt += 1) {
-    const [port = 0, uiPort = 0] = await choosePorts(wishes);
-    const outcome = await startOnce({ cli, folder, namespace, port, uiPort, env }).catch((error: unknown) => {
-      throw notStarted(reasonOf(error), { cause: error });
-    });
-    if ('address' in outcome) return { record: outcome, source };
-
-    if (!outcome.portTaken || attempt === ATTEMPTS) {
-      throw notStarted(`${explain(outcome)} All that it wrote is in ${logPath(folder)}.`);
-    }
-    wishes = [null, null];
-  }
-}
-
-function explain({ reason, portTaken }: StartFailure): string {
-  if (portTaken) {
-    return (
-      `other programs took its ports ${ATTEMPTS} times in a row, last: ${reason}. ` +
-      'Try again, or set TEMPORAL_ADDRESS to a server that runs.'
-    );
-  }
-  const remedy = 'Another server has it open: stop that one, or set TEMPORAL_ADDRESS to it.';
-  return `it ended at once: ${reason}.${reason.includes('database is locked') ? ` ${remedy}` : ''}`;
-}
-
-/** One try: the server that serves, or why its process ended. Nothing of a failed one is left running. */
-async function startOnce(start: ServerStart): Promise<ServerRecord | StartFailure> {
-  const { folder, namespace, port, uiPort } = start;
-  const planned: ServerRecord = {
-    address: `127.0.0.1:${port}`,
-    uiAddress: `http://127.0.0.1:${uiPort}`,
-    process: null,
-    startedAt: new Date().toISOString(),
-  };
-  // Before the start: should we be killed right after it, the next command knows where to ask.
-  await writeServerRecord(folder, planned);
-  const started = await spawnServer(start);
-  const record = await recordProcess(folder, planned, started.pid);
-  let isServing = false;
+export async function startServer(start: ServerStart): Promise<ServerRecord> {
+  const { cli, folder, namespace } = start;
+  const log = await open(logPath(folder), 'a', 0o600);
+  const file = await open(recordPath(folder), 'a+', 0o600);
   try {
-    isServing = await serves(record, namespace);
+    if (!tryLock(file.fd)) throw new Error(`a server runs, and ${recordPath(folder)} does not say where`);
+    const { size: logStart } = await log.stat();
+    const last = await readRecord(folder);
+    const [port = 0, uiPort = 0] = await freePorts([portOf(last?.address), portOf(last?.uiAddress)]);
+    const planned = { address: `127.0.0.1:${port}`, uiAddress: `http://127.0.0.1:${uiPort}`, pid: null };
+    // Before the start: should we be killed right after it, the next command knows where to ask.
+    await writeRecord(file, planned);
+    const record = { ...planned, pid: await spawnServer(start, { port, uiPort, log, file }) };
+    await writeRecord(file, record);
+    await file.close();
+    if (await serves(folder, record, namespace)) return record;
+
+    const written = (await readFile(logPath(folder))).subarray(logStart).toString('utf8');
+    throw new Error(
+      `it ended at once: ${readLastWord(written)}. All that it wrote is in ${logPath(folder)}.`,
+    );
+  } catch (error) {
+    await file.close();
+    await stopServer(folder);
+    throw new Error(`The embedded Temporal server (${cli}) did not start: ${reasonOf(error)}`, {
+      cause: error,
+    });
   } finally {
-    if (!isServing) await stopRunningServer(folder);
+    await log.close();
   }
-  return isServing ? record : readStartFailure(await started.written());
+}
+
+async function writeRecord(file: FileHandle, record: ServerRecord): Promise<void> {
+  await file.truncate();
+  await file.write(`${JSON.stringify(record, null, 2)}\n`);
+}
+
+interface Place {
+  readonly port: number;
+  readonly uiPort: number;
+  readonly log: FileHandle;
+  /** Carries the lock that lasts as long as the server. */
+  readonly file: FileHandle;
+}
+
+/**
+ * Starts the server's process in a group of its own, so that Ctrl-C in a terminal reaches only the command, which then
+ * decides; it outlives its starter. Its environment holds no key: it calls no model.
+ */
+async function spawnServer(start: ServerStart, { port, uiPort, log, file }: Place): Promise<number> {
+  const { cli, folder, namespace, env } = start;
+  const args = [
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+    ...['--namespace', namespace, '--db-filename', databasePath(folder)],
+    // A commit is then safe from a killed process, not from a loss of power, and costs no wait for the disk.
+    ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+    // Keeps every other server from the file, whoever starts it.
+    ...['--sqlite-pragma', 'locking_mode=EXCLUSIVE'],
+    // One partition a task queue, not four: priorities order the calls of a partition, and one machine needs no more.
+    ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
+    ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+    ...['--log-level', 'warn'],
+  ];
+  // Its files are for their owner alone.
+  const umask = process.umask(0o077);
+  try {
+    const stdio = ['ignore', log.fd, log.fd, file.fd] as const;
+    const child = startProgram(cli, args, { cwd: folder, detached: true, stdio: [...stdio], env });
+    process.umask(umask);
+    await once(child, 'spawn');
+    child.unref();
+    return child.pid ?? 0;
+  } finally {
+    process.umask(umask);
+  }
+}
+
+/** A busy machine may need so long to start the server, to let it answer or to end it. */
+const PATIENCE_MS = 20_000;
+const PAUSE_MS = 50;
+
+/** Waits until the folder's server answers for a namespace, which takes its database, too; false if it ends instead. */
+async function serves(folder: string, { address, pid }: ServerRecord, namespace: string): Promise<boolean> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await askServer({ address }, (service) => service.describeNamespace({ namespace }));
+      return true;
+    } catch (error) {
+      if ((await runningServer(folder)) === null) return false;
+      if (Date.now() > deadline) {
+        throw new Error(
+          `The Temporal server of this folder (process ${pid}, ${address}) does not serve namespace "${namespace}": ` +
+            `${reasonOf(error)}. Stop it ("kill ${pid}") and try again: its workflows are kept.`,
+          { cause: error },
+        );
+      }
+    }
+    await wait(PAUSE_MS);
+  }
+}
+
+/**
+ * Kills the folder's server and waits until it is gone; its database stays. Nothing is lost by a kill: every change is
+ * committed before it is answered. Asked to stop, it would hold its callers for a second more, since it drains its own
+ * workers' long polls (server 1.32, `service/frontend/service.go`), and would keep no more on disk.
+ */
+export async function stopServer(folder: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  const { pid = null } = (await runningServer(folder)) ?? {};
+  if (pid === null) return;
+  process.kill(pid, 'SIGKILL');
+  while ((await runningServer(folder)) !== null) {
+    if (Date.now() > deadline) {
+      throw new Error(
+        `The Temporal server (process ${pid}) does not end, though killed: see "ps -p ${pid}".`,
+      );
+    }
+    await wait(5);
+  }
 }
 
 function portOf(address: string | undefined): number | null {
@@ -137,31 +242,16 @@ function portOf(address: string | undefined): number | null {
   return port === undefined ? null : Number(port);
 }
 
-interface StartFailure {
-  readonly reason: string;
-  /** Another program has one of its ports, which it may choose for itself, too: others may be free. */
-  readonly portTaken: boolean;
-}
-
-/** In the words of Unix and of Windows. */
-const PORT_TAKEN =
-  /listen tcp \S{1,100}: bind: (?:address already in use|Only one usage of each socket address)/;
 const REASON_LENGTH = 300;
 
-/**
- * Finds the one line that matters in what the server wrote until it ended, which may be pages: it wraps an error in
- * what each of its parts was about to build, and follows it with the stacks of all its threads.
- */
-export function readStartFailure(log: string): StartFailure {
+/** The one line that matters in what the server wrote until it ended: it adds the stacks of all its threads. */
+export function readLastWord(log: string): string {
   const lines = log.trim().split('\n');
-  // A port taken for its metrics is only a warning.
-  const taken = PORT_TAKEN.exec(lines.filter((line) => !line.includes('level=WARN')).join('\n'));
-  if (taken) return { reason: taken[0], portTaken: true };
-
-  const verdict = lines.findLast((line) => /^(?:Error|panic): /.test(line)) ?? lines.at(-1) ?? '';
+  const line = lines.findLast((each) => /^(?:Error|panic): /.test(each)) ?? lines.at(-1) ?? '';
   // Errors of Go end with their cause.
-  const reason = verdict.length > REASON_LENGTH ? `… ${verdict.slice(-REASON_LENGTH)}` : verdict;
-  return { reason: reason || 'it wrote nothing', portTaken: false };
+  const reason = line.length > REASON_LENGTH ? `… ${line.slice(-REASON_LENGTH)}` : line;
+  const remedy = 'another server has it open: stop that one, or set TEMPORAL_ADDRESS to it';
+  return line.includes('database is locked') ? `${reason} (${remedy})` : reason || 'it wrote nothing';
 }
 
 /**

@@ -1,4 +1,4 @@
 declare module 'fs-native-extensions' {
-  /** Takes the exclusive lock on an open file; false where another open file of any process holds it. */
-  export function tryLock(fd: number): boolean;
+  /** Takes the lock on an open file, by default the exclusive one; false where another open file holds it. */
+  export function tryLock(fd: number, options?: { readonly shared?: boolean }): boolean;
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -32,27 +31,4 @@ export async function keep<Value>(memory: Memory<Value>, value: Value): Promise<
   const unfinished = `${path}.${process.pid}`;
   await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   await rename(unfinished, path);
-}
-
-/** By a hash of folder and notice: the day on which it was said last. */
-const SAID = { file: 'said.json', schema: z.record(z.string(), z.string()) };
-
-/** Those of a folder's notices that no command has said yet on this day, which are said now. */
-export async function notSaidToday(notices: readonly string[]): Promise<string[]> {
-  if (notices.length === 0) return [];
-  const today = new Date().toISOString().slice(0, 10);
-  const said = Object.entries((await recall(SAID)) ?? {}).filter(([, day]) => day === today);
-  const known = new Set(said.map(([hash]) => hash));
-  const news = notices.filter((notice) => !known.has(hashOf(notice)));
-  const all = Object.fromEntries([
-    ...said,
-    ...news.map((notice): [string, string] => [hashOf(notice), today]),
-  ]);
-  // Where nothing can be remembered, it is said again.
-  if (news.length > 0) await keep(SAID, all).catch(() => undefined);
-  return news;
-}
-
-function hashOf(notice: string): string {
-  return createHash('sha256').update(`${process.cwd()}\n${notice}`).digest('hex').slice(0, 16);
 }

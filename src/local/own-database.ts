@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { reasonOf } from '../reason-of';
 import { keep, type Memory, recall } from './memory';
-import type { Say } from './say';
-import { databasePath } from './server-process';
+import type { Say } from './configured-server';
 
 // A folder may come from a stranger with a database in it, whose open runs would go on with this user's keys. So each
 // folder has a random id, and this user's state says which file was the database of that id: a copy is another file, and
@@ -39,6 +38,10 @@ export async function claimDatabase(folder: string, say: Say, id: string = rando
   } catch (error) {
     say(`That ${folder} is yours could not be remembered (${reasonOf(error)}): it will be asked for again.`);
   }
+}
+
+export function databasePath(folder: string): string {
+  return join(folder, 'temporal.db');
 }
 
 function idPath(folder: string): string {

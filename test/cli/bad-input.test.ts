@@ -185,16 +185,6 @@ test('a server that is named and does not answer is an error: none of the folder
   expect(await readdir(folder.path)).toEqual(['conductor.yaml']);
 });
 
-test('what is unpriced is said once a day for a folder', async () => {
-  await folder.write('conductor.yaml', POOL);
-  const state = await makeFolder();
-  const setting = { cwd: folder.path, env: { XDG_STATE_HOME: state.path } };
-  const said = async (): Promise<boolean> =>
-    (await runCommand(['pool', 'check'], setting)).stderr.includes('limits.costUsd ($1) cannot be enforced');
-  expect([await said(), await said()]).toEqual([true, false]);
-  await state.remove();
-});
-
 test.each([
   [['--max-cost', '0.5'], 'No question given, so here is a sample'],
   [['--approve', 'all', '--priority', '9'], '--priority'],

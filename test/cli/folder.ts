@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { ConfigInput } from '../../src';
+import { runningServer } from '../../src/local/embedded-server';
 
 /** A folder of a test's own to run commands in. */
 export interface Folder {
@@ -34,17 +35,13 @@ export function poolAt(url: string, changes: Partial<ConfigInput> = {}): ConfigI
   };
 }
 
-/** Whether the embedded server of a folder runs, by its own record. */
+/** Whether the embedded server of a folder runs. */
 export async function serverRuns(folder: Folder): Promise<boolean> {
-  return (await recordOf(folder)).process !== null;
+  return (await runningServer(join(folder.path, '.conductor'))) !== null;
 }
 
 /** Where the embedded server of a folder answers. */
 export async function addressOf(folder: Folder): Promise<string> {
-  return (await recordOf(folder)).address;
-}
-
-async function recordOf(folder: Folder): Promise<{ address: string; process: object | null }> {
   const text = await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8');
-  return JSON.parse(text) as { address: string; process: object | null };
+  return (JSON.parse(text) as { address: string }).address;
 }

@@ -37,7 +37,7 @@ beforeAll(async () => {
   for (const place of PLACES) await fillFolder(join(folder.path, place));
   own = await fakeProgram('my-program', 'exit 0');
   await putWitness(PYTHON, findProgram(PYTHON) ?? '');
-  await putWitness('temporal', (await findTemporalCli({ say: () => undefined })).path);
+  await putWitness('temporal', (await findTemporalCli({ env: process.env, say: () => undefined })).path);
   await putWitness('my-editor', '/bin/true');
   env = {
     PATH: ['', '.', 'bin', './bin', own, process.env.PATH, ''].join(delimiter),

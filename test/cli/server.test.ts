@@ -87,7 +87,7 @@ test('a worker that does not end in time is no failure of its command', async ()
 /** Ctrl-C, while the server answers nothing. */
 async function interruptBesideFrozenServer(command: ReturnType<typeof startCommand>): Promise<void> {
   const record = await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8');
-  const { pid } = (JSON.parse(record) as { process: { pid: number } }).process;
+  const { pid } = JSON.parse(record) as { pid: number };
   process.kill(pid, 'SIGSTOP');
   try {
     command.signal('SIGINT');

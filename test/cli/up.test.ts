@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { processMark } from '../../src/local/processes';
 import { renderPlan } from '../../src/plan/render';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { type Ended, runCommand, type RunningCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt, serverRuns } from './folder';
-import { until } from '../support/until';
+import { until, untilGone } from '../support/until';
 
 const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Guess', sees: [] }] }, ['alpha', 'beta']);
 
@@ -74,10 +73,7 @@ test('a worker outlives its `up` by no more than it needs to drain', async () =>
   up.signal('SIGKILL');
   // Its output ends when the last of its processes has.
   expect((await up.ended).stderr).toContain('Ready');
-  await until(
-    () => processMark(pid),
-    (mark) => mark === null,
-  );
+  await untilGone(pid);
   // It was killed, and is gone once the system has noticed.
   await until(
     () => serverRuns(folder),

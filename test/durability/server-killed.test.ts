@@ -1,7 +1,5 @@
 import type { TemporalServer } from '../../src/local/configured-server';
-import { embeddedServer } from '../../src/local/embedded-server';
-import { holdersOf, processMark } from '../../src/local/processes';
-import { databasePath } from '../../src/local/server-process';
+import { embeddedServer, stopServer } from '../../src/local/embedded-server';
 import { freshFolder } from '../local/fresh-folder';
 import { openStage, step } from '../support/stage';
 import { keptAnswers } from './kept-answers';
@@ -17,13 +15,6 @@ async function attach(folder: string): Promise<TemporalServer> {
   return server;
 }
 
-/** Kills the folder's server, and waits until it is gone. Its database stays. */
-async function killServer(folder: string): Promise<void> {
-  const [pid = 0] = await holdersOf(databasePath(folder));
-  process.kill(pid, 'SIGKILL');
-  while ((await processMark(pid)) !== null);
-}
-
 test('kill -9 of the embedded server: the next command starts it on the same file, and the run finishes', async () => {
   const folder = await freshFolder();
   const before = await attach(folder);
@@ -35,7 +26,7 @@ test('kill -9 of the embedded server: the next command starts it on the same fil
     const { id } = await stage.client.start({ question: 'Who keeps the thread?' });
     await stage.providers.waitForRequest(({ model }) => model === 'a');
 
-    await killServer(folder);
+    await stopServer(folder);
     // The answer arrives while no server is there to be told of it.
     release();
     await stage.providers.waitForRequest(({ model, outcome }) => model === 'a' && outcome === 'answered');

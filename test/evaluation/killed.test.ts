@@ -2,9 +2,7 @@ import { questionsOf } from '../../examples/evaluate/world';
 import { randomFrom } from '../../src/evaluation/chance';
 import { EVALUATE_WORKFLOW, type EvaluationProgress } from '../../src/evaluation/contract';
 import type { MethodRecord } from '../../src/evaluation/results';
-import { embeddedServer } from '../../src/local/embedded-server';
-import { holdersOf, processMark } from '../../src/local/processes';
-import { databasePath } from '../../src/local/server-process';
+import { embeddedServer, stopServer } from '../../src/local/embedded-server';
 import { startWorkerProcess } from '../durability/worker-process';
 import { freshFolder } from '../local/fresh-folder';
 import { type EvaluationStage, openEvaluation } from './open-evaluation';
@@ -55,9 +53,7 @@ test.each([1, 2])(
           if (!finished.has(id)) finished.set(id, stage.providers.log.length);
         }
         if (kill === 1) {
-          const [pid = 0] = await holdersOf(databasePath(folder));
-          process.kill(pid, 'SIGKILL');
-          while ((await processMark(pid)) !== null);
+          await stopServer(folder);
           servers.push(await attach());
         }
         worker = await startWorkerProcess(stage);

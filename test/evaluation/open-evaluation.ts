@@ -12,7 +12,7 @@ import type { MethodRecord } from '../../src/evaluation/results';
 import { summarize, type Summary } from '../../src/evaluation/summarize';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { resolveVerifier } from '../../src/config/verifier';
+import { resolveVerifier } from '../../src/config/cards';
 import { keepLines } from '../../src/store/texts';
 import type { ModelCard } from '../../src/protocol/cards';
 import { openStage, type Stage, type StageOptions } from '../support/stage';

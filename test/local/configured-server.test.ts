@@ -35,7 +35,7 @@ test("the environment's namespace goes before the configured one", async () => {
 
 test('where nothing answers, that is an error: no other server takes its place', async () => {
   await expect(look({ TEMPORAL_ADDRESS: '127.0.0.1:1' })).rejects.toThrow(
-    /^nothing answers at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\): connect ECONNREFUSED 127\.0\.0\.1:1\. Start that server or correct the address/,
+    /^nothing answers at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\): connect ECONNREFUSED 127\.0\.0\.1:1\. Start that server, or correct its address/,
   );
 });
 
@@ -59,7 +59,7 @@ test('a failure of TLS is told, with what to do about it', async () => {
   const address = `localhost:${(server.address() as AddressInfo).port}`;
   try {
     await expect(look({ TEMPORAL_ADDRESS: address, TEMPORAL_TLS: 'true' })).rejects.toThrow(
-      /^nothing answers at .*: self-signed certificate\. If it is the right server.*TEMPORAL_TLS_SERVER_CA_CERT_PATH$/,
+      /^nothing answers at .*: self-signed certificate\. If it is the right server.*TEMPORAL_TLS_SERVER_CA_CERT_PATH/,
     );
   } finally {
     server.close();
@@ -70,9 +70,9 @@ test.each([
   // Error of Temporal's native part on a machine without a list of authorities.
   ['NativeCertsNotFound', /ca-certificates, or name a file by SSL_CERT_FILE/],
   ['ConnectError(… error: InvalidCertificate(UnknownIssuer) }))', /TEMPORAL_TLS_SERVER_CA_CERT_PATH/],
-  ['write EPROTO … SSL routines:ssl3_get_record:wrong version number', /without TLS: unset TEMPORAL_TLS/],
+  ['write EPROTO … SSL routines:ssl3_get_record:wrong version number', /unset it and TEMPORAL_API_KEY/],
   ["Hostname/IP does not match certificate's altnames: Host: x", /TEMPORAL_TLS_SERVER_NAME/],
-  ['Failed to connect (2026-11-22T16:22:43.771Z)', /where it wants TLS, set TEMPORAL_TLS to true/],
+  ['Failed to connect (2026-11-22T16:22:43.771Z)', /set TEMPORAL_TLS to true/],
 ])('%s has a remedy', (reason, remedy) => {
   expect(remedyOfTls(reason)).toMatch(remedy);
 });

@@ -1,12 +1,20 @@
-import { mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import type { TemporalServer } from '../../src/local/configured-server';
-import { embeddedServer } from '../../src/local/embedded-server';
-import { liveUsers, readServerRecord, type ServerRecord, writeServerRecord } from '../../src/local/lease';
-import { holdersOf, processMark } from '../../src/local/processes';
-import { databasePath } from '../../src/local/server-process';
+import { tryLock } from 'fs-native-extensions';
 import { type ChildProgram, runChild } from '../../examples/learn/support/programs';
+import type { TemporalServer } from '../../src/local/configured-server';
+import {
+  embeddedServer,
+  isUpHere,
+  readLastWord,
+  runningServer,
+  stopServer,
+} from '../../src/local/embedded-server';
+import { isLocked, withFolderLock } from '../../src/local/file-lock';
+import { until } from '../support/until';
 import { fakeProgram } from './fake-program';
 import { freshFolder } from './fresh-folder';
 
@@ -18,8 +26,15 @@ afterEach(async () => {
 });
 
 /** A command in a process of its own, about to use the folder's server. */
-const command = async (folder: string, role = 'solve'): Promise<ChildProgram> => {
-  const child = runChild(join(__dirname, 'programs', 'use-server.ts'), [folder, role], process.env);
+const command = async (
+  folder: string,
+  role = 'solve',
+  more: NodeJS.ProcessEnv = {},
+): Promise<ChildProgram> => {
+  const child = runChild(join(__dirname, 'programs', 'use-server.ts'), [folder, role], {
+    ...process.env,
+    ...more,
+  });
   children.push(child);
   expect(await child.nextMessage()).toBe('ready');
   return child;
@@ -31,22 +46,17 @@ const begin = async (child: ChildProgram): Promise<{ address: string }> => {
   return (await child.nextMessage()) as { address: string };
 };
 
-/** This process as a command; what it was told while it waited comes with it. */
+/** This process as a command. */
 const attach = async (folder: string, more: NodeJS.ProcessEnv = {}) => {
-  const told: string[] = [];
-  const server = await embeddedServer({
-    folder,
-    env: { ...process.env, ...more },
-    say: (line) => told.push(line),
-  });
+  const server = await embeddedServer({ folder, env: { ...process.env, ...more }, say: () => undefined });
   servers.push(server);
-  return { server, told: told.join('\n') };
+  return { server };
 };
 
 /** What a command says of a server that another one started. */
 const RUNNING = expect.stringContaining('the server running in') as string;
 
-const serverProcesses = (folder: string): Promise<number[]> => holdersOf(databasePath(folder));
+const pidOf = async (folder: string) => (await runningServer(folder))?.pid;
 
 const leave = async (child: ChildProgram): Promise<void> => {
   child.tell('leave');
@@ -65,51 +75,37 @@ test('two commands at once in one folder use one server, and the last to leave s
       { address, source: RUNNING },
     ]),
   );
-  expect(await serverProcesses(folder)).toHaveLength(1);
-
+  const pid = await pidOf(folder);
+  expect(pid).toBeGreaterThan(0);
   await leave(one);
-  expect(await serverProcesses(folder)).toHaveLength(1);
+  expect(await pidOf(folder)).toBe(pid);
   await leave(other);
-  expect(await serverProcesses(folder)).toEqual([]);
-  expect((await readServerRecord(folder))?.process).toBeNull();
+  expect(await runningServer(folder)).toBeNull();
 });
 
-test('a command that stays promises its server to those who come later', async () => {
+test('a command that stays promises its server to those who come later, until it is killed', async () => {
   const folder = await freshFolder();
-  await begin(await command(folder, 'up'));
+  const isUp = (): Promise<boolean> => isUpHere(folder, () => undefined);
+  const up = await command(folder, 'up');
+  await begin(up);
   expect((await attach(folder)).server.source).toEqual(RUNNING);
-  expect((await liveUsers(folder)).map(({ stays }) => stays).sort()).toEqual([false, true]);
+  expect(await isUp()).toBe(true);
+  await up.kill();
+  expect(await isUp()).toBe(false);
 });
 
-test('a server whose starter was killed is taken over, and stopped by who took it over', async () => {
+test('a server whose starter was killed is used by the next command, and stopped by it', async () => {
   const folder = await freshFolder();
   const starter = await command(folder);
   const { address } = await begin(starter);
+  const pid = await pidOf(folder);
   await starter.kill();
-  const orphans = await serverProcesses(folder);
-  expect(orphans).toHaveLength(1);
-
-  const { server, told } = await attach(folder);
-  expect(told).toMatch(/Taking over the Temporal server that an earlier command left running/);
-  expect(server).toMatchObject({ address, source: RUNNING });
-  expect(await serverProcesses(folder)).toEqual(orphans);
-  await server.stop();
-  expect(await serverProcesses(folder)).toEqual([]);
-});
-
-test('a server whose starter was killed before it could note its process is found by its database', async () => {
-  const folder = await freshFolder();
-  const starter = await command(folder);
-  await begin(starter);
-  await starter.kill();
-  const record = await readServerRecord(folder);
-  if (record === null) throw new Error('The starter left no record.');
-  await writeServerRecord(folder, { ...record, process: null });
 
   const { server } = await attach(folder);
-  expect(server).toMatchObject({ address: record.address, source: RUNNING });
+  expect(server).toMatchObject({ address, source: RUNNING });
+  expect(await pidOf(folder)).toBe(pid);
   await server.stop();
-  expect(await serverProcesses(folder)).toEqual([]);
+  expect(await runningServer(folder)).toBeNull();
 });
 
 test('after a kill -9 of the server the next command starts it on the same file and ports', async () => {
@@ -118,9 +114,7 @@ test('after a kill -9 of the server the next command starts it on the same file 
   await withClient(before, (client) =>
     client.workflow.start('conductorSolve', { args: [], taskQueue: 'nobody', workflowId: 'kept' }),
   );
-  const [pid = 0] = await serverProcesses(folder);
-  process.kill(pid, 'SIGKILL');
-  while ((await processMark(pid)) !== null);
+  await stopServer(folder);
 
   const { server: after } = await attach(folder);
   expect(after).toMatchObject({ address: before.address, source: before.source });
@@ -128,16 +122,46 @@ test('after a kill -9 of the server the next command starts it on the same file 
   expect(kept.status.name).toBe('RUNNING');
 });
 
-test("a database that a stranger's process has open is left alone", async () => {
+test('where its ports are taken, a server is started on others', async () => {
   const folder = await freshFolder();
-  const stranger = await open(databasePath(folder), 'w');
-  try {
-    await expect(attach(folder)).rejects.toThrow(
-      new RegExp(`temporal\\.db is in use by process ${process.pid}, .* set TEMPORAL_ADDRESS to it`),
-    );
-  } finally {
-    await stranger.close();
-  }
+  const { server: before } = await attach(folder);
+  await before.stop();
+  const port = Number(before.address.split(':')[1]);
+  const other = createServer().listen(port, '127.0.0.1');
+  await once(other, 'listening');
+  expect((await attach(folder)).server.address).not.toBe(before.address);
+  other.close();
+});
+
+test('a database that another server has open is left alone', async () => {
+  const folder = await freshFolder();
+  const { server } = await attach(folder);
+  await rename(join(folder, 'server.json'), join(folder, 'elsewhere.json'));
+  await expect(attach(folder)).rejects.toThrow(/database is locked.* set TEMPORAL_ADDRESS to it/);
+  await rename(join(folder, 'elsewhere.json'), join(folder, 'server.json'));
+  await withClient(server, (client) => client.workflowService.getSystemInfo({}));
+});
+
+test('a command waits, and says so, while another prepares the server, until that one is killed', async () => {
+  const folder = await freshFolder();
+  const cli = join(await fakeProgram('temporal', 'exec sleep 15'), 'temporal');
+  const first = await command(folder, 'solve', { TEMPORAL_CLI_PATH: cli });
+  first.tell('begin');
+  await until(
+    () => isLocked(join(folder, 'commands.lock')),
+    (locked) => locked,
+  );
+  process.kill(first.pid, 'SIGSTOP');
+  const waiting = withFolderLock(
+    folder,
+    (line) => {
+      expect(line).toMatch(`process ${first.pid}) is preparing`);
+      process.kill(first.pid, 'SIGKILL');
+    },
+    () => Promise.resolve('in'),
+  );
+  expect(await waiting).toBe('in');
+  expect.assertions(3);
 });
 
 test('a server that cannot start is reported with its own last word, and it was given no key', async () => {
@@ -150,7 +174,7 @@ test('a server that cannot start is reported with its own last word, and it was 
   );
 
   const logPath = join(folder, 'server.log');
-  expect(failure).toContain(`did not start: it ended at once: no room. All that it wrote is in ${logPath}.`);
+  expect(failure).toContain(`it ended at once: no room. All that it wrote is in ${logPath}.`);
   const log = await readFile(logPath, 'utf8');
   expect(log).toContain('PATH=');
   expect(log).not.toContain('sk-secret');
@@ -163,15 +187,14 @@ test('all that lies in the folder is for its owner alone, whatever it was before
     await mkdir(folder, { mode: 0o755 });
     await attach(folder);
     const names = await readdir(folder, { recursive: true });
-    expect(names).toEqual(expect.arrayContaining(['temporal.db', 'server.log', 'server.json', 'users']));
+    expect(names).toEqual(expect.arrayContaining(['temporal.db', 'server.log', 'server.json', 'users.lock']));
     const modes = await Promise.all(
       ['.', ...names].map(async (name): Promise<[string, string]> => {
         const { mode } = await stat(join(folder, name));
         return [name, (mode & 0o777).toString(8)];
       }),
     );
-    const folders = ['.', 'users'];
-    expect(modes).toEqual(modes.map(([name]) => [name, folders.includes(name) ? '700' : '600']));
+    expect(modes).toEqual(modes.map(([name]) => [name, name === '.' ? '700' : '600']));
     expect(process.umask(0o022)).toBe(0o022);
   } finally {
     process.umask(before);
@@ -182,19 +205,14 @@ test.each(['evil.example:7233', '10.0.0.1:7233', '127.0.0.1.evil.example:1', '12
   'a server.json of another machine counts as none: %s',
   async (address) => {
     const folder = await freshFolder();
-    const record: ServerRecord = {
-      address: '127.0.0.1:7233',
-      uiAddress: 'http://127.0.0.1:8233',
-      process: { pid: process.pid, mark: String(await processMark(process.pid)) },
-      startedAt: new Date().toISOString(),
-    };
-    const readBack = async (change: Partial<ServerRecord>): Promise<ServerRecord | null> => {
-      await writeServerRecord(folder, { ...record, ...change });
-      return readServerRecord(folder);
-    };
-    expect(await readBack({})).toEqual(record);
-    expect(await readBack({ address })).toBeNull();
-    expect(await readBack({ uiAddress: `http://${address}` })).toBeNull();
+    const locked = await open(join(folder, 'server.json'), 'w');
+    tryLock(locked.fd);
+    const record = { address: '127.0.0.1:7233', uiAddress: 'http://127.0.0.1:8233', pid: process.pid };
+    for (const change of [{}, { address }, { uiAddress: `http://${address}` }]) {
+      await writeFile(join(folder, 'server.json'), JSON.stringify({ ...record, ...change }));
+      expect(await runningServer(folder)).toEqual(Object.keys(change).length === 0 ? record : null);
+    }
+    await locked.close();
   },
 );
 
@@ -202,6 +220,15 @@ test('a damaged server.json is no obstacle', async () => {
   const folder = await freshFolder();
   await writeFile(join(folder, 'server.json'), '{"address": "127.0');
   expect((await attach(folder)).server.source).not.toEqual(RUNNING);
+});
+
+test('of what a server wrote, the one line is told that says why it ended', () => {
+  const wrapped = 'could not build arguments for function "temporal".Hooks: '.repeat(9);
+  expect(readLastWord('panic: out of luck\n\ngoroutine 1 [running]:\nmain.main()\n')).toBe(
+    'panic: out of luck',
+  );
+  expect(readLastWord(`Error: ${wrapped}the disk is full`)).toMatch(/^… .{280,}the disk is full$/);
+  expect(readLastWord('')).toBe('it wrote nothing');
 });
 
 async function withClient<T>(server: TemporalServer, use: (client: Client) => Promise<T>): Promise<T> {

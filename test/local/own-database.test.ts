@@ -1,7 +1,6 @@
 import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { claimDatabase, isOwnDatabase } from '../../src/local/own-database';
-import { databasePath } from '../../src/local/server-process';
+import { claimDatabase, databasePath, isOwnDatabase } from '../../src/local/own-database';
 import { freshFolder } from './fresh-folder';
 
 const said: string[] = [];

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Client } from '@temporalio/client';
 import type { SolveResult } from '../../src';
 import { isNotFound } from '../../src/client/steer';
@@ -9,6 +10,15 @@ export async function until<T>(look: () => Promise<T>, fits: (found: T) => boole
     const found = await look();
     if (fits(found)) return found;
   }
+}
+
+/** Waits until processes have ended, whether or not their parents have noticed. */
+export async function untilGone(...pids: readonly number[]): Promise<void> {
+  const statOf = (pid: number): Promise<string> => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  await until(
+    () => Promise.all(pids.map(statOf)),
+    (stats) => stats.every((stat) => stat === '' || stat.slice(stat.lastIndexOf(')')).startsWith(') Z')),
+  );
 }
 
 /** Waits until a run has ended, however it did, and returns its trace. */

@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { trainerPython } from '../../examples/learn/support/programs';
 import { childrenOf } from '../../examples/learn/support/surroundings';
-import { processMark } from '../../src/local/processes';
 import { closedPort } from '../cli/closed-port';
 import { runCommand, startCommand } from '../cli/command';
 import { type Folder, makeFolder, poolAt } from '../cli/folder';
-import { until } from '../support/until';
+import { untilGone } from '../support/until';
 
 let folder: Folder;
 
@@ -32,10 +31,7 @@ test('what train init wrote is enough for train up, whose Python programs end wi
   const all = [...children, ...python.flatMap(childrenOf)];
   expect(python).toHaveLength(2);
   up.signal('SIGKILL');
-  await until(
-    () => Promise.all(all.map(processMark)),
-    (marks) => marks.every((mark) => mark === null),
-  );
+  await untilGone(...all);
 }, 300_000);
 
 async function only(pids: readonly number[], words: string): Promise<number[]> {

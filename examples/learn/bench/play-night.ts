@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { readServerRecord } from '../../../src/local/lease';
+import { runningServer } from '../../../src/local/embedded-server';
 import { readCycle, readMetrics } from '../../../src/training/client/read-runs';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import type { CycleMetrics, CycleTimes } from '../../../src/training/records';
@@ -99,7 +99,7 @@ async function processorTimeOf(pid: number): Promise<number> {
  * @throws Error where none is
  */
 export async function serverOf(folder: string): Promise<number> {
-  const record = await readServerRecord(join(folder, FOLDER));
-  if (record?.process) return record.process.pid;
+  const record = await runningServer(join(folder, FOLDER));
+  if (record?.pid) return record.pid;
   throw new Error(`No Temporal server was started in ${folder}: did "up" find another one?`);
 }

@@ -1,7 +1,5 @@
 import type { TemporalServer } from '../../../src/local/configured-server';
-import { embeddedServer } from '../../../src/local/embedded-server';
-import { holdersOf, processMark } from '../../../src/local/processes';
-import { databasePath } from '../../../src/local/server-process';
+import { embeddedServer, stopServer } from '../../../src/local/embedded-server';
 
 /** The embedded Temporal server of a folder, on its own SQLite file, killed and started again at the same address. */
 export class KillableServer {
@@ -21,10 +19,7 @@ export class KillableServer {
   }
 
   async kill(): Promise<void> {
-    const [pid] = await holdersOf(databasePath(this.#folder));
-    if (pid === undefined) throw new Error(`No Temporal server has the database of ${this.#folder} open.`);
-    process.kill(pid, 'SIGKILL');
-    while ((await processMark(pid)) !== null);
+    await stopServer(this.#folder);
     const again = await attach(this.#folder);
     this.#entered.push(again);
     if (again.address !== this.address) {

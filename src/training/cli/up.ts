@@ -11,7 +11,7 @@ import { FOLDER, loadSettings, type WorkOptions } from '../../cli/load-settings'
 import { supervise, type Supervised } from '../../cli/supervise';
 import { say } from '../../cli/terminal';
 import { readStoreUrl } from '../../config/store-url';
-import { holdFile } from '../../local/lease';
+import { holderOf, lockFile } from '../../local/file-lock';
 import { startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
@@ -31,11 +31,12 @@ export async function trainUp(options: WorkOptions): Promise<ExitCode> {
   const training = trainingOf(config);
   checkFiles(training);
   const program = findTrainer();
-  const held = await holdFile(join(FOLDER, 'train-up.lock'));
-  if ('holder' in held) {
+  const path = join(FOLDER, 'train-up.lock');
+  const held = await lockFile(path);
+  if (held === null) {
+    const holder = await holderOf(path);
     throw new UsageError(
-      `"train up" runs in this folder already, in process ${held.holder}: use that one, or stop it first ` +
-        `("kill ${held.holder}")`,
+      `"train up" runs in this folder already, in process ${holder}: use that one, or stop it first ("kill ${holder}")`,
     );
   }
   try {
@@ -45,7 +46,7 @@ export async function trainUp(options: WorkOptions): Promise<ExitCode> {
       return [trainerPart(session, training, program), policies];
     });
   } finally {
-    await held.letGo();
+    await held.close();
   }
 }
 

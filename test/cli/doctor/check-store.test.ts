@@ -24,7 +24,7 @@ test('a database that is not there yet needs a folder that takes it; one that is
   await writeFile(join(folder, 'store.db'), 'something else altogether, and long enough to be looked at');
   await expect(checkStore(`sqlite:${folder}/store.db`)).rejects.toThrow('no SQLite database');
   await expect(checkStore(`sqlite:${folder}/store.db/new/store.db`)).rejects.toThrow(
-    `sqlite:${folder}/store.db/new/store.db cannot be written (${folder}/store.db is no folder)`,
+    `no store can be made in ${folder}/store.db, which is no folder`,
   );
   await rm(folder, { recursive: true });
 });

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { processMark } from '../../../src/local/processes';
 import type { TrainableInput } from '../../../src/training';
 import { closedPort } from '../../cli/closed-port';
 import { type RunningCommand, runCommand, startCommand } from '../../cli/command';
 import { type Folder, makeFolder, poolAt, serverRuns } from '../../cli/folder';
-import { until } from '../../support/until';
+import { until, untilGone } from '../../support/until';
 import { installStandIn, startsOf } from './stand-in-programs';
 
 let folder: Folder;
@@ -45,13 +44,6 @@ async function pidsOf(): Promise<number[]> {
   return starts.flat().map(({ pid }) => pid);
 }
 
-async function allAreGone(pids: readonly number[]): Promise<void> {
-  await until(
-    () => Promise.all(pids.map(processMark)),
-    (marks) => marks.every((mark) => mark === null),
-  );
-}
-
 test('starts all that a night needs with the right addresses, keeps it running, and stops it on Ctrl-C', async () => {
   await folder.write('conductor.yaml', poolAt('http://127.0.0.1:1'));
   const init = ['train', 'init', '--policy-server', baseUrl, '--checkpoints', 'kept'];
@@ -82,7 +74,7 @@ test('starts all that a night needs with the right addresses, keeps it running, 
       /questions\.jsonl, which is not there[^]*^Waiting for [^]*^Trainer +/m,
     ) as string,
   });
-  await allAreGone(await pidsOf());
+  await untilGone(...(await pidsOf()));
   expect(await serverRuns(folder)).toBe(false);
 });
 
@@ -105,7 +97,7 @@ test('leaves nothing running when it is killed, and uses base model and policy s
     const [trainer] = await startsOf(folder, 'worker');
     expect(trainer?.args.join(' ')).toContain(`--base-root ${path}`);
     await up.ended;
-    await allAreGone(pids);
+    await untilGone(...pids);
     await until(
       () => serverRuns(folder),
       (runs) => !runs,
@@ -133,7 +125,7 @@ test('runs once in a folder, beside an `up`: a second one names the process of t
   expect(pids).toHaveLength(2);
   first.signal('SIGKILL');
   await first.ended;
-  await allAreGone(pids);
+  await untilGone(...pids);
   const next = startTrainUp();
   await next.hear(/^Ready/m);
   next.signal('SIGINT');
@@ -147,7 +139,7 @@ test('ends with the reason, and stops the rest, where one of them cannot start',
     code: 1,
     stderr: expect.stringContaining('The worker cannot start: it is broken.') as string,
   });
-  await allAreGone(await pidsOf());
+  await untilGone(...(await pidsOf()));
   expect(await serverRuns(folder)).toBe(false);
 });
 

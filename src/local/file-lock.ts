@@ -1,0 +1,56 @@
+import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { tryLock } from 'fs-native-extensions';
+import type { Say } from './configured-server';
+
+// The operating system holds the locks: they end with their process, and one that is stopped (Ctrl-Z) keeps them.
+
+/** Locks a file until its handle is closed, alone or with others; null where another process of this machine has it. */
+export async function lockFile(path: string, { shared = false } = {}): Promise<FileHandle | null> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, 'a+', 0o600);
+  if (!tryLock(file.fd, { shared })) {
+    await file.close();
+    return null;
+  }
+  if (!shared) {
+    await file.truncate();
+    await file.write(String(process.pid));
+  }
+  return file;
+}
+
+/** Number of the process that has a file locked for itself. */
+export function holderOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => 'unknown');
+}
+
+export async function isLocked(path: string): Promise<boolean> {
+  const file = await lockFile(path);
+  await file?.close();
+  return file === null;
+}
+
+/** Contention is short, unless the other command downloads. */
+const QUIET_ATTEMPTS = 20;
+
+/** Runs `action` while no other process of this machine runs one on the same folder, and says so where it must wait. */
+export async function withFolderLock<T>(folder: string, say: Say, action: () => Promise<T>): Promise<T> {
+  const path = join(folder, 'commands.lock');
+  let file = await lockFile(path);
+  for (let attempt = 1; file === null; attempt += 1) {
+    if (attempt === QUIET_ATTEMPTS) {
+      say(
+        `Another command (process ${await holderOf(path)}) is preparing the embedded server of this folder: waiting for it.`,
+      );
+    }
+    await wait(75);
+    file = await lockFile(path);
+  }
+  try {
+    return await action();
+  } finally {
+    await file.close();
+  }
+}
