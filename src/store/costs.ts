@@ -1,5 +1,5 @@
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
-import type { CostLine, Day, LedgerSums, Store } from './store';
+import type { CostLine, Day, Store } from './store';
 import { eachInParallel } from './sweep';
 
 /** A workflow is a solve that a person asked for, with everything it called. */
@@ -22,6 +22,11 @@ export interface CostReport {
   readonly total: CostLine;
 }
 
+const FIELDS = { day: 'startedAt', worker: 'worker', workflow: 'rootId', model: 'model' } as const;
+
+/** Times that are before and after all others. */
+const [FIRST, LAST] = ['', '~'];
+
 /**
  * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, since its key names
  * no day.
@@ -30,21 +35,28 @@ export interface CostReport {
  */
 export async function sumCosts(
   store: Store,
-  query: CostQuery,
+  { by, since, until, zone }: CostQuery,
   onRow: (count: number) => void = () => undefined,
 ): Promise<CostReport> {
-  const lines =
-    store.ledger === undefined ? await readLines(store, query, onRow) : await askLedger(store.ledger, query);
-  lines.sort(query.by === 'day' ? byName : mostExpensiveFirst);
-  return { by: query.by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
-}
-
-async function askLedger(ledger: LedgerSums, { by, since, until, zone }: CostQuery): Promise<CostLine[]> {
   const [from, end] = [since?.begins ?? FIRST, until?.ends ?? LAST];
-  if (by === 'day') return [...(await ledger.sumDays(daysOf(await ledger.span(from, end), zone)))];
-  const lines: CostLine[] = [];
-  for await (const line of ledger.sumBy(by === 'workflow' ? 'rootId' : by, from, end)) lines.push(line);
-  return lines;
+  const dayOf = dayNames(zone);
+  const sums = new Map<string, CostLine>();
+  const take = (line: CostLine): void => {
+    const name = by === 'day' ? dayOf(line.name) : line.name;
+    sums.set(name, add(sums.get(name) ?? { name, ...EMPTY }, line));
+  };
+  if (store.sums === undefined) {
+    let count = 0;
+    await eachInParallel(streamRowKeys(store), async (key) => {
+      const row = await readRow(store, key);
+      onRow((count += 1));
+      if (row !== null && row.startedAt >= from && row.startedAt < end) take(lineOf(row, row[FIELDS[by]]));
+    });
+  } else {
+    (await store.sums(FIELDS[by], from, end)).forEach(take);
+  }
+  const lines = [...sums.values()].sort(by === 'day' ? byName : mostExpensiveFirst);
+  return { by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
 }
 
 function byName(one: CostLine, other: CostLine): number {
@@ -53,50 +65,6 @@ function byName(one: CostLine, other: CostLine): number {
 
 function mostExpensiveFirst(one: CostLine, other: CostLine): number {
   return other.nanoUsd - one.nanoUsd || byName(one, other);
-}
-
-async function readLines(
-  store: Store,
-  { by, since, until, zone }: CostQuery,
-  onRow: (count: number) => void,
-): Promise<CostLine[]> {
-  const nameOf = groupBy(by, zone);
-  const lines = new Map<string, CostLine>();
-  let count = 0;
-  await eachInParallel(streamRowKeys(store), async (key) => {
-    const row = await readRow(store, key);
-    onRow((count += 1));
-    if (row === null) return;
-    if (row.startedAt < (since?.begins ?? FIRST) || row.startedAt >= (until?.ends ?? LAST)) return;
-    const name = nameOf(row);
-    lines.set(name, add(lines.get(name) ?? { name, ...EMPTY }, lineOf(row)));
-  });
-  return [...lines.values()];
-}
-
-/** Times that are before and after all others. */
-const [FIRST, LAST] = ['', '~'];
-
-/** From the day of the first call to that of the last. */
-function daysOf(span: Awaited<ReturnType<LedgerSums['span']>>, zone: Zone): readonly Day[] {
-  const days: Day[] = [];
-  const nameOf = dayNames(zone);
-  for (let at = span?.first; span !== null && at !== undefined && at <= span.last; at = days.at(-1)?.ends) {
-    const day = readDay(nameOf(at), zone);
-    if (day === null) break;
-    days.push(day);
-  }
-  return days;
-}
-
-function groupBy(by: CostGroup, zone: Zone): (row: LedgerRow) => string {
-  const dayOf = dayNames(zone);
-  return {
-    day: ({ startedAt }: LedgerRow) => dayOf(startedAt),
-    worker: ({ worker }: LedgerRow) => worker,
-    workflow: ({ rootId }: LedgerRow) => rootId,
-    model: ({ model }: LedgerRow) => model,
-  }[by];
 }
 
 /** The date of an instant. */
@@ -108,9 +76,9 @@ function dayNames(zone: Zone): (instant: string) => string {
 
 const EMPTY = { calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0, savedNanoUsd: 0 };
 
-function lineOf({ endedAt, usage, nanoUsd, savedNanoUsd }: LedgerRow): CostLine {
+function lineOf({ endedAt, usage, nanoUsd, savedNanoUsd }: LedgerRow, name: string): CostLine {
   return {
-    name: '',
+    name,
     calls: 1,
     open: endedAt === null ? 1 : 0,
     unknown: nanoUsd === null ? 1 : 0,

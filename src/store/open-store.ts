@@ -50,31 +50,31 @@ export function configuredStore(config: Config): Store {
  * @throws ConfigError with the reason and the remedy
  */
 export async function checkStore(url: string): Promise<void> {
-  const folder = folderToMake(url);
-  if (folder === null) {
-    const store = openStore(url, process.cwd());
-    await (store.check?.() ?? store.list('doctor/')).catch((cause: unknown) => {
-      throw new ConfigError(reasonOf(cause), { cause });
-    });
-    return;
-  }
-  try {
-    await checkFolder(folder);
-  } catch (cause) {
-    const remedy = 'change its rights or "store" in the configuration';
-    throw new ConfigError(`${url} cannot be written (${reasonOf(cause)}): ${remedy}`, { cause });
-  }
-}
-
-/** The folder that a database is still to be made in; null for a store that can be asked whether it answers. */
-function folderToMake(url: string): string | null {
   const place = readStoreUrl(url);
-  return place?.kind === 'sqlite' && !existsSync(place.path) ? dirname(resolve(place.path)) : null;
+  try {
+    if (place?.kind === 'sqlite' && !existsSync(place.path)) {
+      await checkFolder(dirname(resolve(place.path)));
+    } else {
+      const store = openStore(url, process.cwd());
+      await (store.check?.() ?? store.list('doctor/'));
+    }
+  } catch (cause) {
+    throw new ConfigError(reasonOf(cause), { cause });
+  }
 }
 
+/** @throws Error where a database cannot be made in a folder, which may have to be made first */
 async function checkFolder(folder: string): Promise<void> {
   let place = folder;
   while (!existsSync(place)) place = dirname(place);
-  if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
-  await access(place, constants.W_OK);
+  const isFolder = statSync(place).isDirectory();
+  const isWritable = await access(place, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  if (isFolder && isWritable) return;
+  throw new Error(
+    `no store can be made in ${place}, which is ${isFolder ? 'not yours to write' : 'no folder'}: ` +
+      'change its rights or "store" in the configuration',
+  );
 }

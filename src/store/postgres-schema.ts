@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { refusal } from './sql-store';
 
 /**
  * What makes a schema of each version out of the one before: the first makes version 1. `$schema` stands for its quoted
@@ -61,17 +62,24 @@ const MIGRATIONS: readonly string[] = [
 /** The version of the tables that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Error that refuses a schema of another version, or none at all (null). */
-function otherVersion(version: number | null): Error {
-  const code = version === null ? 'NO_SCHEMA' : version > SCHEMA_VERSION ? 'NEWER' : 'EARLIER';
-  const reason = `its tables are of version ${version ?? 'none'}, and this program knows ${SCHEMA_VERSION}`;
-  return Object.assign(new Error(reason), { code });
+/** @throws Error where this program cannot use the schema as it is, or there is none */
+export async function checkSchema(client: Asked, schema: string): Promise<void> {
+  const { rows } = await client.query<{ version: number }>(`SELECT version FROM "${schema}".version`);
+  refuseOther(rows[0]?.version ?? 0);
 }
 
-/** @throws Error where this program cannot use the schema as it is */
-export async function checkSchema(client: ClientBase, schema: string): Promise<void> {
-  const version = await versionOf(client, schema);
-  if (version !== SCHEMA_VERSION) throw otherVersion(version);
+type Asked = Pick<ClientBase, 'query'>;
+
+function refuseOther(version: number): void {
+  if (version === SCHEMA_VERSION) return;
+  const [age, remedy] =
+    version > SCHEMA_VERSION
+      ? ['a newer', 'update']
+      : ['an earlier', 'stop what uses it, and run "temporal-conductor store migrate"'];
+  throw refusal(
+    `was made by ${age} version of temporal-conductor (its tables are of version ${version}, and this program knows ` +
+      `${SCHEMA_VERSION}): ${remedy}`,
+  );
 }
 
 /**
@@ -86,7 +94,7 @@ export async function migrateSchema(client: ClientBase, schema: string): Promise
     schema,
   ]);
   const was = await versionOf(client, schema);
-  if (was !== null && was > SCHEMA_VERSION) throw otherVersion(was);
+  if (was !== null && was > SCHEMA_VERSION) refuseOther(was);
   if (was === null) await createSchema(client, schema);
   for (const migration of MIGRATIONS.slice(was ?? 0)) {
     await client.query(migration.replaceAll('$schema', `"${schema}"`));

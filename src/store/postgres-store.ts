@@ -1,136 +1,197 @@
-import { migratePostgres, PostgresDatabase, type PostgresPlace, type Query } from './postgres-database';
-import { SqlLedger } from './sql-ledger';
-import {
-  checkKey,
-  keysOf,
-  type LedgerSums,
-  type Migration,
-  PAGE,
-  readPages,
-  type SharedState,
-  type SharedStates,
-  type Store,
-  type StoredEntry,
-} from './store';
+import type * as Sdk from 'pg';
+import type { StorePlace } from '../config/store-url';
+import { explain, needsPackages, type Rule } from '../explain';
+import { reasonOf } from '../reason-of';
+import { checkSchema, migrateSchema, RIGHTS, SCHEMA_VERSION } from './postgres-schema';
+import { type Query, refusal, SqlStore, type Value } from './sql-store';
+import type { Migration } from './store';
+
+type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>;
+
+/** Few, since every worker process has as many: a statement takes a millisecond, and others wait for their turn. */
+const CONNECTIONS = 8;
+
+/** A text of 32 MiB takes a second. */
+const STATEMENT_MS = 60_000;
+
+/** For a new connection, or until one of the others is free. */
+const CONNECT_MS = 30_000;
+
+/** Beyond the server's own limit: for a server that is silent. */
+const SILENCE_MS = STATEMENT_MS + 10_000;
 
 /**
- * A store in a PostgreSQL database, for workers on several machines. Each write is a transaction of its own: what was
- * confirmed is there after a loss of power, where the server's own `fsync` and `synchronous_commit` are on.
+ * A store in a PostgreSQL database, for workers on several machines. What was confirmed is there after a loss of power,
+ * where the server's own `fsync` and `synchronous_commit` are on.
  *
- * @throws Error, from each method, in one sentence: no way to the server, no rights, a full disk, another schema
+ * @throws Error, from each method, in one sentence: no way to the server, no rights, another schema
  */
-export class PostgresStore implements Store {
+export class PostgresStore extends SqlStore {
   readonly url: string;
-  readonly ledger: LedgerSums;
-  /** By the clock of the server. */
-  readonly rates: SharedStates = {
-    read: async (name) => {
-      // The time is told even where there is no row.
-      const { rows } = await this.query<SharedState>(
-        `SELECT state AS text, coalesce(version, 0)::float8 AS version,
-             floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now
-           FROM (VALUES (1)) AS one LEFT JOIN $schema.rates ON name = $1`,
-        name,
-      );
-      const [found] = rows;
-      if (found === undefined) throw new Error('PostgreSQL gave no time');
-      return found;
-    },
-    swap: async (name, text, version) => {
-      const { rowCount } = await this.query(
-        `INSERT INTO $schema.rates AS was (name, version, state) VALUES ($1, 1, $2)
-           ON CONFLICT (name) DO UPDATE SET version = was.version + 1, state = excluded.state
-             WHERE was.version = $3::bigint`,
-        name,
-        text,
-        String(version),
-      );
-      return rowCount === 1;
-    },
-  };
-  private readonly query: Query;
-  private readonly database: PostgresDatabase;
 
   constructor(private readonly place: PostgresPlace) {
+    const schema = `"${place.schema}".`;
+    const millisecondsOf = (time: string): string =>
+      `CAST(floor(extract(epoch FROM ${time}) * 1000) AS float8)`;
+    super({
+      schema,
+      now: 'clock_timestamp()',
+      millisecondsOf,
+      timeOf: (milliseconds) => `to_timestamp(CAST(${milliseconds} AS float8) / 1000)`,
+      rows: `FROM ${schema}entries WHERE started_at >= $1 AND started_at < $2`,
+    });
     this.url = place.url;
-    this.database = PostgresDatabase.at(place);
-    const { query, stream } = this.database;
-    this.query = query;
-    this.ledger = new SqlLedger({
-      rows: 'FROM $schema.entries WHERE started_at >= $1 AND started_at < $2',
-      query: async <Row>(sql: string, ...values: readonly string[]) =>
-        (await query<Row>(sql, ...values)).rows,
-      stream,
+  }
+
+  protected readonly query: Query = async <Row>(sql: string, ...values: readonly Value[]) =>
+    this.explained(async () => {
+      const pool = await poolOf(this.place);
+      const { rows }: { readonly rows: unknown[] } = await pool.query(sql, [...values]);
+      return rows as Row[];
+    });
+
+  /** Whether this user may do what a worker does, and the server takes writes. */
+  async check(): Promise<void> {
+    const sql = RIGHTS.replaceAll('$schema', `"${this.place.schema}"`);
+    const [found] = await this.query<{ isReadOnly: boolean; missing: string | null }>(sql);
+    await this.explained(() => {
+      if (found?.isReadOnly === true) throw coded('25006', 'it takes no writes');
+      if (found?.missing != null) throw coded('42501', `it may not ${found.missing}`);
     });
   }
 
-  async read(key: string): Promise<Buffer | null> {
-    checkKey(key);
-    const { rows } = await this.query<{ bytes: Buffer }>(
-      'SELECT bytes FROM $schema.entries WHERE key = $1',
-      key,
-    );
-    return rows[0]?.bytes ?? null;
+  /** Makes the schema of the store, or brings it to the version of this program. */
+  async migrate(): Promise<Migration> {
+    return this.explained(async () => {
+      const client = new (discreetClient(await importSdk()))(settingsOf(this.place));
+      // The caller is told already.
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        return { from: await migrateSchema(client, this.place.schema), to: SCHEMA_VERSION };
+      } finally {
+        await client.end();
+      }
+    });
   }
 
-  async write(key: string, bytes: Uint8Array): Promise<void> {
-    checkKey(key);
-    const onConflict = 'DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes';
-    await this.query(`${INSERT} ON CONFLICT (key) ${onConflict}`, key, bytes);
-  }
-
-  async create(key: string, bytes: Uint8Array): Promise<boolean> {
-    checkKey(key);
-    const { rowCount } = await this.query(`${INSERT} ON CONFLICT (key) DO NOTHING`, key, bytes);
-    return rowCount === 1;
-  }
-
-  async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
-    checkKey(key);
-    const { rowCount } = await this.query(
-      'UPDATE $schema.entries SET modified = clock_timestamp(), bytes = $2 WHERE key = $1 AND bytes = $3',
-      key,
-      bytes,
-      was,
-    );
-    return rowCount === 1;
-  }
-
-  async stat(key: string): Promise<StoredEntry | null> {
-    checkKey(key);
-    const { rows } = await this.query<StoredEntry>(`${FIND} WHERE key = $1`, key);
-    return rows[0] ?? null;
-  }
-
-  list(prefix: string): Promise<string[]> {
-    return keysOf(this.entries(prefix));
-  }
-
-  entries(prefix: string): AsyncGenerator<StoredEntry> {
-    const sql = `${FIND} WHERE key > $1 AND key < $2 ORDER BY key LIMIT ${PAGE}`;
-    return readPages(prefix, async (after, end) => (await this.query<StoredEntry>(sql, after, end)).rows);
-  }
-
-  async removeOlder(key: string, than: Date): Promise<number> {
-    checkKey(key);
-    const { rows } = await this.query<{ bytes: number }>(
-      'DELETE FROM $schema.entries WHERE key = $1 AND modified < $2 RETURNING length(bytes) AS bytes',
-      key,
-      than,
-    );
-    return rows[0]?.bytes ?? 0;
-  }
-
-  check(): Promise<void> {
-    return this.database.checkRights();
-  }
-
-  migrate(): Promise<Migration> {
-    return migratePostgres(this.place);
+  private async explained<T>(work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw explain(error, RULES, this.url);
+    }
   }
 }
 
-const INSERT = 'INSERT INTO $schema.entries (key, modified, bytes) VALUES ($1, clock_timestamp(), $2)';
+/** One for all stores of a process that lie in the same schema. */
+const POOLS = new Map<string, Promise<Sdk.Pool>>();
 
-/** The length of bytes is known without reading them. */
-const FIND = 'SELECT key, length(bytes) AS bytes, modified AS "modifiedAt" FROM $schema.entries';
+function poolOf(place: PostgresPlace): Promise<Sdk.Pool> {
+  const name = `${place.schema} ${place.connection}`;
+  const pool = POOLS.get(name) ?? openPool(place);
+  POOLS.set(name, pool);
+  // The next call tries again.
+  pool.catch(() => POOLS.delete(name));
+  return pool;
+}
+
+async function openPool(place: PostgresPlace): Promise<Sdk.Pool> {
+  const sdk = await importSdk();
+  const pool = new sdk.Pool({
+    ...settingsOf(place),
+    Client: discreetClient(sdk),
+    max: CONNECTIONS,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: SILENCE_MS,
+    allowExitOnIdle: true,
+  });
+  // A connection that breaks is gone from the pool, and whoever asked is told: nothing else is to be done.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  try {
+    await checkSchema(pool, place.schema);
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+/** A server that asks for the password itself gets it over TLS alone: every other way of asking reveals none of it. */
+function discreetClient({ Client }: typeof Sdk): typeof Sdk.Client {
+  return class extends Client {
+    constructor(config?: string | Sdk.ClientConfig) {
+      super(config);
+      // Before the listener that would answer, which `connect` adds.
+      this.connection.on('authenticationCleartextPassword', () => {
+        const { stream } = this.connection;
+        if ('encrypted' in stream) return;
+        this.password = '';
+        stream.destroy(
+          refusal(
+            'asks for the password in the clear, and it was not sent: use TLS ("sslmode=verify-full" in "store"), ' +
+              'or set scram-sha-256 in pg_hba.conf of the server',
+          ),
+        );
+      });
+    }
+  };
+}
+
+function settingsOf({ connection }: PostgresPlace): Sdk.ClientConfig {
+  return {
+    connectionString: connection,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    fallback_application_name: 'temporal-conductor',
+  };
+}
+
+/** It is an optional peer dependency. */
+async function importSdk(): Promise<typeof Sdk> {
+  try {
+    return await import('pg');
+  } catch (error) {
+    throw coded('NO_PACKAGE', reasonOf(error));
+  }
+}
+
+/** A refusal of our own, for the rules below. */
+function coded(code: string, reason: string): Error {
+  return Object.assign(new Error(reason), { code });
+}
+
+/** Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html, and those of Node. */
+const RULES: readonly Rule[] = [
+  [/^REFUSED/, (store, { reason }) => `${store} ${reason}`],
+  [/^(?:42P01|3F000)/, (store) => `${store} has no schema yet: run "temporal-conductor store migrate"`],
+  [/^NO_PACKAGE/, (_, { reason }) => needsPackages('a store in PostgreSQL', ['pg@8'], reason)],
+  [
+    /^28|password must be a|no password/,
+    (store, { reason }) =>
+      `${store} refuses the password, or there is none, or this user (${reason}): set PGPASSWORD, or write it into ~/.pgpass; ` +
+      'check the user in "store", and pg_hba.conf of the server',
+  ],
+  [
+    /^42501/,
+    (store, { reason }) =>
+      `the user of ${store} lacks a right (${reason}): grant what docs/store.md names, or name another user in "store"`,
+  ],
+  [
+    /^25006/,
+    (store) =>
+      `${store} is read-only, as a standby is: name the server that takes writes in "store", or wait until it does`,
+  ],
+  [
+    /SSL|TLS|CERT|certificate/,
+    (store, { reason }) =>
+      `no encrypted connection to ${store} can be made (${reason}): check "sslmode" and "sslrootcert" in "store", and the ` +
+      'server\'s certificate; on another machine, "sslmode" is verify-full where the URL names none',
+  ],
+  [
+    /^(?:08|57P)|^E[A-Z_]+ |\bConnection terminated|timeout/,
+    (store, { reason }) =>
+      `${store} cannot be reached (${reason}): check host and port in "store", the network, and that the server runs`,
+  ],
+];

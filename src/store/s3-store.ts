@@ -7,8 +7,6 @@ import { reasonOf } from '../reason-of';
 import { Turns } from '../turns';
 import { checkKey, keysOf, type Store, type StoredEntry } from './store';
 
-type Opened = Awaited<ReturnType<typeof openS3Client>>;
-
 /**
  * A store in a bucket of Amazon S3 or of a server that speaks its API: one object a key, below a prefix.
  *
@@ -19,7 +17,7 @@ type Opened = Awaited<ReturnType<typeof openS3Client>>;
  */
 export class S3Store implements Store {
   readonly url: string;
-  private client: Promise<Opened> | undefined;
+  private client: Promise<Sdk.S3> | undefined;
   private readonly turns = new Turns(AT_ONCE);
 
   constructor(private readonly place: Extract<StorePlace, { kind: 's3' }>) {
@@ -28,7 +26,7 @@ export class S3Store implements Store {
 
   async read(key: string): Promise<Buffer | null> {
     const at = this.placeOf(key);
-    return this.ask(async ({ s3 }) => {
+    return this.ask(async (s3) => {
       const { Body } = await s3.getObject(at);
       return Body === undefined ? null : Buffer.from(await Body.transformToByteArray());
     });
@@ -36,7 +34,7 @@ export class S3Store implements Store {
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
     const at = this.placeOf(key);
-    await this.ask(({ s3 }) => s3.putObject({ ...at, Body: bytes }));
+    await this.ask((s3) => s3.putObject({ ...at, Body: bytes }));
   }
 
   /** Servers of other vendors may ignore the condition; with the look before, only two writes at one moment can meet. */
@@ -48,7 +46,7 @@ export class S3Store implements Store {
   /** Also `create`, if a server ignores the condition. */
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
     const at = this.placeOf(key);
-    const found = await this.ask(async ({ s3 }) => {
+    const found = await this.ask(async (s3) => {
       const { Body, ETag } = await s3.getObject(at);
       return { now: await Body?.transformToByteArray(), IfMatch: ETag };
     });
@@ -68,10 +66,12 @@ export class S3Store implements Store {
   ): Promise<boolean> {
     const at = this.placeOf(key);
     const mark = randomUUID();
-    const { s3 } = await this.open();
+    const s3 = await this.open();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.send(() => s3.putObject({ ...at, Body: bytes, Metadata: { [MARK]: mark }, ...condition }));
+        await this.turns.take(() =>
+          s3.putObject({ ...at, Body: bytes, Metadata: { [MARK]: mark }, ...condition }),
+        );
         return true;
       } catch (error) {
         const { status, code } = factsOf(error);
@@ -82,13 +82,13 @@ export class S3Store implements Store {
         await pause(CONFLICT_PAUSE_MS * attempt);
       }
     }
-    const found = await this.ask((opened) => opened.s3.headObject(at));
+    const found = await this.ask((s3) => s3.headObject(at));
     return found?.Metadata?.[MARK] === mark;
   }
 
   async stat(key: string): Promise<StoredEntry | null> {
     const at = this.placeOf(key);
-    const found = await this.ask(({ s3 }) => s3.headObject(at));
+    const found = await this.ask((s3) => s3.headObject(at));
     return found && entryOf(key, found.ContentLength, found.LastModified);
   }
 
@@ -99,12 +99,14 @@ export class S3Store implements Store {
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
     if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
     const { bucket: Bucket, prefix: below } = this.place;
-    const { s3 } = await this.open();
+    const s3 = await this.open();
     let ContinuationToken: string | undefined;
     try {
       do {
         const request = { Bucket, Prefix: below + prefix, ContinuationToken };
-        const { Contents = [], NextContinuationToken } = await this.send(() => s3.listObjectsV2(request));
+        const { Contents = [], NextContinuationToken } = await this.turns.take(() =>
+          s3.listObjectsV2(request),
+        );
         ContinuationToken = NextContinuationToken;
         for (const { Key = '', Size, LastModified } of Contents) {
           const key = Key.slice(this.place.prefix.length);
@@ -124,34 +126,21 @@ export class S3Store implements Store {
   async removeOlder(key: string, than: Date): Promise<number> {
     const entry = await this.stat(key);
     if (entry === null || entry.modifiedAt >= than) return 0;
-    await this.ask(({ s3 }) => s3.deleteObject(this.placeOf(key)));
+    await this.ask((s3) => s3.deleteObject(this.placeOf(key)));
     return entry.bytes;
   }
 
-  private async ask<T>(work: (opened: Opened) => Promise<T>): Promise<T | null> {
-    const opened = await this.open();
+  private async ask<T>(work: (s3: Sdk.S3) => Promise<T>): Promise<T | null> {
+    const s3 = await this.open();
     try {
-      return await this.send(() => work(opened));
+      return await this.turns.take(() => work(s3));
     } catch (error) {
       if (['NoSuchKey', 'NotFound'].includes(factsOf(error).code)) return null;
       throw explainS3(error, this.url);
     }
   }
 
-  /**
-   * Where this machine's clock has jumped, requests are refused as signed at the wrong time. The SDK then learns the time
-   * from the answer, but of several such requests it sends only the first again.
-   */
-  private send<T>(work: () => Promise<T>): Promise<T> {
-    return this.turns.take(() =>
-      work().catch((error: unknown) => {
-        if (!DENIED.test(factsOf(error).text)) throw error;
-        return work();
-      }),
-    );
-  }
-
-  private open(): Promise<Opened> {
+  private open(): Promise<Sdk.S3> {
     return (this.client ??= openS3Client());
   }
 
@@ -187,15 +176,14 @@ function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | unde
  * Throttling and failures of the server are left to the SDK's own retries: Temporal's are for what is billed or has
  * consequences, and reading or writing a content address once more has none.
  */
-async function openS3Client(): Promise<{ s3: Sdk.S3 }> {
+async function openS3Client(): Promise<Sdk.S3> {
   const { S3 } = await importSdk();
-  const s3 = new S3({
+  return new S3({
     // Servers of other vendors rarely have a host name for each bucket.
     forcePathStyle: Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL),
     // The SDK's own default is to wait without end.
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
   });
-  return { s3 };
 }
 
 /** It is an optional peer dependency. */

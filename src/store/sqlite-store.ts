@@ -1,173 +1,96 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { SqlLedger } from './sql-ledger';
-import { explainSqlite, isTaken, type Query, SqliteConnection, type Value } from './sqlite-database';
-import {
-  checkKey,
-  keysOf,
-  type LedgerSums,
-  PAGE,
-  readPages,
-  type SharedState,
-  type SharedStates,
-  type Store,
-  type StoredEntry,
-} from './store';
+import { open } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type Database from 'libsql/promise';
+import { explain, factsOf, type Rule } from '../explain';
+import { makeOwnFolder } from '../own-folder';
+import { type Query, refusal, SqlStore, type Value } from './sql-store';
+
+/** The shape of the tables. One that is greater was made by a newer version of this package. */
+const SCHEMA_VERSION = 1;
+
+/** Tells our databases from those of other programs: "TCS1". */
+const APPLICATION_ID = 0x54435331;
 
 /**
- * A store in a SQLite database of this machine, which many processes may open at once.
- *
- * Each write is a transaction of its own, which is over when the disk has it.
- *
- * @throws Error, from each method, in one sentence: no access, a full disk, a damaged or newer database
+ * All entries lie in one table. SQLite itself takes what `cost` sums out of the rows of the ledger as they are written,
+ * into an index that alone is read (columns that are not stored would not be read from there). A row that is no JSON
+ * counts as open.
  */
-export class SqliteStore implements Store {
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY,
+    -- Milliseconds since 1970.
+    modified INTEGER NOT NULL,
+    is_row INTEGER AS (key >= 'ledger/' AND key < 'ledger0') STORED,
+    row TEXT AS (iif(is_row, iif(json_valid(CAST(bytes AS TEXT)), CAST(bytes AS TEXT), '{}'), NULL)),
+    started_at TEXT AS (iif(is_row, coalesce(
+      json_extract(row, '$.startedAt'), strftime('%Y-%m-%dT%H:%M:%fZ', modified / 1000.0, 'unixepoch')), NULL)) STORED,
+    worker TEXT AS (iif(is_row, coalesce(json_extract(row, '$.worker'), 'unknown'), NULL)) STORED,
+    root_id TEXT AS (iif(is_row, coalesce(json_extract(row, '$.rootId'), 'unknown'), NULL)) STORED,
+    model TEXT AS (iif(is_row, coalesce(json_extract(row, '$.model'), 'unknown'), NULL)) STORED,
+    is_open INTEGER AS (iif(is_row, json_extract(row, '$.endedAt') IS NULL, NULL)) STORED,
+    nano_usd INTEGER AS (json_extract(row, '$.nanoUsd')) STORED,
+    input_tokens INTEGER AS (json_extract(row, '$.usage.inputTokens')) STORED,
+    output_tokens INTEGER AS (json_extract(row, '$.usage.outputTokens')) STORED,
+    saved_nano_usd INTEGER AS (json_extract(row, '$.savedNanoUsd')) STORED,
+    bytes BLOB NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS ledger
+    ON entries (is_row, started_at, is_open, nano_usd, saved_nano_usd, input_tokens, output_tokens, worker, root_id, model)
+    WHERE is_row = 1;
+  -- Rates of each model, which worker processes share.
+  CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL);
+`;
+
+/** Another process writes for some milliseconds; one that is longer away than this is stopped, or its disk is. */
+const BUSY_MS = 30_000;
+
+/**
+ * A store in a SQLite database of this machine, which many processes may open at once. A write is over when the disk has
+ * it.
+ *
+ * @throws Error, from each method, in one sentence: no access, a damaged or newer database
+ */
+export class SqliteStore extends SqlStore {
   readonly url: string;
-  readonly ledger: LedgerSums = new SqlLedger({
-    // Only the index is read, which holds some hundred bytes a row.
-    rows: 'FROM entries INDEXED BY ledger WHERE is_row = 1 AND started_at >= ? AND started_at < ?',
-    query: (sql, ...values) => this.look(sql, ...values),
-    stream: (sql, ...values) => this.stream(sql, ...values),
-  });
-  /** For the processes of this machine, by its clock. */
-  readonly rates: SharedStates = {
-    read: async (name) => {
-      // The time is told even where there is no row.
-      const [found] = await this.ask((query) =>
-        query<SharedState>(
-          `SELECT state AS text, coalesce(version, 0) AS version, CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now
-             FROM (SELECT 1) LEFT JOIN rates ON name = ?`,
-          name,
-        ),
-      );
-      if (found === undefined) throw new Error('SQLite gave no time');
-      return found;
-    },
-    swap: (name, text, version) =>
-      this.change(
-        `INSERT INTO rates (name, version, state) VALUES (?, 1, ?)
-           ON CONFLICT (name) DO UPDATE SET version = version + 1, state = excluded.state WHERE version = ?`,
-        [name, text, version],
-      ),
-  };
   private readonly path: string;
-  private opened: Promise<SqliteConnection> | undefined;
+  private opened: Promise<Query> | undefined;
 
   constructor(path: string) {
+    super({
+      schema: '',
+      now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+      millisecondsOf: (time) => time,
+      timeOf: (milliseconds) => milliseconds,
+      // Only the index is read, which holds some hundred bytes a row.
+      rows: 'FROM entries INDEXED BY ledger WHERE is_row = 1 AND started_at >= $1 AND started_at < $2',
+    });
     this.path = resolve(path);
     this.url = `sqlite:${path}`;
   }
 
-  async read(key: string): Promise<Buffer | null> {
-    checkKey(key);
-    const [found] = await this.look<{ bytes: ArrayBuffer }>('SELECT bytes FROM entries WHERE key = ?', key);
-    return found === undefined ? null : Buffer.from(found.bytes);
-  }
-
-  async write(key: string, bytes: Uint8Array): Promise<void> {
-    checkKey(key);
-    const sql = `INSERT INTO entries (key, modified, bytes) VALUES (?, ?, ?)
-      ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes`;
-    await this.ask((query) => query(sql, key, Date.now(), bytes));
-  }
-
-  async create(key: string, bytes: Uint8Array): Promise<boolean> {
-    checkKey(key);
-    return this.ask(async (query) => {
-      try {
-        await query('INSERT INTO entries (key, modified, bytes) VALUES (?, ?, ?)', key, Date.now(), bytes);
-        return true;
-      } catch (error) {
-        // Told by the refusal: asking how many entries were changed would be a second statement each time.
-        if (isTaken(error)) return false;
-        throw error;
-      }
-    });
-  }
-
-  async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
-    checkKey(key);
-    return this.change('UPDATE entries SET modified = ?, bytes = ? WHERE key = ? AND bytes = ?', [
-      Date.now(),
-      bytes,
-      key,
-      was,
-    ]);
-  }
-
-  async stat(key: string): Promise<StoredEntry | null> {
-    checkKey(key);
-    const [found] = await this.look<Found>(`${FIND} WHERE key = ?`, key);
-    return found === undefined ? null : entryOf(found);
-  }
-
-  list(prefix: string): Promise<string[]> {
-    return keysOf(this.entries(prefix));
-  }
-
-  entries(prefix: string): AsyncGenerator<StoredEntry> {
-    const sql = `${FIND} WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE}`;
-    return readPages(prefix, async (after, end) => (await this.look<Found>(sql, after, end)).map(entryOf));
-  }
-
-  async removeOlder(key: string, than: Date): Promise<number> {
-    const entry = await this.stat(key);
-    if (entry === null || entry.modifiedAt >= than) return 0;
-    // Keeps what another process wrote since that look.
-    const isGone = await this.change('DELETE FROM entries WHERE key = ? AND modified < ?', [
-      key,
-      than.getTime(),
-    ]);
-    return isGone ? entry.bytes : 0;
-  }
-
   /** By removing what lies under no key: SQLite then does all that it does for a write, and changes nothing. */
   async check(): Promise<void> {
-    await this.ask((query) => query("DELETE FROM entries WHERE key = ''"));
+    await this.query("DELETE FROM entries WHERE key = ''");
   }
 
-  /** Lays everything into the one file, and lets go of it. */
-  async close(): Promise<void> {
-    const connection = await this.opened;
-    this.opened = undefined;
-    await connection?.close();
-  }
-
-  /** Where there is no database yet, nothing is found, and none is made. */
-  private async look<Row>(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
-    if (this.opened === undefined && !existsSync(this.path)) return [];
-    return this.ask((query) => query<Row>(sql, ...values));
-  }
-
-  private async *stream<Row>(sql: string, ...values: readonly Value[]): AsyncGenerator<Row> {
-    if (this.opened === undefined && !existsSync(this.path)) return;
+  protected readonly query: Query = async <Row>(sql: string, ...values: readonly Value[]) => {
+    // What is read is no reason to make a database.
+    if (this.opened === undefined && sql.startsWith('SELECT') && !existsSync(this.path)) return [];
     try {
-      yield* (await this.open()).stream<Row>(sql, ...values);
+      return await (
+        await this.open()
+      )<Row>(sql, ...values);
     } catch (error) {
-      throw explainSqlite(error, this.url);
+      throw explain(error, RULES, this.url);
     }
-  }
-
-  /** @returns whether a row was changed */
-  private change(sql: string, values: readonly Value[]): Promise<boolean> {
-    return this.ask(async (query) => {
-      await query(sql, ...values);
-      const [found] = await query<{ count: number }>('SELECT changes() AS count');
-      return found?.count === 1;
-    });
-  }
-
-  private async ask<T>(work: (query: Query) => Promise<T>): Promise<T> {
-    try {
-      return await (await this.open()).inTurn(work);
-    } catch (error) {
-      throw explainSqlite(error, this.url);
-    }
-  }
+  };
 
   /** Where that failed, the next attempt may find things mended. */
-  private async open(): Promise<SqliteConnection> {
-    this.opened ??= SqliteConnection.open(this.path);
+  private async open(): Promise<Query> {
+    this.opened ??= openDatabase(this.path);
     try {
       return await this.opened;
     } catch (error) {
@@ -177,15 +100,97 @@ export class SqliteStore implements Store {
   }
 }
 
-/** The length of bytes is known without reading them. */
-const FIND = 'SELECT key, length(bytes) AS bytes, modified FROM entries';
-
-interface Found {
-  readonly key: string;
-  readonly bytes: number;
-  readonly modified: number;
+/**
+ * Opens a database; where there is none yet, it is made, for its owner alone. Statements run off the event loop, one
+ * after another.
+ *
+ * The driver looks asynchronous and is so in part: `run` and `get` of its statements block the process for as long as
+ * SQLite takes or waits for its lock, `all` runs the statement up to its first row elsewhere.
+ */
+export async function openDatabase(path: string): Promise<Query> {
+  if (!existsSync(path)) {
+    makeOwnFolder(dirname(path));
+    // SQLite gives the files that it lays beside this one the same rights.
+    await (await open(path, 'a', 0o600)).close();
+  }
+  const { default: Libsql } = await import('libsql/promise');
+  const database = new Libsql(path, { timeout: BUSY_MS });
+  const statements = new Map<string, Promise<{ all(...values: readonly Value[]): Promise<unknown[]> }>>();
+  let last: Promise<unknown> = Promise.resolve();
+  const query = async <Row>(sql: string, ...values: readonly Value[]): Promise<Row[]> => {
+    const statement = statements.get(sql) ?? (database.prepare(sql.replaceAll('$', '?')) as never);
+    statements.set(sql, statement);
+    const turn = last.then(async () => (await statement).all(...values));
+    last = turn.catch(() => undefined);
+    return (await turn) as Row[];
+  };
+  try {
+    await prepare(database, query);
+    return query;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
-function entryOf({ key, bytes, modified }: Found): StoredEntry {
-  return { key, bytes, modifiedAt: new Date(modified) };
+async function prepare(database: Database, query: Query): Promise<void> {
+  const numberOf = async (sql: string): Promise<number> => {
+    const [row = {}] = await query<Record<string, number>>(sql);
+    return Object.values(row)[0] ?? 0;
+  };
+  const version = await numberOf('PRAGMA user_version');
+  if (version > SCHEMA_VERSION) {
+    const reason = `its tables are of version ${version}, and this program knows ${SCHEMA_VERSION}`;
+    throw refusal(`was made by a newer version of temporal-conductor (${reason}): update`);
+  }
+  const tables = await numberOf('SELECT count(*) FROM sqlite_schema');
+  if (tables > 0 && (await numberOf('PRAGMA application_id')) !== APPLICATION_ID) {
+    throw refusal('is a database of another program: name another file in "store"');
+  }
+  if (version < SCHEMA_VERSION) {
+    await whileLocked(() => database.exec('PRAGMA journal_mode = WAL'));
+    // Others may do the same at this moment: whoever comes second finds it done.
+    await database.exec(`BEGIN IMMEDIATE; ${SCHEMA}
+      PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+  }
+  // A commit waits until the disk has the log; macOS has to be asked to empty the disk's own cache, too.
+  await database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+  // After a long text, the log is cut to this again.
+  await database.exec('PRAGMA journal_size_limit = 16777216');
 }
+
+/** SQLite waits by itself, save where it would wait for itself: two connections that change the kind of a log. */
+async function whileLocked(work: () => unknown): Promise<void> {
+  const until = Date.now() + BUSY_MS;
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!factsOf(error).code.startsWith('SQLITE_BUSY') || Date.now() > until) throw error;
+      await pause(20);
+    }
+  }
+}
+
+/** Codes: https://sqlite.org/rescode.html, and those of the system. */
+const RULES: readonly Rule[] = [
+  [/^REFUSED/, (store, { reason }) => `${store} ${reason}`],
+  [
+    /^SQLITE_(?:BUSY|LOCKED)/,
+    (store) =>
+      `${store} is locked: another process has been writing for ${BUSY_MS / 1000} s; end one that hangs`,
+  ],
+  [
+    /^SQLITE_(?:NOTADB|CORRUPT)/,
+    (store, { code }) =>
+      `${store} is damaged, or no SQLite database (${code}): put back a copy, or name another file in "store"`,
+  ],
+  [
+    // The driver gives SQLite's code for a database that cannot even be opened in its message alone.
+    /^(?:SQLITE_(?:READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST)|: 14\W*$/,
+    (store, { code }) =>
+      `${store} cannot be opened or written (${code === 'Error' ? 'SQLITE_CANTOPEN' : code}): it must be a file that this user may write, in a folder that they may write; ` +
+      'change the rights, or "store" in the configuration',
+  ],
+];

@@ -40,8 +40,8 @@ export interface Store {
    * @returns the bytes that are gone; 0 where nothing was removed
    */
   removeOlder(key: string, than: Date): Promise<number>;
-  /** Where a store of this kind can look into the rows that it holds. */
-  readonly ledger?: LedgerSums;
+  /** A line for each value of a field of the ledger's rows, in any order, where a store of this kind can sum them. */
+  sums?(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]>;
   /** Where all processes of a store of this kind can share the rates of models. */
   readonly rates?: SharedStates | undefined;
   /** Makes sure that this process may read and write, and writes nothing; where that says more than reading. */
@@ -83,18 +83,8 @@ export interface Day {
   readonly ends: string;
 }
 
-/**
- * What the calls of a ledger come to, for a store that sums its rows by itself. Of times (ISO 8601, UTC), `from` is
- * included and `until` is not.
- */
-export interface LedgerSums {
-  /** A line for each value of a field, the dearest first, as they are taken: there may be very many. */
-  sumBy(by: 'worker' | 'rootId' | 'model', from: string, until: string): AsyncIterable<CostLine>;
-  /** A line for each day on which there was a call. */
-  sumDays(days: readonly Day[]): Promise<readonly CostLine[]>;
-  /** When the first and the last call of that time began; null where there is none. */
-  span(from: string, until: string): Promise<{ readonly first: string; readonly last: string } | null>;
-}
+/** Field of the ledger's rows; of `startedAt` only the minute. */
+export type SummedBy = 'startedAt' | 'worker' | 'rootId' | 'model';
 
 /** A small text that several processes change, as one of them read it. */
 export interface SharedState {

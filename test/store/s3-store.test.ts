@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src';
-import { S3_SECRET, startConditional, startS3Server, type S3Server } from '../support/s3-server';
+import { S3_SECRET, startS3Server, type S3Server } from '../support/s3-server';
 
 /** Nothing of this machine's own AWS settings may take part. */
 const ALONE = {
@@ -116,20 +116,6 @@ describe('S3Store', () => {
     expect((await store.read('texts/a'))?.toString()).toBe('whole');
     expect(answers).toEqual([]);
     busy.close().closeAllConnections();
-  });
-
-  test('goes on where the clock of this machine jumps by an hour, and back', async () => {
-    const store = openWith(server.env);
-    const real = Date.now.bind(Date);
-    for (const jump of [3_600_000, 0]) {
-      const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + jump);
-      try {
-        const reads = ['a', 'b', 'c', 'd'].map((key) => store.read(`clocks/${key}`));
-        expect(await Promise.all([...reads, store.list('clocks/')])).toEqual([null, null, null, null, []]);
-      } finally {
-        clock.mockRestore();
-      }
-    }
   });
 
   describe('knows what it wrote itself where the answer was lost and the SDK asked again:', () => {
@@ -256,24 +242,4 @@ describe('S3Store', () => {
       jest.dontMock('@aws-sdk/client-s3');
     });
   });
-});
-
-test('the server of these tests goes on where a client is killed in the middle of a write', async () => {
-  // Like rclone, it answers when the body is whole.
-  const behind = createServer((incoming, outgoing) => {
-    incoming.resume().on('end', () => outgoing.end());
-  });
-  await once(behind.listen(0, '127.0.0.1'), 'listening');
-  const { port } = behind.address() as AddressInfo;
-  const { url, close } = await startConditional(new URL(`http://127.0.0.1:${port}`));
-  const killed = request(`${url}/bucket/key`, { method: 'PUT', headers: { 'content-length': 10 } });
-  killed.on('error', () => undefined).write('half');
-  await once(behind, 'request');
-  killed.destroy();
-
-  const { status } = await fetch(`${url}/bucket/key`, { method: 'PUT', body: 'whole' });
-
-  expect(status).toBe(200);
-  close();
-  behind.close().closeAllConnections();
 });

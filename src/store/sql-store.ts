@@ -1,0 +1,164 @@
+import {
+  checkKey,
+  type CostLine,
+  keysOf,
+  PAGE,
+  readPages,
+  type SharedStates,
+  type Store,
+  type StoredEntry,
+  type SummedBy,
+} from './store';
+
+export type Value = string | number | Uint8Array;
+
+/** Runs one statement, whose parameters are written `$1`, `$2` …, and gives its rows. */
+export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<readonly Row[]>;
+
+/** Where SQLite and PostgreSQL differ in the statements of a store. */
+export interface Dialect {
+  /** Stands before the name of a table. */
+  readonly schema: string;
+  /** The time of the database's own clock, as it is stored. */
+  readonly now: string;
+  /** Milliseconds since 1970 of a stored time, and the other way round. */
+  readonly millisecondsOf: (time: string) => string;
+  readonly timeOf: (milliseconds: string) => string;
+  /** `FROM` and `WHERE` of the rows of the ledger between the instants `$1` and `$2`. */
+  readonly rows: string;
+}
+
+const SUMMED = {
+  // Cut to minutes, of which the days of every time zone are made.
+  startedAt: "substr(started_at, 1, 16) || 'Z'",
+  worker: 'worker',
+  rootId: 'root_id',
+  model: 'model',
+} satisfies Record<SummedBy, string>;
+
+const SUMS = Object.entries({
+  calls: 'count(*)',
+  open: 'count(*) FILTER (WHERE is_open)',
+  unknown: 'count(*) - count(nano_usd)',
+  inputTokens: 'coalesce(sum(input_tokens), 0)',
+  outputTokens: 'coalesce(sum(output_tokens), 0)',
+  nanoUsd: 'coalesce(sum(nano_usd), 0)',
+  savedNanoUsd: 'coalesce(sum(saved_nano_usd), 0)',
+})
+  // Doubles become numbers in JavaScript, exact up to 2⁵³; PostgreSQL's drivers give larger integers as texts.
+  .map(([name, sum]) => `CAST(${sum} AS float8) AS "${name}"`)
+  .join(', ');
+
+interface Found {
+  readonly key: string;
+  readonly bytes: number;
+  readonly modified: number;
+}
+
+/**
+ * A store in a database: all entries lie in one table, and what `cost` sums in columns that the database fills in itself.
+ * Each write is a transaction of its own.
+ */
+export abstract class SqlStore implements Store {
+  abstract readonly url: string;
+  protected abstract readonly query: Query;
+  private readonly insert: string;
+  private readonly find: string;
+
+  protected constructor(private readonly dialect: Dialect) {
+    const { schema, now, millisecondsOf } = dialect;
+    this.insert = `INSERT INTO ${schema}entries (key, modified, bytes) VALUES ($1, ${now}, $2) ON CONFLICT (key) DO`;
+    // The length of bytes is known without reading them.
+    this.find = `SELECT key, length(bytes) AS bytes, ${millisecondsOf('modified')} AS modified FROM ${schema}entries`;
+  }
+
+  async read(key: string): Promise<Buffer | null> {
+    checkKey(key);
+    const sql = `SELECT bytes FROM ${this.dialect.schema}entries WHERE key = $1`;
+    const [found] = await this.query<{ bytes: Buffer | ArrayBuffer }>(sql, key);
+    if (found === undefined) return null;
+    return Buffer.isBuffer(found.bytes) ? found.bytes : Buffer.from(found.bytes);
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    checkKey(key);
+    const sql = `${this.insert} UPDATE SET modified = excluded.modified, bytes = excluded.bytes`;
+    await this.query(sql, key, bytes);
+  }
+
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    checkKey(key);
+    return this.changes(`${this.insert} NOTHING`, key, bytes);
+  }
+
+  async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
+    checkKey(key);
+    const { schema, now } = this.dialect;
+    const sql = `UPDATE ${schema}entries SET modified = ${now}, bytes = $2 WHERE key = $1 AND bytes = $3`;
+    return this.changes(sql, key, bytes, was);
+  }
+
+  async stat(key: string): Promise<StoredEntry | null> {
+    checkKey(key);
+    const [found] = await this.query<Found>(`${this.find} WHERE key = $1`, key);
+    return found === undefined ? null : entryOf(found);
+  }
+
+  list(prefix: string): Promise<string[]> {
+    return keysOf(this.entries(prefix));
+  }
+
+  entries(prefix: string): AsyncGenerator<StoredEntry> {
+    const sql = `${this.find} WHERE key > $1 AND key < $2 ORDER BY key LIMIT ${PAGE}`;
+    return readPages(prefix, async (after, end) => (await this.query<Found>(sql, after, end)).map(entryOf));
+  }
+
+  async removeOlder(key: string, than: Date): Promise<number> {
+    checkKey(key);
+    const { schema, timeOf } = this.dialect;
+    const sql = `DELETE FROM ${schema}entries WHERE key = $1 AND modified < ${timeOf('$2')} RETURNING length(bytes) AS bytes`;
+    const [gone] = await this.query<{ bytes: number }>(sql, key, than.getTime());
+    return gone?.bytes ?? 0;
+  }
+
+  /** Of times (ISO 8601, UTC), `from` is included and `until` is not. */
+  async sums(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]> {
+    return this.query(`SELECT ${SUMMED[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`, from, until);
+  }
+
+  /** By the clock of the database. */
+  readonly rates: SharedStates = {
+    read: async (name) => {
+      const { schema, now, millisecondsOf } = this.dialect;
+      // The time is told even where there is no row.
+      const [found] = await this.query<Awaited<ReturnType<SharedStates['read']>>>(
+        `SELECT state AS text, CAST(coalesce(version, 0) AS float8) AS version, ${millisecondsOf(now)} AS now
+           FROM (SELECT 1) AS one LEFT JOIN ${schema}rates ON name = $1`,
+        name,
+      );
+      return found ?? { text: null, version: 0, now: Date.now() };
+    },
+    swap: (name, text, version) =>
+      this.changes(
+        `INSERT INTO ${this.dialect.schema}rates AS was (name, version, state) VALUES ($1, 1, $2)
+           ON CONFLICT (name) DO UPDATE SET version = was.version + 1, state = excluded.state
+             WHERE was.version = $3`,
+        name,
+        text,
+        version,
+      ),
+  };
+
+  private async changes(sql: string, ...values: readonly Value[]): Promise<boolean> {
+    return (await this.query(`${sql} RETURNING 1 AS one`, ...values)).length === 1;
+  }
+}
+
+function entryOf({ key, bytes, modified }: Found): StoredEntry {
+  return { key, bytes, modifiedAt: new Date(modified) };
+}
+
+/** An error of ours, whose message goes on where the URL of the store ends. */
+export function refusal(sentence: string): Error {
+  return Object.assign(new Error(sentence), { code: 'REFUSED' });
+}
