@@ -39,3 +39,11 @@ export function needsPackages(what: string, packages: readonly string[], reason?
   const sentence = `${what} needs a package: run "npm install ${packages.join(' ')}"`;
   return reason === undefined ? sentence : `${sentence} (${reason})`;
 }
+
+/**
+ * Whether this process runs in our container image, which holds neither a Temporal server nor Python nor an engine for
+ * local models: advice to install one would be of no use there.
+ */
+export function isOurImage(): boolean {
+  return process.env.CONDUCTOR_IMAGE !== undefined;
+}

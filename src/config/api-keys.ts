@@ -4,7 +4,7 @@ import { ConfigError, MissingKeyError } from './errors';
 import { nameOf } from './notices';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
-import { resolveVerifier } from './verifier';
+import { resolveVerifier } from './cards';
 
 type Card = ModelCard | ConductorCard;
 
@@ -39,7 +39,7 @@ function isConfigured(card: Card, config: Config): boolean {
   // A checkpoint without an address of its own is asked where its manifest says, in the store of this process.
   const isInStore = card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null;
   if (isInStore) return true;
-  return ownCards(config).some(
+  return configuredCards(config).some(
     (own) =>
       own.apiKeyEnv === card.apiKeyEnv &&
       own.provider === card.provider &&
@@ -57,17 +57,6 @@ export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
 export function configuredCards(config: Config): Card[] {
   const verifier = resolveVerifier(config);
   return [...modelCardsOf(resolveRun(config)), ...(verifier === null ? [] : [verifier])];
-}
-
-/** Asked for at every call, and the same for the life of a configuration. */
-const CARDS = new WeakMap<Config, readonly Card[]>();
-
-function ownCards(config: Config): readonly Card[] {
-  const known = CARDS.get(config);
-  if (known !== undefined) return known;
-  const cards = configuredCards(config);
-  CARDS.set(config, cards);
-  return cards;
 }
 
 function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ConductorError } from '../conductor-error';
 import { briefly } from '../plan/plan-error';
 import { withoutPassword } from './store-url';
-import { closestTo, keysAt, valueIn } from './suggest';
 
 /**
  * Thrown when a configuration, or a choice among what it configures, cannot be used.
@@ -50,28 +49,28 @@ function explainKeys(
     const place = placeOf([...path, secret]);
     return `${place} is not a setting: put the key into an environment variable, and the name of that into apiKeyEnv`;
   }
-  const known = schema === undefined ? [] : keysAt(schema, path, content);
-  const meant = keys.map((key) => closestTo(key, known));
-  const [only] = meant;
-  if (keys.length === 1 && only !== undefined) {
-    return `${placeOf([...path, ...keys])} is not a setting: did you mean ${only}?`;
-  }
-  const named = keys.map((key, index) => {
-    const hint = meant[index] === undefined ? '' : ` (did you mean ${meant[index]}?)`;
-    return `${placeOf([...path, key])}${hint}`;
+  const known = schema === undefined ? [] : settingsOf(schema);
+  const named = keys.map((key) => {
+    const meant = closestTo(key, known);
+    return `${placeOf([...path, key])}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
   });
   return `${someOf(named)} ${keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
 }
 
-export function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce(valueIn, content);
+/** The names of all settings that a schema knows, at whatever place. */
+function settingsOf(schema: z.core.$ZodType): string[] {
+  const names = new Set<string>();
+  const collect = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return;
+    if ('properties' in part) Object.keys(part.properties ?? {}).forEach((name) => names.add(name));
+    Object.values(part).forEach(collect);
+  };
+  collect(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+  return [...names];
 }
 
-/** Guesses the word that was meant among those to choose from. */
-export function meantBy(issue: z.core.$ZodIssue, content: unknown): string | undefined {
-  const value = valueAt(content, issue.path);
-  const choices = choicesOf(issue);
-  return typeof value === 'string' && choices !== undefined ? closestTo(value, choices) : undefined;
+function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((value, key) => (Object(value) as Record<PropertyKey, unknown>)[key], content);
 }
 
 function choicesOf(issue: z.core.$ZodIssue): string[] | undefined {
@@ -93,10 +92,47 @@ function stateOf(path: readonly PropertyKey[], value: unknown): string {
 }
 
 function expectationOf(issue: z.core.$ZodIssue, content: unknown): string {
-  const meant = meantBy(issue, content);
+  const value = valueAt(content, issue.path);
+  const choices = choicesOf(issue);
+  const meant = typeof value === 'string' ? closestTo(value, choices ?? []) : undefined;
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  const choices = issue.code === 'invalid_union' ? choicesOf(issue) : undefined;
-  if (choices !== undefined) return `expected one of ${someOf(choices)}${hint}`;
+  if (choices !== undefined && issue.code === 'invalid_union')
+    return `expected one of ${someOf(choices)}${hint}`;
   // The library's own sentences begin with a verdict that ours give already.
   return issue.message.replace(/^(Invalid|Too)( \w+)+: /, '') + hint;
+}
+
+/** The word of a list that was most likely meant; undefined where none is near. */
+function closestTo(word: string, words: readonly string[]): string | undefined {
+  return closeTo(word, words)[0];
+}
+
+/** The words of a list that may have been meant, the likeliest first. */
+export function closeTo(word: string, words: readonly string[]): string[] {
+  const near = words
+    // Somewhere else it is right.
+    .filter((other) => other !== word)
+    .map((other) => ({ other, distance: distanceOf(plainly(word), plainly(other)) }))
+    .filter(({ other, distance }) => distance <= Math.ceil(Math.min(word.length, other.length) / 3))
+    .sort((a, b) => a.distance - b.distance);
+  return near.map(({ other }) => other);
+}
+
+/** `max_output_tokens` and `MaxOutputTokens` are no mistakes in typing. */
+function plainly(word: string): string {
+  return word.slice(0, 64).toLowerCase().replace(/[_-]/g, '');
+}
+
+/** Letters to insert, to leave out or to replace: https://en.wikipedia.org/wiki/Levenshtein_distance */
+function distanceOf(one: string, other: string): number {
+  const at = (row: readonly number[], index: number): number => row[index] ?? 0;
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [i, letter] of Array.from(one).entries()) {
+    const next = [i + 1];
+    for (const [j, each] of Array.from(other).entries()) {
+      next.push(Math.min(at(next, j) + 1, at(row, j + 1) + 1, at(row, j) + Number(letter !== each)));
+    }
+    row = next;
+  }
+  return at(row, other.length);
 }

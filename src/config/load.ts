@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { reasonOf } from '../reason-of';
 import { defaultConfig, type Probe } from './default-pool';
-import { ConfigError, explainIssue, meantBy, someOf, valueAt } from './errors';
+import { ConfigError, explainIssue, someOf } from './errors';
 import { noticesOf } from './notices';
 import { type Config, type ConfigInput, configSchema } from './schema';
 import { readYaml } from './yaml-source';
@@ -52,13 +52,10 @@ export function createConfigReader<Input, Settings extends Config>(
     const content = complete(written);
     const { success, data, error } = schema.safeParse(content);
     if (success) return data;
-    const found = [{ issues: error.issues, content }, hiddenBehind(error.issues, content, schema)];
-    const sentences = found.flatMap(({ issues, content: at }) =>
-      issues.map((issue) => {
-        const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-        return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, at, schema)}`;
-      }),
-    );
+    const sentences = error.issues.map((issue) => {
+      const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+      return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, content, schema)}`;
+    });
     throw new ConfigError(someOf(sentences.sort(byPlace.compare), '\n'));
   };
   const parse = (content: unknown): Settings => check(content, () => 'configuration');
@@ -88,34 +85,6 @@ export function createConfigReader<Input, Settings extends Config>(
 
 /** Line 9 before line 10. */
 const byPlace = new Intl.Collator('en', { numeric: true });
-
-interface Findings {
-  readonly issues: readonly z.core.$ZodIssue[];
-  readonly content: unknown;
-}
-
-/** Reads a section whose provider is misspelt as it was meant, to find its other mistakes. */
-function hiddenBehind(issues: Findings['issues'], content: unknown, schema: z.ZodType): Findings {
-  const meant = issues.flatMap((issue) => {
-    const word = issue.code === 'invalid_union' ? meantBy(issue, content) : undefined;
-    return word === undefined ? [] : [{ path: issue.path, word }];
-  });
-  if (meant.length === 0) return { issues: [], content };
-  const corrected = meant.reduce((value, { path, word }) => replaceAt(value, path, word), content);
-  const known = new Set(issues.map(({ path, code }) => JSON.stringify([path, code])));
-  const all = schema.safeParse(corrected).error?.issues ?? [];
-  return {
-    issues: all.filter(({ path, code }) => !known.has(JSON.stringify([path, code]))),
-    content: corrected,
-  };
-}
-
-function replaceAt(value: unknown, [key, ...rest]: readonly PropertyKey[], word: string): unknown {
-  if (key === undefined) return word;
-  const inside = replaceAt(valueAt(value, [key]), rest, word);
-  if (Array.isArray(value)) return value.with(Number(key), inside);
-  return { ...(value as object), [key]: inside };
-}
 
 // Named, since the type that is inferred is written out in full, and a user's stricter compiler refuses it.
 type Reader = ConfigReader<ConfigInput, Config>;

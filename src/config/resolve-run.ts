@@ -7,8 +7,7 @@ import { PlanError, quoteBriefly } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
 import type { Config } from './schema';
-import { durationMs } from './duration';
-import { durationSchema } from './field-schemas';
+import { durationMs, durationSchema } from './field-schemas';
 
 /**
  * What a run keeps from start to end: the cards it may use, every default filled in, and its limits.

@@ -24,32 +24,24 @@ export function readYaml(text: string, name: string): YamlSource {
     );
   }
   const lines = new LineCounter();
-  const document = parse(text, name, lines);
   const placeAt = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${line}:${col}`;
   };
-  const [error] = document.errors;
-  if (error !== undefined) {
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+    const [error] = document.errors;
+    if (error === undefined) {
+      return {
+        content: document.toJS(),
+        placeOf: (path) => placeAt(offsetOf(document.contents, path)),
+      };
+    }
     throw new ConfigError(`${name}:${placeAt(error.pos[0])}: this is not valid YAML: ${verdictOf(error)}`);
-  }
-  try {
-    return {
-      // Only here can aliases turn out to multiply beyond measure.
-      content: document.toJS(),
-      placeOf: (path) => placeAt(offsetOf(document.contents, path)),
-    };
   } catch (error) {
-    throw new ConfigError(`${name}: its aliases cannot be resolved: ${verdictOf(error)}`);
-  }
-}
-
-/** The parser calls itself for each level: what is nested deeper than its stack is no configuration. */
-function parse(text: string, name: string, lineCounter: LineCounter): ReturnType<typeof parseDocument> {
-  try {
-    return parseDocument(text, { lineCounter, prettyErrors: false });
-  } catch (error) {
-    throw new ConfigError(`${name} cannot be read, it is nested too deeply: ${verdictOf(error)}`);
+    if (error instanceof ConfigError) throw error;
+    // What is nested deeper than the parser's stack, or multiplies by aliases, is no configuration.
+    throw new ConfigError(`${name} cannot be read: ${verdictOf(error)}`);
   }
 }
 
