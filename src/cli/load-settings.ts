@@ -11,7 +11,6 @@ import type { PoolFilter } from '../protocol/activity-contract';
 import type { ResolvedRun } from '../protocol/run';
 import { addOns } from './add-ons';
 import { UsageError } from './exit-code';
-import { notSaidToday } from '../local/memory';
 import { say } from './terminal';
 import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
 
@@ -38,8 +37,7 @@ export async function loadServable(options: WorkOptions, pool: PoolFilter = {}):
   if (cards.some(({ provider }) => provider === 'local')) requireEngine(path === null);
   for (const card of cards) keyFor(card, config, process.env);
   await checkTrust(config, options);
-  const remembered = await notSaidToday(unpriced);
-  for (const notice of [...notices, ...remembered]) say(notice);
+  for (const notice of [...notices, ...unpriced]) say(notice);
   if (cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2')) {
     // 93 MB, once: before anything waits for it.
     const { fetchSmolLm2 } = await import('../local/complete.js');

@@ -1,4 +1,5 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { readGivenConfig } from '../config/load';
 import type { ConfigInput } from '../config/schema';
 import { checkEncrypted } from '../encryption/codec';
@@ -21,15 +22,13 @@ import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { addLedger } from './add-ledger';
-import { awaitEnd } from './await-end';
 import { HistoryDecoder } from './history';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { newRetryId, newRunId } from './run-id';
 import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
 import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
-import { nameCall } from './name-call';
-import { type KnownRun, readRun, type RunOrigin } from './trace-reader';
+import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-reader';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */
@@ -66,7 +65,7 @@ export interface SolveHandle {
 export interface Retry {
   /** The attempt that comes next. */
   readonly attempt: number;
-  /** Why the last one failed: one sentence that names the worker. */
+  /** Why the last one failed. */
   readonly reason: string;
 }
 
@@ -133,12 +132,10 @@ export class ConductorClient {
     const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
     const decoder = new HistoryDecoder(this.client.options.loadedDataConverter);
     return Promise.all(
-      waiting.map(async ({ attempt, activityId, lastFailure }) => {
+      waiting.map(async ({ attempt, lastFailure }) => {
         const { message } = await decoder.failure(lastFailure);
-        // A sentence of ours names its worker; a time-out of the server's names nobody.
-        const call = lastFailure?.timeoutFailureInfo ? await nameCall(this.client, id, activityId) : null;
-        const reason = call === null ? message : `${call} lost its worker process (${message})`;
-        return { attempt: attempt ?? 1, reason };
+        const isLost = Boolean(lastFailure?.timeoutFailureInfo);
+        return { attempt: attempt ?? 1, reason: isLost ? `a worker process was lost (${message})` : message };
       }),
     );
   }
@@ -220,7 +217,13 @@ export class ConductorClient {
   }
 
   private async resultOf(run: Pick<SolveHandle, 'id' | 'runId'>): Promise<SolveResult> {
-    const left = await awaitEnd(this.client, run);
+    // One long poll, however much happens in the run: following it would take one for each event.
+    const end = this.client.workflow.getHandle(run.id, run.runId).result();
+    const left = await end.then(readTraceLeft, (error: unknown) => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      return readTraceLeft(error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined);
+    });
+    // A run that was cancelled or terminated leaves no trace.
     const trace =
       left === null
         ? await readTree(this.read, run.id)
@@ -238,17 +241,21 @@ export class ConductorClient {
 
   /** The newest plan of a run's own; null before there is one. */
   private async planOf(id: string): Promise<Plan | null> {
-    let known: KnownRun | undefined;
-    for await (known of readRun(this.client, id, false));
-    const own = known?.trace.rounds.filter(({ childId }) => childId === null) ?? [];
-    return own.at(-1)?.plan ?? null;
+    const { trace } = await this.known(id);
+    return trace.rounds.filter(({ childId }) => childId === null).at(-1)?.plan ?? null;
   }
 
   private async readOrigin(id: string): Promise<RunOrigin & Pick<KnownRun, 'trace'>> {
+    const { trace, origin } = await this.known(id);
+    if (origin === null) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
+    return { ...origin, trace };
+  }
+
+  private async known(id: string): Promise<KnownRun> {
     let known: KnownRun | undefined;
     for await (known of readRun(this.client, id, false));
-    if (!known?.origin) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
-    return { ...known.origin, trace: known.trace };
+    if (known === undefined) throw new Error(`run ${id} has no history`);
+    return known;
   }
 }
 

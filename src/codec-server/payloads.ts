@@ -74,36 +74,34 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024;
  * @throws HttpRefusal where a text is not in the store, or all of them are too much for one answer
  */
 export async function withWholeTexts(payloads: readonly Payload[], store: Store): Promise<Payload[]> {
+  const texts = new Map<string, string>();
   let length = 0;
-  const take = (bytes: number): void => {
-    length += bytes;
-    if (length <= MAX_TEXT_BYTES) return;
-    throw new HttpRefusal(
-      413,
-      `the texts of these payloads are over ${MAX_TEXT_BYTES} bytes: read them with temporal-conductor trace`,
-    );
-  };
   const whole: Payload[] = [];
-  for (const payload of payloads) whole.push(await withTexts(payload, store, take));
+  for (const payload of payloads) {
+    const value = valueOf(payload);
+    const refs = [...refsIn(value)];
+    for (const ref of refs) {
+      const text = texts.get(ref.ref) ?? (await load(ref, store));
+      texts.set(ref.ref, text);
+      length += Buffer.byteLength(text);
+      if (length > MAX_TEXT_BYTES) {
+        throw new HttpRefusal(
+          413,
+          `the texts of these payloads are over ${MAX_TEXT_BYTES} bytes: read them with temporal-conductor trace`,
+        );
+      }
+    }
+    const json = JSON.stringify(value, (_, part: unknown) => (isTextRef(part) ? texts.get(part.ref) : part));
+    whole.push(refs.length === 0 ? payload : { ...payload, data: new TextEncoder().encode(json) });
+  }
   return whole;
 }
 
-/** @param take is told how long each text is, wherever it is put: as its reference says, and where that lies, as it is */
-async function withTexts(payload: Payload, store: Store, take: (bytes: number) => void): Promise<Payload> {
-  const { metadata, data } = payload;
-  if (data == null || Buffer.from(metadata?.encoding ?? []).toString('utf8') !== 'json/plain') return payload;
-  const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'));
-  const refs = [...refsIn(value)];
-  if (refs.length === 0) return payload;
-  for (const { bytes } of refs) take(bytes);
-  const texts = new Map<string, string>();
-  for (const ref of refs) {
-    const text = texts.get(ref.ref) ?? (await load(ref, store));
-    take(Math.max(0, Buffer.byteLength(text) - ref.bytes));
-    texts.set(ref.ref, text);
-  }
-  const whole = JSON.stringify(value, (_, part: unknown) => (isTextRef(part) ? texts.get(part.ref) : part));
-  return { ...payload, data: new TextEncoder().encode(whole) };
+/** Undefined for what is no JSON. */
+function valueOf({ metadata, data }: Payload): unknown {
+  if (data == null || Buffer.from(metadata?.encoding ?? []).toString('utf8') !== 'json/plain')
+    return undefined;
+  return JSON.parse(Buffer.from(data).toString('utf8'));
 }
 
 function* refsIn(value: unknown): Generator<TextRef> {

@@ -1,8 +1,7 @@
 import { STALL_MS } from '../../examples/learn/support/troubles';
 import type { Keeping } from '../../examples/learn/support/worker';
 import type { LedgerRow } from '../../src/store/ledger';
-import type { Evidence, Finding } from './evidence';
-import { groupBy } from './group-by';
+import { type Evidence, type Finding, groupBy } from './evidence';
 import { FROZEN_MS } from './worker-fleet';
 
 /** Between a look into the store, which still found nothing, and the row that follows it: rates and row may stall. */

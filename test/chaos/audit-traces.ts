@@ -1,7 +1,6 @@
 import type { SolveResult } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';
-import type { Evidence, Finding } from './evidence';
-import { groupBy } from './group-by';
+import { type Evidence, type Finding, groupBy } from './evidence';
 
 /**
  * What a run tells of its calls, read when all is over, is what the ledger holds of them: the same calls and the same

@@ -9,11 +9,10 @@ import type { LedgerRow } from '../../src/store/ledger';
 import { readLedger } from '../support/ledger-of';
 import { PostgresServer } from '../support/postgres-server';
 import { startS3Server } from '../support/s3-server';
-import { askAll } from './ask-all';
+import { askAll, persist } from './ask-all';
 import type { Evidence } from './evidence';
 import type { Victim } from './kill-script';
 import { KillableProviders } from './killable-providers';
-import { persist } from './persist';
 import { configOf, LIMITS } from './scenario';
 import { WorkerFleet } from './worker-fleet';
 

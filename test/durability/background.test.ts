@@ -2,6 +2,7 @@ import { renderPlan } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import { openStage, step, type Stage } from '../support/stage';
+import { endOf } from '../support/until';
 import type { Halt } from './halting-store';
 import { startWorkerProcess } from './worker-process';
 
@@ -73,22 +74,27 @@ async function killWorker(stage: Stage, halt: Halt | null): Promise<string> {
   return id;
 }
 
-async function ended(stage: Stage, id: string): Promise<Awaited<ReturnType<Stage['client']['trace']>>> {
-  await stage.temporal.client.workflow
-    .getHandle(id)
-    .result()
-    .catch(() => undefined);
-  return stage.client.trace(id);
+/** Tests something on a stage of its own, beside the others. */
+function backstage(name: string, setting: Setting, act: (stage: Stage) => Promise<void>): void {
+  test.concurrent(name, async () => {
+    const stage = await openBackstage(setting);
+    try {
+      await act(stage);
+    } finally {
+      await stage.close();
+    }
+  });
 }
 
 describe('a call in the background', () => {
-  test.concurrent('survives kill -9 of its worker: another one comes for the same answer', async () => {
-    const stage = await openBackstage({ heartbeat: SOON });
-    try {
+  backstage(
+    'survives kill -9 of its worker: another one comes for the same answer',
+    { heartbeat: SOON },
+    async (stage) => {
       const letGo = stage.providers.hold('a');
       const id = await killWorker(stage, null);
       letGo();
-      const result = await stage.whileWorking(() => ended(stage, id));
+      const result = await stage.whileWorking(() => endOf(stage, id));
       expect(result).toMatchObject({ status: 'completed', degraded: false });
       const [created, ...again] = creates(stage);
       expect(again).toEqual([]);
@@ -100,147 +106,119 @@ describe('a call in the background', () => {
           nanoUsd: created?.nanoUsd,
         }),
       ]);
-    } finally {
-      await stage.close();
-    }
-  });
+    },
+  );
 
-  test.concurrent(
+  backstage(
     'is bought once more where the worker dies before the id is kept, and both are counted',
-    async () => {
-      const stage = await openBackstage({ heartbeat: SOON });
-      try {
-        const id = await killWorker(stage, { when: 'before', write: 'id', of: 'a' });
-        const result = await stage.whileWorking(() => ended(stage, id));
-        expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: true });
-        expect(creates(stage)).toHaveLength(2);
-        expect(await rowsOfA(stage, id)).toEqual([
-          expect.objectContaining({ attempt: 1, endedAt: null, nanoUsd: null }),
-          expect.objectContaining({ attempt: 2, error: null, nanoUsd: creates(stage)[1]?.nanoUsd }),
-        ]);
-      } finally {
-        await stage.close();
-      }
-    },
-  );
-
-  test.concurrent('outlives a worker that is asked to stop, too', async () => {
-    const stage = await openBackstage({ heartbeat: LATE });
-    try {
-      const letGo = stage.providers.hold('a');
-      const id = await stage.whileWorking(async () => {
-        const run = await start(stage);
-        await nextLook(stage);
-        return run.id;
-      });
-      expect(await rowsOfA(stage, id)).toEqual([expect.objectContaining({ endedAt: null })]);
-      letGo();
-      const result = await stage.whileWorking(() => ended(stage, id));
-      expect(result).toMatchObject({ status: 'completed', degraded: false });
-      expect(creates(stage)).toHaveLength(1);
-      expect(await rowsOfA(stage, id)).toHaveLength(1);
-    } finally {
-      await stage.close();
-    }
-  });
-
-  test.concurrent('survives looks that fail, without another request', async () => {
-    const stage = await openBackstage({ heartbeat: LATE });
-    try {
-      stage.providers.scriptLookups('a', [{ fault: 'server-error' }, { fault: 'reset' }]);
-      const result = await stage.whileWorking(async () => ended(stage, (await start(stage)).id));
-      expect(result).toMatchObject({ status: 'completed', degraded: false });
-      expect(stage.providers.log.filter(isLook).map(({ outcome }) => outcome)).toEqual([
-        'fault:server-error',
-        'fault:reset',
-        'answered',
+    { heartbeat: SOON },
+    async (stage) => {
+      const id = await killWorker(stage, { when: 'before', write: 'id', of: 'a' });
+      const result = await stage.whileWorking(() => endOf(stage, id));
+      expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: true });
+      expect(creates(stage)).toHaveLength(2);
+      expect(await rowsOfA(stage, id)).toEqual([
+        expect.objectContaining({ attempt: 1, endedAt: null, nanoUsd: null }),
+        expect.objectContaining({ attempt: 2, error: null, nanoUsd: creates(stage)[1]?.nanoUsd }),
       ]);
-      expect(creates(stage)).toHaveLength(1);
-      expect(await rowsOfA(stage, result.id)).toHaveLength(1);
-    } finally {
-      await stage.close();
-    }
+    },
+  );
+
+  backstage('outlives a worker that is asked to stop, too', { heartbeat: LATE }, async (stage) => {
+    const letGo = stage.providers.hold('a');
+    const id = await stage.whileWorking(async () => {
+      const run = await start(stage);
+      await nextLook(stage);
+      return run.id;
+    });
+    expect(await rowsOfA(stage, id)).toEqual([expect.objectContaining({ endedAt: null })]);
+    letGo();
+    const result = await stage.whileWorking(() => endOf(stage, id));
+    expect(result).toMatchObject({ status: 'completed', degraded: false });
+    expect(creates(stage)).toHaveLength(1);
+    expect(await rowsOfA(stage, id)).toHaveLength(1);
   });
 
-  test.concurrent(
+  backstage('survives looks that fail, without another request', { heartbeat: LATE }, async (stage) => {
+    stage.providers.scriptLookups('a', [{ fault: 'server-error' }, { fault: 'reset' }]);
+    const result = await stage.whileWorking(async () => endOf(stage, (await start(stage)).id));
+    expect(result).toMatchObject({ status: 'completed', degraded: false });
+    expect(stage.providers.log.filter(isLook).map(({ outcome }) => outcome)).toEqual([
+      'fault:server-error',
+      'fault:reset',
+      'answered',
+    ]);
+    expect(creates(stage)).toHaveLength(1);
+    expect(await rowsOfA(stage, result.id)).toHaveLength(1);
+  });
+
+  backstage(
     'is cancelled at the vendor with its run, also by a worker that did not begin it',
-    async () => {
-      const stage = await openBackstage({ heartbeat: SOON });
-      try {
-        stage.providers.script('a', [{ text: 'Never written.', delayMs: 600_000 }]);
-        const id = await killWorker(stage, null);
-        const result = await stage.whileWorking(async () => {
-          await nextLook(stage);
-          await stage.client.cancel(id);
-          return ended(stage, id);
-        });
-        expect(result.status).toBe('cancelled');
-        const [created, ...again] = creates(stage);
-        expect(again).toEqual([]);
-        expect(created).toMatchObject({ outcome: 'cancelled', usage: { outputTokens: 0 } });
-        // The vendor tells what was used until then, so even this amount is known.
-        expect(await rowsOfA(stage, id)).toEqual([
-          expect.objectContaining({
-            error: expect.objectContaining({ type: 'Run.Cancelled' }) as unknown,
-            nanoUsd: created?.nanoUsd,
-          }),
-        ]);
-      } finally {
-        await stage.close();
-      }
+    { heartbeat: SOON },
+    async (stage) => {
+      stage.providers.script('a', [{ text: 'Never written.', delayMs: 600_000 }]);
+      const id = await killWorker(stage, null);
+      const result = await stage.whileWorking(async () => {
+        await nextLook(stage);
+        await stage.client.cancel(id);
+        return endOf(stage, id);
+      });
+      expect(result.status).toBe('cancelled');
+      const [created, ...again] = creates(stage);
+      expect(again).toEqual([]);
+      expect(created).toMatchObject({ outcome: 'cancelled', usage: { outputTokens: 0 } });
+      // The vendor tells what was used until then, so even this amount is known.
+      expect(await rowsOfA(stage, id)).toEqual([
+        expect.objectContaining({
+          error: expect.objectContaining({ type: 'Run.Cancelled' }) as unknown,
+          nanoUsd: created?.nanoUsd,
+        }),
+      ]);
     },
   );
 
-  test.concurrent(
+  backstage(
     'that takes longer than its card allows is cancelled, and fails as a time-out',
-    async () => {
-      const stage = await openBackstage({ heartbeat: LATE, timeout: '1s' });
-      try {
-        stage.providers.hold('a');
-        const result = await stage.whileWorking(async () => ended(stage, (await start(stage)).id));
-        expect(result).toMatchObject({ status: 'completed', degraded: true, costIsLowerBound: true });
-        expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', fallbackFor: 'a' });
-        // It may be bought once more, as any time-out.
-        expect(creates(stage).map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled']);
-        expect((await rowsOfA(stage, result.id)).map(({ error, nanoUsd }) => [error?.type, nanoUsd])).toEqual(
-          [
-            ['Provider.Timeout', null],
-            ['Provider.Timeout', null],
-          ],
-        );
-      } finally {
-        await stage.close();
-      }
+    { heartbeat: LATE, timeout: '1s' },
+    async (stage) => {
+      stage.providers.hold('a');
+      const result = await stage.whileWorking(async () => endOf(stage, (await start(stage)).id));
+      expect(result).toMatchObject({ status: 'completed', degraded: true, costIsLowerBound: true });
+      expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', fallbackFor: 'a' });
+      // It may be bought once more, as any time-out.
+      expect(creates(stage).map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled']);
+      expect((await rowsOfA(stage, result.id)).map(({ error, nanoUsd }) => [error?.type, nanoUsd])).toEqual([
+        ['Provider.Timeout', null],
+        ['Provider.Timeout', null],
+      ]);
     },
   );
 
-  test.concurrent('that the vendor fails in the end is asked for again, at no cost', async () => {
-    const stage = await openBackstage({ heartbeat: LATE });
-    try {
+  backstage(
+    'that the vendor fails in the end is asked for again, at no cost',
+    { heartbeat: LATE },
+    async (stage) => {
       stage.providers.script('a', [{ fault: 'server-error', late: true }]);
-      const result = await stage.whileWorking(async () => ended(stage, (await start(stage)).id));
+      const result = await stage.whileWorking(async () => endOf(stage, (await start(stage)).id));
       expect(result).toMatchObject({ status: 'completed', degraded: false });
       expect(await booked(stage, result.id)).toEqual([
         ['Provider.Unavailable', 0],
         [undefined, creates(stage)[1]?.nanoUsd],
       ]);
-    } finally {
-      await stage.close();
-    }
-  });
+    },
+  );
 
-  test.concurrent('that the vendor has lost may have been billed, and is bought once more', async () => {
-    const stage = await openBackstage({ heartbeat: LATE });
-    try {
+  backstage(
+    'that the vendor has lost may have been billed, and is bought once more',
+    { heartbeat: LATE },
+    async (stage) => {
       stage.providers.scriptLookups('a', [{ fault: 'not-found' }]);
-      const result = await stage.whileWorking(async () => ended(stage, (await start(stage)).id));
+      const result = await stage.whileWorking(async () => endOf(stage, (await start(stage)).id));
       expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: true });
       expect(await booked(stage, result.id)).toEqual([
         ['Provider.Interrupted', null],
         [undefined, creates(stage)[1]?.nanoUsd],
       ]);
-    } finally {
-      await stage.close();
-    }
-  });
+    },
+  );
 });

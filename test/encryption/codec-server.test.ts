@@ -226,13 +226,6 @@ describe('refused, with a sentence:', () => {
     expect(await convert('/decode?preserveStorageRefs=true', [payload])).toEqual([payload]);
   });
 
-  test('texts that are too much for one answer', async () => {
-    const huge = { ref: `sha256-${'0'.repeat(64)}`, bytes: 40 * 1024 * 1024, preview: '' };
-    const data = Buffer.from(JSON.stringify([huge, { ...huge, ref: `sha256-${'1'.repeat(64)}` }]));
-    const payload = toWire({ metadata: { encoding: Buffer.from('json/plain') }, data });
-    expect(await refusal(post('/download', [payload]))).toMatchObject({ status: 413 });
-  });
-
   test('texts that are too much together, whatever their references say, over several payloads', async () => {
     const kept = (await keepText(stage.storeWith(keys), LONG)) as TextRef;
     const data = Buffer.from(JSON.stringify(Array<TextRef>(4000).fill({ ...kept, bytes: 1 })));

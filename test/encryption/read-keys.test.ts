@@ -27,12 +27,12 @@ test('spaces around entries and base64 of URLs are as good', () => {
 test.each([
   ['no variable', undefined, /TEST_KEYS, which is not set in this process: set it to "id:key"/],
   ['nothing in it', '  ', /TEST_KEYS, which is not set/],
-  ['a key without an id', secretOf('a'), /entry 1 of TEST_KEYS has no ":"/],
-  ['a key in the place of an id', `${secretOf('a')}:x`, /entry 1 of TEST_KEYS begins with no id/],
-  ['what is no base64', `${keysText('a')},b:not-base-64!`, /key "b" \(entry 2 of TEST_KEYS\) is not base64/],
-  ['a short key', 'a:c2hvcnQ=', /key "a" \(entry 1 of TEST_KEYS\) has 5 bytes and must have 32/],
-  ['a long key', `a:${Buffer.alloc(33).toString('base64')}`, /has 33 bytes and must have 32/],
-  ['an entry too many', `${keysText('a')},`, /entry 2 of TEST_KEYS has no ":"/],
+  ['a key without an id', secretOf('a'), /entry 1 of TEST_KEYS is not "id:key"/],
+  ['a key in the place of an id', `${secretOf('a')}:x`, /entry 1 of TEST_KEYS is not/],
+  ['what is no base64', `${keysText('a')},b:not-base-64!`, /entry 2 of TEST_KEYS is not/],
+  ['a short key', 'a:c2hvcnQ=', /entry 1 of TEST_KEYS is not .* a key is 32 random bytes/],
+  ['a long key', `a:${Buffer.alloc(33).toString('base64')}`, /entry 1 of TEST_KEYS is not/],
+  ['an entry too many', `${keysText('a')},`, /entry 2 of TEST_KEYS is not/],
   ['one id for two keys', keysText('a', 'b', 'a'), /TEST_KEYS holds two keys named "a"/],
 ])('%s is refused, with the variable and without the key', (_, text, sentence) => {
   expect(() => read(text)).toThrow(ConfigError);

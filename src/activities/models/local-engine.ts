@@ -5,7 +5,7 @@ import type * as Engine from 'node-llama-cpp';
 import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } from 'node-llama-cpp' with {
   'resolution-mode': 'import',
 };
-import { isOurImage } from '../../config/image';
+import { isOurImage } from '../../explain';
 import type { Usage } from '../../protocol/call';
 import { reasonOf } from '../../reason-of';
 import type { Message } from './model';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { resolveConductor, resolveWorker } from '../../config/cards';
-import { durationMs } from '../../config/duration';
+import { durationMs } from '../../config/field-schemas';
 import type { Config, ModelConfig } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';

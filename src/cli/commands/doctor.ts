@@ -1,15 +1,13 @@
 import { resolve } from 'node:path';
-import { Connection } from '@temporalio/client';
 import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
-import { isOurImage } from '../../config/image';
-import { configuredServer } from '../../local/configured-server';
-import { readServerRecord } from '../../local/lease';
-import { stillRuns } from '../../local/processes';
+import { isOurImage } from '../../explain';
+import { askServer, configuredServer } from '../../local/configured-server';
+import { runningServer } from '../../local/embedded-server';
 import { reasonOf } from '../../reason-of';
-import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
+import { findCliHere } from '../../local/temporal-cli';
 import { PYTHON, runProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
 import type { Config } from '../../config/schema';
@@ -142,12 +140,11 @@ async function checkTemporalCli(): Promise<Finding[]> {
   const what = 'Temporal CLI';
   if (isOurImage()) return [];
   try {
-    const { path, source } = await findTemporalCli({ say: () => undefined }, CLI_AT_HAND);
-    return [fine(what, `${path} (${source})`)];
-  } catch (error) {
-    const isNamed = Boolean(process.env.TEMPORAL_CLI_PATH);
+    const found = await findCliHere(process.env);
     const later = 'not here yet: the embedded server downloads it when it is first started';
-    return [isNamed ? broken(what, reasonOf(error)) : note(what, later)];
+    return [found === null ? note(what, later) : fine(what, `${found.path} (${found.source})`)];
+  } catch (error) {
+    return [broken(what, reasonOf(error))];
   }
 }
 
@@ -164,8 +161,6 @@ function checkLocalEngine({ cards }: Place): Finding[] {
   ];
 }
 
-const ANSWER_MS = 3_000;
-
 /** The server that a command started now would use; none is started. */
 async function checkServer(namespace: string): Promise<CheckedServer> {
   const what = 'Temporal server';
@@ -181,17 +176,15 @@ async function checkServer(namespace: string): Promise<CheckedServer> {
 type CheckedServer = CheckedPlace['server'] & { readonly finding: Finding };
 
 async function checkEmbedded(what: string, namespace: string): Promise<CheckedServer> {
-  const record = await readServerRecord(resolve(FOLDER));
+  const record = await runningServer(resolve(FOLDER));
   if (isOurImage()) {
     return { finding: broken(what, 'none is named, and this image holds none: set TEMPORAL_ADDRESS') };
   }
-  const isRunning = record?.process != null && (await stillRuns(record.process.pid, record.process.mark));
-  if (record === null || !isRunning) {
+  if (record === null) {
     return { finding: fine(what, 'none runs in this folder; solve and up start one') };
   }
   const { address, uiAddress } = record;
-  const connection = await Connection.connect({ address, connectTimeout: ANSWER_MS });
-  await connection.close();
+  await askServer({ address }, (service) => service.getSystemInfo({}));
   const finding = fine(what, `${address} answers (this folder's own; page ${uiAddress})`);
   return { finding, connection: { address }, namespace };
 }

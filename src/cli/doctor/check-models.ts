@@ -4,7 +4,7 @@ import { redact } from '../../activities/models/redact';
 import type { ListModels } from '../../activities/models/model';
 import { VENDORS } from '../../config/cards';
 import type { configuredCards } from '../../config/api-keys';
-import { closeTo } from '../../config/suggest';
+import { closeTo } from '../../config/errors';
 import { briefly, quoteBriefly } from '../../plan/plan-error';
 import { FAILURES } from '../../protocol/failures';
 import { broken, fine, type Finding, note } from './finding';

@@ -7,7 +7,7 @@ import { checkRun } from '../../activities/check-run';
 import { differencesOf } from '../../config/digest';
 import { keyFor, modelCardsOf } from '../../config/api-keys';
 import { resolveRun } from '../../config/resolve-run';
-import { resolveVerifier } from '../../config/verifier';
+import { resolveVerifier } from '../../config/cards';
 import { reasonOf } from '../../reason-of';
 import type { ConfigDigest } from '../../protocol/activity-contract';
 import type { ResolvedRun } from '../../protocol/run';

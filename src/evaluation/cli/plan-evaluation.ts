@@ -4,7 +4,7 @@ import { checkCostLimit } from '../../cli/load-settings';
 import { say } from '../../cli/terminal';
 import { newEvaluationId } from '../../client/run-id';
 import { resolveRun } from '../../config/resolve-run';
-import { resolveVerifier } from '../../config/verifier';
+import { resolveVerifier } from '../../config/cards';
 import { counted, describeUsd } from '../../trace/describe';
 import type { Config } from '../../config/schema';
 import type { EvaluatedQuestion } from '../contract';

@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { CheckedPlace } from '../../cli/add-ons';
 import { type Finding, STORE_NOT_ASKED } from '../../cli/doctor/finding';
 import { isPolled } from '../../client/pollers';
-import { isOurImage } from '../../config/image';
+import { isOurImage } from '../../explain';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
