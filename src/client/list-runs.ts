@@ -51,12 +51,10 @@ const MOST_A_PAGE = 1_000;
 const MOST_UNFINISHED = 100;
 
 /** Fields of a run in the server's lists or in its description. */
-interface Found extends Pick<
+type Found = Pick<
   WorkflowExecutionInfo,
-  'runId' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
-> {
-  readonly id: string;
-}
+  'workflowId' | 'runId' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
+>;
 
 /** Lists solves, those that a workflow of the user's started included; parts of other runs are left out. Needs no worker. */
 export async function listRuns(
@@ -67,7 +65,7 @@ export async function listRuns(
   const queue = taskQueue === undefined ? [] : [`TaskQueue = ${quoted(taskQueue)}`];
   const going = [...queue, "ExecutionStatus = 'Running'"];
   const found = new Map<string, Found>();
-  const add = (run: Found): unknown => found.has(run.id) || found.set(run.id, run);
+  const add = (run: Found): unknown => found.has(run.workflowId) || found.set(run.workflowId, run);
   (await findRuns(client, going, MOST_UNFINISHED)).forEach(add);
   const listed = found.size;
   if (ended > 0) (await findRuns(client, [...queue, "ExecutionStatus != 'Running'"], ended)).forEach(add);
@@ -81,7 +79,7 @@ export async function listRuns(
   const hasWorker = pollersOf(client);
   const runs: ListedRun[] = [];
   await eachInParallel(found.values(), async (run) => {
-    const trace = await readTrace(run.id).catch((error: unknown) => {
+    const trace = await readTrace(run.workflowId).catch((error: unknown) => {
       // Its retention has ended since.
       if (isNotFound(error)) return undefined;
       return null;
@@ -117,7 +115,7 @@ const STATUSES: ReadonlyMap<string, SolveTrace['status']> = new Map([
 ]);
 
 async function toListed(
-  { id, runId, taskQueue, status, startTime, closeTime }: Found,
+  { workflowId: id, runId, taskQueue, status, startTime, closeTime }: Found,
   trace: SolveTrace | null,
   hasWorker: (taskQueue: string) => Promise<boolean>,
 ): Promise<ListedRun> {
@@ -159,13 +157,8 @@ function sumUp(trace: SolveTrace): Summary {
 
 /** The ids of workflows of another type that have not ended, at most a hundred. */
 export async function unfinishedOf(client: Client, type: string, taskQueue: string): Promise<string[]> {
-  const conditions = [`WorkflowType = ${quoted(type)}`, `TaskQueue = ${quoted(taskQueue)}`];
-  const query = [...conditions, "ExecutionStatus = 'Running'"].join(' AND ');
-  const ids: string[] = [];
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: MOST_UNFINISHED })) {
-    if (ids.push(workflowId) === MOST_UNFINISHED) break;
-  }
-  return ids;
+  const going = [`TaskQueue = ${quoted(taskQueue)}`, "ExecutionStatus = 'Running'"];
+  return (await findRuns(client, going, MOST_UNFINISHED, type)).map(({ workflowId }) => workflowId);
 }
 
 /** How many runs that have ended are looked through for the one that was started last: the server lists them by their ends. */
@@ -185,7 +178,7 @@ export async function newestRun(
   ]);
   const runs = found.flat().filter((run) => run !== null);
   runs.sort((one, other) => other.startTime.getTime() - one.startTime.getTime());
-  return runs[0]?.id ?? null;
+  return runs[0]?.workflowId ?? null;
 }
 
 /** The ids of solves that begin so, else those of parts of other runs. */
@@ -195,13 +188,15 @@ export async function findByPrefix(
   known: readonly string[],
 ): Promise<string[]> {
   const begins = `WorkflowId STARTS_WITH ${quoted(prefix)}`;
-  const ids = new Set((await findRuns(client, [begins], MOST_UNFINISHED)).map(({ id }) => id));
+  const ids = new Set(
+    (await findRuns(client, [begins], MOST_UNFINISHED)).map(({ workflowId }) => workflowId),
+  );
   await eachInParallel(known, async (id) => {
     if (id.startsWith(prefix) && (await describeRun(client, id)) !== null) ids.add(id);
   });
   if (ids.size > 0) return [...ids];
   const parts = await findRuns(client, [begins], MOST_UNFINISHED, SOLVE_PART_WORKFLOW);
-  return [...new Set(parts.map(({ id }) => id))];
+  return [...new Set(parts.map(({ workflowId }) => workflowId))];
 }
 
 /** The newest first. */
@@ -214,11 +209,8 @@ async function findRuns(
   if (most === 0) return [];
   const query = queryOf(conditions, type);
   const runs: Found[] = [];
-  for await (const { workflowId: id, ...run } of client.workflow.list({
-    query,
-    pageSize: Math.min(most, MOST_A_PAGE),
-  })) {
-    if (runs.push({ ...run, id }) === most) break;
+  for await (const run of client.workflow.list({ query, pageSize: Math.min(most, MOST_A_PAGE) })) {
+    if (runs.push(run) === most) break;
   }
   return runs;
 }
@@ -238,8 +230,7 @@ function quoted(value: string): string {
 /** Asks the server about a run; null if it is unknown. */
 async function describeRun(client: Client, id: string): Promise<Found | null> {
   try {
-    const { workflowId, ...run } = await client.workflow.getHandle(id).describe();
-    return { ...run, id: workflowId };
+    return await client.workflow.getHandle(id).describe();
   } catch (error) {
     if (!isNotFound(error)) throw error;
     return null;

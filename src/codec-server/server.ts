@@ -53,7 +53,6 @@ export async function startCodecServer({ host, port, ...service }: CodecServerOp
       response.writeHead(status, { 'cache-control': 'no-store', ...headers }).end(body);
     });
   });
-  server.maxConnections = MOST_CONNECTIONS;
   server.listen(port, host);
   await once(server, 'listening');
   const { port: bound } = server.address() as AddressInfo;
@@ -66,9 +65,6 @@ export async function startCodecServer({ host, port, ...service }: CodecServerOp
     },
   };
 }
-
-/** A page opens six. Each may have a body in memory, and further ones are closed at once. */
-export const MOST_CONNECTIONS = 64;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 

@@ -33,32 +33,31 @@ export function someOf(names: readonly string[], separator = ', '): string {
 }
 
 /** One finding of the schema as one sentence, e.g. `workers[1].price.input is "cheap": expected number, …`. */
-export function explainIssue(issue: z.core.$ZodIssue, content: unknown, schema?: z.core.$ZodType): string {
+export function explainIssue(
+  issue: z.core.$ZodIssue,
+  content: unknown,
+  settings: readonly string[] = [],
+): string {
   const { path } = issue;
-  if (issue.code === 'unrecognized_keys') return explainKeys(issue, content, schema);
+  if (issue.code === 'unrecognized_keys') return explainKeys(issue, settings);
   return `${placeOf(path)} ${stateOf(path, valueAt(content, path))}: ${expectationOf(issue, content)}`;
 }
 
-function explainKeys(
-  { path, keys }: z.core.$ZodIssueUnrecognizedKeys,
-  content: unknown,
-  schema: z.core.$ZodType | undefined,
-): string {
+function explainKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, settings: readonly string[]): string {
   const secret = keys.find((key) => /^api[-_]?key$/i.test(key));
   if (secret !== undefined) {
     const place = placeOf([...path, secret]);
     return `${place} is not a setting: put the key into an environment variable, and the name of that into apiKeyEnv`;
   }
-  const known = schema === undefined ? [] : settingsOf(schema);
   const named = keys.map((key) => {
-    const meant = closestTo(key, known);
+    const meant = closestTo(key, settings);
     return `${placeOf([...path, key])}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
   });
   return `${someOf(named)} ${keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
 }
 
 /** The names of all settings that a schema knows, at whatever place. */
-function settingsOf(schema: z.core.$ZodType): string[] {
+export function settingsOf(schema: z.core.$ZodType): string[] {
   const names = new Set<string>();
   const collect = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return;

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, type FileHandle, open, readFile } from 'node:fs/promises';
@@ -40,13 +41,11 @@ export async function embeddedServer({
     const isOwn = await isOwnDatabase(home, say);
     const running = await runningServer(home);
     const isServing = running !== null && (await serves(home, running, namespace));
-    const { path: cli, source } = isServing
-      ? { path: '', source: `the server running in ${folder}` }
-      : await findTemporalCli({ env, say });
-    const record = isServing ? running : await startServer({ cli, folder: home, namespace, env });
+    const { record, source } = isServing
+      ? { record: running, source: `the server running in ${folder}` }
+      : await startServer(home, namespace, { env, say });
     // Binds a new database to its folder.
     if (isOwn) await isOwnDatabase(home, say);
-    if (!isServing) say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
 
     const names = stays ? ['users.lock', 'up.lock'] : ['users.lock'];
     const uses = await Promise.all(names.map((name) => lockFile(join(home, name), { shared: true })));
@@ -106,17 +105,13 @@ export async function runningServer(folder: string): Promise<ServerRecord | null
   }
 }
 
-export interface ServerStart {
-  readonly cli: string;
-  /** Absolute. */
-  readonly folder: string;
-  readonly namespace: string;
-  readonly env: NodeJS.ProcessEnv;
-}
-
 /** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
-export async function startServer(start: ServerStart): Promise<ServerRecord> {
-  const { cli, folder, namespace } = start;
+async function startServer(
+  folder: string,
+  namespace: string,
+  { env, say }: Required<Pick<AttachOptions, 'env' | 'say'>>,
+): Promise<{ readonly record: ServerRecord; readonly source: string }> {
+  const { path: cli, source } = await findTemporalCli({ env, say });
   const log = await open(logPath(folder), 'a', 0o600);
   const file = await open(recordPath(folder), 'a+', 0o600);
   try {
@@ -124,14 +119,21 @@ export async function startServer(start: ServerStart): Promise<ServerRecord> {
     const { size: logStart } = await log.stat();
     const last = await readRecord(folder);
     const [port = 0, uiPort = 0] = await freePorts([portOf(last?.address), portOf(last?.uiAddress)]);
-    const planned = { address: `127.0.0.1:${port}`, uiAddress: `http://127.0.0.1:${uiPort}`, pid: null };
+    const planned: ServerRecord = {
+      address: `127.0.0.1:${port}`,
+      uiAddress: `http://127.0.0.1:${uiPort}`,
+      pid: null,
+    };
     // Before the start: should we be killed right after it, the next command knows where to ask.
     await writeRecord(file, planned);
-    const record = { ...planned, pid: await spawnServer(start, { port, uiPort, log, file }) };
+    const args = serverArguments(folder, namespace, [port, uiPort]);
+    const record = { ...planned, pid: await spawnServer(cli, args, { folder, env, log, file }) };
     await writeRecord(file, record);
     await file.close();
-    if (await serves(folder, record, namespace)) return record;
-
+    if (await serves(folder, record, namespace)) {
+      say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
+      return { record, source };
+    }
     const written = (await readFile(logPath(folder))).subarray(logStart).toString('utf8');
     throw new Error(
       `it ended at once: ${readLastWord(written)}. All that it wrote is in ${logPath(folder)}.`,
@@ -152,21 +154,8 @@ async function writeRecord(file: FileHandle, record: ServerRecord): Promise<void
   await file.write(`${JSON.stringify(record, null, 2)}\n`);
 }
 
-interface Place {
-  readonly port: number;
-  readonly uiPort: number;
-  readonly log: FileHandle;
-  /** Carries the lock that lasts as long as the server. */
-  readonly file: FileHandle;
-}
-
-/**
- * Starts the server's process in a group of its own, so that Ctrl-C in a terminal reaches only the command, which then
- * decides; it outlives its starter. Its environment holds no key: it calls no model.
- */
-async function spawnServer(start: ServerStart, { port, uiPort, log, file }: Place): Promise<number> {
-  const { cli, folder, namespace, env } = start;
-  const args = [
+function serverArguments(folder: string, namespace: string, [port, uiPort]: [number, number]): string[] {
+  return [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
     ...['--namespace', namespace, '--db-filename', databasePath(folder)],
     // A commit is then safe from a killed process, not from a loss of power, and costs no wait for the disk.
@@ -178,18 +167,37 @@ async function spawnServer(start: ServerStart, { port, uiPort, log, file }: Plac
     ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
     ...['--log-level', 'warn'],
   ];
+}
+
+interface Surroundings {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: FileHandle;
+  /** Carries the lock that lasts as long as the server. */
+  readonly file: FileHandle;
+}
+
+/**
+ * Starts the server's process in a group of its own, so that Ctrl-C in a terminal reaches only the command, which then
+ * decides; it outlives its starter. Its environment holds no key: it calls no model.
+ */
+async function spawnServer(
+  cli: string,
+  args: string[],
+  { folder, env, log, file }: Surroundings,
+): Promise<number> {
+  let child: ChildProcess;
   // Its files are for their owner alone.
   const umask = process.umask(0o077);
   try {
     const stdio = ['ignore', log.fd, log.fd, file.fd] as const;
-    const child = startProgram(cli, args, { cwd: folder, detached: true, stdio: [...stdio], env });
-    process.umask(umask);
-    await once(child, 'spawn');
-    child.unref();
-    return child.pid ?? 0;
+    child = startProgram(cli, args, { cwd: folder, env, detached: true, stdio: [...stdio] });
   } finally {
     process.umask(umask);
   }
+  await once(child, 'spawn');
+  child.unref();
+  return child.pid ?? 0;
 }
 
 /** A busy machine may need so long to start the server, to let it answer or to end it. */

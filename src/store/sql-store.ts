@@ -2,8 +2,6 @@ import {
   checkKey,
   type CostLine,
   keysOf,
-  PAGE,
-  readPages,
   type SharedStates,
   type Store,
   type StoredEntry,
@@ -29,8 +27,9 @@ export interface Dialect {
 }
 
 const SUMMED = {
-  // Cut to minutes, of which the days of every time zone are made.
-  startedAt: "substr(started_at, 1, 16) || 'Z'",
+  // Cut to quarters of an hour, of which the days of every time zone are made.
+  startedAt:
+    "substr(started_at, 1, 14) || substr('00153045', 1 + CAST(substr(started_at, 15, 2) AS integer) / 15 * 2, 2) || 'Z'",
   worker: 'worker',
   rootId: 'root_id',
   model: 'model',
@@ -48,6 +47,9 @@ const SUMS = Object.entries({
   // Doubles become numbers in JavaScript, exact up to 2⁵³; PostgreSQL's drivers give larger integers as texts.
   .map(([name, sum]) => `CAST(${sum} AS float8) AS "${name}"`)
   .join(', ');
+
+/** The most entries that are asked for at once. */
+const PAGE = 1000;
 
 interface Found {
   readonly key: string;
@@ -108,9 +110,19 @@ export abstract class SqlStore implements Store {
     return keysOf(this.entries(prefix));
   }
 
-  entries(prefix: string): AsyncGenerator<StoredEntry> {
+  /** Page by page in ascending order: no lock and no connection is held in between. */
+  async *entries(prefix: string): AsyncGenerator<StoredEntry> {
+    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
+    // No key ends with a slash, and a zero is what follows one; nothing of a key is after a tilde.
+    const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
     const sql = `${this.find} WHERE key > $1 AND key < $2 ORDER BY key LIMIT ${PAGE}`;
-    return readPages(prefix, async (after, end) => (await this.query<Found>(sql, after, end)).map(entryOf));
+    let page: readonly Found[];
+    let after = prefix;
+    do {
+      page = await this.query<Found>(sql, after, end);
+      yield* page.map(entryOf);
+      after = page.at(-1)?.key ?? end;
+    } while (page.length === PAGE);
   }
 
   async removeOlder(key: string, than: Date): Promise<number> {

@@ -83,7 +83,7 @@ export interface Day {
   readonly ends: string;
 }
 
-/** Field of the ledger's rows; of `startedAt` only the minute. */
+/** Field of the ledger's rows; of `startedAt` only the quarter of an hour. */
 export type SummedBy = 'startedAt' | 'worker' | 'rootId' | 'model';
 
 /** A small text that several processes change, as one of them read it. */
@@ -125,30 +125,6 @@ export async function readJson(store: Store, key: string): Promise<unknown> {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
     throw new Error(`${key} in the store ${store.url} was altered, and is no JSON any more: put back a copy`);
-  }
-}
-
-/** The most entries that a database is asked for at once. */
-export const PAGE = 1000;
-
-/**
- * Everything below a prefix of keys, page by page in ascending order: no lock and no connection is held in between.
- *
- * @param readPage the first entries whose keys are after the one and before the other, `PAGE` at most
- */
-export async function* readPages(
-  prefix: string,
-  readPage: (after: string, end: string) => Promise<readonly StoredEntry[]>,
-): AsyncGenerator<StoredEntry> {
-  if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
-  // No key ends with a slash, and a zero is what follows one; nothing of a key is after a tilde.
-  const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
-  let after = prefix;
-  for (;;) {
-    const page = await readPage(after, end);
-    yield* page;
-    if (page.length < PAGE) return;
-    after = page.at(-1)?.key ?? end;
   }
 }
 

@@ -8,7 +8,6 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
   const { evidence, findings, folder, tookMs } = result;
   const { requests, rows, memory } = evidence;
   const completed = rows.filter(({ nanoUsd }) => nanoUsd !== null);
-  const open = rows.filter(({ endedAt }) => endedAt === null);
   const lines: readonly (readonly [string, string])[] = [
     ['seed', String(seed)],
     ['store', store],
@@ -23,10 +22,6 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
       'rows in the ledger',
       `${rows.length}: ${completed.length} with an amount, ${rows.length - completed.length} without`,
     ],
-    ['… of which open, killed in flight', String(open.length)],
-    ['billed by the providers', usd(sum(requests))],
-    ['booked in the ledger, at least', usd(sum(rows))],
-    ['kept in the store', tally(evidence.keepings.map(({ what }) => what))],
     ...peaksOf(evidence).map(
       ({ peak, limit: { model, what, most } }) =>
         [`most ${what} of ${model}`, `${peak} of ${most} allowed to all workers`] as const,
@@ -63,12 +58,4 @@ function tally(values: readonly string[]): string {
 function kindOf(outcome: string | null): string {
   if (outcome === null) return 'cut off';
   return outcome.startsWith('fault:') ? 'faulty' : outcome;
-}
-
-function sum(priced: readonly { readonly nanoUsd: number | null }[]): number {
-  return priced.reduce((total, { nanoUsd }) => total + (nanoUsd ?? 0), 0);
-}
-
-function usd(nanoUsd: number): string {
-  return `$${(nanoUsd / 1e9).toFixed(9)}`;
 }

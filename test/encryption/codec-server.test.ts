@@ -1,12 +1,9 @@
-import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
 import type { Payload } from '@temporalio/common';
-import { type CodecServer, MOST_CONNECTIONS, startCodecServer } from '../../src/codec-server/server';
+import { type CodecServer, startCodecServer } from '../../src/codec-server/server';
 import type { TextRef } from '../../src';
 import { keepText } from '../../src/store/texts';
 import { step } from '../support/stage';
-import { until } from '../support/until';
 import { type EncryptedStage, openEncryptedStage } from './encrypted-stage';
 import { payloadsIn } from './payloads-in';
 import { keyRing } from './test-keys';
@@ -233,26 +230,6 @@ describe('refused, with a sentence:', () => {
     expect((await post('/download', [payload])).status).toBe(200);
     expect(await refusal(post('/download', [payload, payload]))).toMatchObject({ status: 413 });
   });
-});
-
-test('a connection too many is closed, and the others are served', async () => {
-  const { hostname, port } = new URL(server.url);
-  const sockets = await Promise.all(
-    Array.from({ length: MOST_CONNECTIONS + 1 }, async () => {
-      const socket = connect(Number(port), hostname);
-      await once(socket, 'connect');
-      return socket;
-    }),
-  );
-  const refused = await Promise.race(sockets.map(async (socket) => (await once(socket, 'close'), socket)));
-  expect(sockets.filter(({ closed }) => closed)).toEqual([refused]);
-  for (const socket of sockets) socket.destroy();
-  expect(
-    await until(
-      () => post('/decode', []).catch(() => null),
-      (answer) => answer?.status === 200,
-    ),
-  ).toBeTruthy();
 });
 
 test('nothing went wrong on its own side', () => {

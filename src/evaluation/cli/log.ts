@@ -41,11 +41,14 @@ export async function drawFromLog(
   const answerTo = await readRightAnswers(file, grader);
   const { taskQueue } = session.config.temporal;
   const { solves, ended } = await completedSolves(session.temporal, taskQueue, MOST_SOLVES);
-  const byId = new Map(solves.toReversed().map((solve) => [solve.id, solve]));
-  const inOrder = [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
+  const byId = new Map(solves.toReversed().map((solve) => [solve.workflowId, solve]));
+  const inOrder = [...byId.values()].sort((one, other) => (one.workflowId < other.workflowId ? -1 : 1));
   const questions: EvaluatedQuestion[] = [];
   let leftOut = 0;
-  for (const { id, startTime, closeTime = startTime } of shuffled(inOrder, randomFrom(seed, 'sample'))) {
+  for (const { workflowId: id, startTime, closeTime = startTime } of shuffled(
+    inOrder,
+    randomFrom(seed, 'sample'),
+  )) {
     if (questions.length === sample) break;
     const logged = await readSolve(session, id, closeTime.getTime() - startTime.getTime());
     if (logged === null) leftOut += 1;

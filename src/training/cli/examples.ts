@@ -182,7 +182,7 @@ const MOST_SOLVES = 1_000;
 
 async function latestSolves({ temporal, config }: TrainingSession): Promise<string[]> {
   const { solves } = await completedSolves(temporal, config.temporal.taskQueue, MOST_SOLVES);
-  return solves.map(({ id }) => id);
+  return solves.map(({ workflowId }) => workflowId);
 }
 
 /** Adds the examples that this configuration could carry out to a file, each once. */

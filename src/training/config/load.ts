@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/errors';
-import { type ConfigReader, createConfigReader } from '../../config/load';
+import { type ConfigReader, createConfigReader, readYaml } from '../../config/load';
 import { haveNoPrice, noticesOf, unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import { readYaml } from '../../config/yaml-source';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
 
 /** Reads a `conductor.yaml` with its section `training`, which a profile may complete. */
