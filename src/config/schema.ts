@@ -167,10 +167,7 @@ const temporalSchema = z
 /** The content of a `conductor.yaml`. What this version cannot do is refused or reported as a notice, never ignored. */
 export const configSchema = z.strictObject({
   conductor: conductorSchema,
-  workers: z
-    .array(workerSchema)
-    .min(1, { error: 'expected at least one worker' })
-    .superRefine(checkWorkers, { when: () => true }),
+  workers: z.array(workerSchema).min(1, { error: 'expected at least one worker' }).superRefine(checkWorkers),
   limits: limitsSchema.prefault({}),
   recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
   temporal: temporalSchema.prefault({}),
@@ -204,36 +201,21 @@ export type WorkerConfig = Config['workers'][number];
 /** Not a checkpoint, activity or workflow. */
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;
 
-/** Part of a worker that is checked against others. Mistakes elsewhere in it must not hide these. */
-interface Named {
-  readonly id?: unknown;
-  readonly fallback?: unknown;
-}
-
 /** Checks what no worker can be judged by alone: that ids differ, and that every fallback is another worker. */
-function checkWorkers(workers: unknown, context: z.RefinementCtx): void {
-  const all: Named[] = Array.isArray(workers) ? workers.map((worker: Named | null) => worker ?? {}) : [];
+function checkWorkers(workers: readonly z.output<typeof workerSchema>[], context: z.RefinementCtx): void {
   const report = (path: readonly PropertyKey[], message: string): void => {
     context.addIssue({ code: 'custom', path: [...path], message });
   };
-  const ids = all.map(({ id }) => id);
-  for (const [index, { id, fallback }] of all.entries()) {
+  const ids = workers.map(({ id }) => id);
+  for (const [index, { id, fallback }] of workers.entries()) {
     const earlier = ids.indexOf(id);
     // In traces, the Conductor's own calls carry this id.
     if (id === CONDUCTOR_ID) report([index, 'id'], 'this id is reserved for the Conductor; choose another');
-    if (typeof id === 'string' && earlier < index) {
-      report([index, 'id'], `workers[${earlier}] has this id already; choose another`);
-    }
-    const others: unknown[] = Array.isArray(fallback) ? fallback : [];
-    for (const [position, other] of others.entries()) {
-      const problem = problemOfFallback(other, id, ids);
-      if (problem !== null) report([index, 'fallback', position], problem);
+    if (earlier < index) report([index, 'id'], `workers[${earlier}] has this id already; choose another`);
+    for (const [position, other] of fallback.entries()) {
+      const place = [index, 'fallback', position];
+      if (other === id) report(place, 'a worker cannot stand in for itself; remove it');
+      else if (!ids.includes(other)) report(place, `expected one of ${someOf([...new Set(ids)])}`);
     }
   }
-}
-
-function problemOfFallback(other: unknown, id: unknown, ids: readonly unknown[]): string | null {
-  if (other === id) return 'a worker cannot stand in for itself; remove it';
-  if (ids.includes(other)) return null;
-  return `expected one of ${someOf([...new Set(ids.filter((each) => typeof each === 'string'))])}`;
 }
