@@ -43,6 +43,10 @@ export class PostgresStore extends SqlStore {
     this.url = place.url;
   }
 
+  protected isThere(): boolean {
+    return true;
+  }
+
   protected readonly query: Query = async <Row>(sql: string, ...values: readonly Value[]) =>
     this.explained(async () => {
       const pool = await poolOf(this.place);

@@ -64,6 +64,8 @@ interface Found {
 export abstract class SqlStore implements Store {
   abstract readonly url: string;
   protected abstract readonly query: Query;
+  /** Whether there is a database: what is read is no reason to make one. */
+  protected abstract isThere(): boolean;
   private readonly insert: string;
   private readonly find: string;
 
@@ -77,7 +79,7 @@ export abstract class SqlStore implements Store {
   async read(key: string): Promise<Buffer | null> {
     checkKey(key);
     const sql = `SELECT bytes FROM ${this.dialect.schema}entries WHERE key = $1`;
-    const [found] = await this.query<{ bytes: Buffer | ArrayBuffer }>(sql, key);
+    const [found] = await this.look<{ bytes: Buffer | ArrayBuffer }>(sql, key);
     if (found === undefined) return null;
     return Buffer.isBuffer(found.bytes) ? found.bytes : Buffer.from(found.bytes);
   }
@@ -102,7 +104,7 @@ export abstract class SqlStore implements Store {
 
   async stat(key: string): Promise<StoredEntry | null> {
     checkKey(key);
-    const [found] = await this.query<Found>(`${this.find} WHERE key = $1`, key);
+    const [found] = await this.look<Found>(`${this.find} WHERE key = $1`, key);
     return found === undefined ? null : entryOf(found);
   }
 
@@ -119,7 +121,7 @@ export abstract class SqlStore implements Store {
     let page: readonly Found[];
     let after = prefix;
     do {
-      page = await this.query<Found>(sql, after, end);
+      page = await this.look<Found>(sql, after, end);
       yield* page.map(entryOf);
       after = page.at(-1)?.key ?? end;
     } while (page.length === PAGE);
@@ -135,7 +137,7 @@ export abstract class SqlStore implements Store {
 
   /** Of times (ISO 8601, UTC), `from` is included and `until` is not. */
   async sums(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]> {
-    return this.query(`SELECT ${SUMMED[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`, from, until);
+    return this.look(`SELECT ${SUMMED[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`, from, until);
   }
 
   /** By the clock of the database. */
@@ -148,7 +150,8 @@ export abstract class SqlStore implements Store {
            FROM (SELECT 1) AS one LEFT JOIN ${schema}rates ON name = $1`,
         name,
       );
-      return found ?? { text: null, version: 0, now: Date.now() };
+      if (found === undefined) throw new Error(`${this.url} gave no time`);
+      return found;
     },
     swap: (name, text, version) =>
       this.changes(
@@ -160,6 +163,10 @@ export abstract class SqlStore implements Store {
         version,
       ),
   };
+
+  private async look<Row>(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
+    return this.isThere() ? this.query<Row>(sql, ...values) : [];
+  }
 
   private async changes(sql: string, ...values: readonly Value[]): Promise<boolean> {
     return (await this.query(`${sql} RETURNING 1 AS one`, ...values)).length === 1;

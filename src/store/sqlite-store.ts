@@ -76,9 +76,11 @@ export class SqliteStore extends SqlStore {
     await this.query("DELETE FROM entries WHERE key = ''");
   }
 
+  protected isThere(): boolean {
+    return this.opened !== undefined || existsSync(this.path);
+  }
+
   protected readonly query: Query = async <Row>(sql: string, ...values: readonly Value[]) => {
-    // What is read is no reason to make a database.
-    if (this.opened === undefined && sql.startsWith('SELECT') && !existsSync(this.path)) return [];
     try {
       return await (
         await this.open()

@@ -13,7 +13,7 @@ import {
   runningServer,
   stopServer,
 } from '../../src/local/embedded-server';
-import { isLocked, withFolderLock } from '../../src/local/file-lock';
+import { holderOf, withFolderLock } from '../../src/local/file-lock';
 import { until } from '../support/until';
 import { fakeProgram } from './fake-program';
 import { freshFolder } from './fresh-folder';
@@ -148,8 +148,8 @@ test('a command waits, and says so, while another prepares the server, until tha
   const first = await command(folder, 'solve', { TEMPORAL_CLI_PATH: cli });
   first.tell('begin');
   await until(
-    () => isLocked(join(folder, 'commands.lock')),
-    (locked) => locked,
+    () => holderOf(join(folder, 'commands.lock')),
+    (holder) => holder === String(first.pid),
   );
   process.kill(first.pid, 'SIGSTOP');
   const waiting = withFolderLock(
