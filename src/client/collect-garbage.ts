@@ -93,9 +93,6 @@ interface Run {
   readonly type: string;
 }
 
-/** How long a run that was started may be missing from the server's lists, generously. */
-const LISTED_WITHIN_MS = 10 * 60 * 1000;
-
 /**
  * All runs of the client's namespace, and every text in the store that one of their histories names. All runs: a
  * stranger's workflow that started a solve holds its answer, too.
@@ -105,27 +102,22 @@ const LISTED_WITHIN_MS = 10 * 60 * 1000;
 async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'refs', ReadonlySet<string>>> {
   const runIds = new Set<string>();
   const refs = new Set<string>();
-  const read = async (run: Run): Promise<void> => {
+  await eachInParallel(listRuns(client), async (run) => {
     if (runIds.has(run.runId)) return;
     runIds.add(run.runId);
     for await (const ref of refsOfRun(client, run)) refs.add(ref);
-  };
-
-  const started = new Date(Date.now() - LISTED_WITHIN_MS).toISOString();
-  await eachInParallel(listRuns(client, ''), read);
-  // Those that started since, or were not listed yet.
-  await eachInParallel(listRuns(client, `StartTime >= '${started}'`), read);
+  });
   return { runIds, refs };
 }
 
-async function* listRuns(client: Client, query: string): AsyncGenerator<Run> {
+/** Runs that are not listed yet have begun a moment ago, and hold nothing old that no other run holds. */
+async function* listRuns(client: Client): AsyncGenerator<Run> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const page = await client.workflowService.listWorkflowExecutions({
       namespace: client.options.namespace,
       pageSize: 1000,
       nextPageToken,
-      query,
     });
     nextPageToken = page.nextPageToken;
     for (const { execution, type } of page.executions) {

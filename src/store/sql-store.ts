@@ -131,7 +131,7 @@ export abstract class SqlStore implements Store {
     checkKey(key);
     const { schema, timeOf } = this.dialect;
     const sql = `DELETE FROM ${schema}entries WHERE key = $1 AND modified < ${timeOf('$2')} RETURNING length(bytes) AS bytes`;
-    const [gone] = await this.query<{ bytes: number }>(sql, key, than.getTime());
+    const [gone] = await this.look<{ bytes: number }>(sql, key, than.getTime());
     return gone?.bytes ?? 0;
   }
 

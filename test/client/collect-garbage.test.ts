@@ -18,6 +18,7 @@ import { keepText } from '../../src/store/texts';
 import { veil } from '../plugin/veil';
 import { openStage, type Stage, step } from '../support/stage';
 import { STORES, type Stores } from '../support/stores';
+import { until } from '../support/until';
 import { aRow } from '../support/ledger-of';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -65,6 +66,13 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
       ...options,
     });
 
+  async function untilListed(id: string): Promise<void> {
+    await until(
+      () => stage.temporal.client.workflow.count(`WorkflowId = '${id}'`),
+      ({ count }) => count === 1,
+    );
+  }
+
   /** A solve to its end, with a long question, a long output that is seen, and a short answer. */
   async function solveAbout(topic: string, on = stage): Promise<SolveResult> {
     const question = longText(`question about ${topic}`);
@@ -79,6 +87,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     const gone = await solveAbout('ants', elsewhere);
     await elsewhere.close();
     const held = await solveAbout('bees');
+    await untilListed(held.id);
     for (const { runId } of [held, gone]) await keepBegunFor(stage.store, runId);
     expect(removedOf(await collect())).toEqual([0, 0]);
     await stores.age(48);
@@ -106,6 +115,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   test('a run that waits for a worker finds its question, however long it has waited', async () => {
     const question = longText('patience');
     const { id } = await stage.client.start({ question });
+    await untilListed(id);
     await stores.age(48);
     expect(liveOf(await collect())).toEqual([1, 0]);
     stage.plan([step('a', 'Answer.')]);
@@ -114,7 +124,8 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   });
 
   test('an answer that was kept and not yet reported stays, with its text', async () => {
-    const { runId } = await stage.client.start({ question: 'Who tells of it?' });
+    const { id, runId } = await stage.client.start({ question: 'Who tells of it?' });
+    await untilListed(id);
     const output = await keepText(stage.store, longText('kept, and then the worker was killed'));
     const row = { ...aRow({ runId }), endedAt: '2026-01-01T12:00:01.000Z' };
     await writeRow(stage.store, { ...row, endedAt: null });
@@ -125,11 +136,13 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
 
   test("another workflow's run keeps what it holds, too", async () => {
     const text = await keepText(stage.store, longText('handed on'));
+    const workflowId = randomUUID();
     await stage.temporal.client.workflow.start('somebodyElses', {
-      workflowId: randomUUID(),
+      workflowId,
       taskQueue: stage.taskQueue,
       args: [{ results: [{ text, note: JSON.stringify(text) }] }],
     });
+    await untilListed(workflowId);
     await stores.age(48);
     expect(liveOf(await collect())).toEqual([1, 0]);
   });
