@@ -9,8 +9,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { planText, WORKERS } from './plans.mjs';
 
 const require = createRequire(import.meta.url);
-const { embeddedServer } = require('../lib/local/embedded-server.js');
-const { readServerRecord } = require('../lib/local/lease.js');
+const { embeddedServer, runningServer } = require('../lib/local/embedded-server.js');
 const { ConductorClient, ConductorPlugin } = require('../lib/index.js');
 
 const BUNDLE = require.resolve('../lib/workflow-bundle.js');
@@ -22,13 +21,13 @@ export async function openServer() {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const server = await embeddedServer({ folder, say: () => undefined });
   const connection = await NativeConnection.connect({ address: server.address });
-  const record = await readServerRecord(folder);
+  const record = await runningServer(folder);
   return {
     folder,
     address: server.address,
     connection,
     client: new Client({ connection }),
-    processorTime: () => processorTimeOf(record.process.pid),
+    processorTime: () => processorTimeOf(record.pid),
     close: async () => {
       await connection.close();
       await server.stop();
