@@ -51,7 +51,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   }
   const than = new Date(Date.now() - olderThanMs);
   const held = await findHeldRuns(client);
-  // Whether or not histories hold them yet: the ledger does.
+  // Taken from the ledger, since histories may not hold them yet.
   const calls = new Set<string>();
   await eachInParallel(held.runIds, async (runId) => {
     for (const key of await rowKeys(store, runId)) calls.add(key.split('/')[2] ?? '');
@@ -77,7 +77,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   return { texts, answers, runs: held.runIds.size };
 }
 
-/** Where evaluations and training keep sets of questions, results and records, which outlive the runs that they came of. */
+/** Folders of evaluations and training, whose question sets and records outlive the runs they came from. */
 const RECORDS = ['questions/', 'evaluations/', 'training/'];
 
 async function addRefsOfRecords(store: Store, folder: string, refs: Set<string>): Promise<void> {

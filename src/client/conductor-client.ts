@@ -72,7 +72,7 @@ export interface Retry {
 /**
  * Starts, follows, steers and stops solves.
  *
- * What changes a run throws a RefusedError with the reason where the run does not take it. Signals (`setMaxDepth`,
+ * Methods that change a run throw a RefusedError with the reason if the run does not take it. Signals (`setMaxDepth`,
  * `addHint`) return at once and are heard by the next worker; everything else that changes a run waits for a worker's
  * answer. A child is steered like any run, by its id in the trace.
  */

@@ -23,7 +23,7 @@ export interface ListedRun {
   readonly costIsLowerBound: boolean;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** null while it runs, and for a moment after. */
+  /** Stays null for a moment after the end. */
   readonly endedAt: string | null;
 }
 
@@ -40,7 +40,7 @@ export interface ListOptions {
 }
 
 export interface RunList {
-  /** Those that have not ended, then those that have; each the newest first. */
+  /** Unfinished ones before ended ones; each the newest first. */
   readonly runs: readonly ListedRun[];
   /** How many more have not ended. */
   readonly unlisted: number;
@@ -103,7 +103,7 @@ export async function completedSolves(
   const ended = [`TaskQueue = ${quoted(taskQueue)}`, "ExecutionStatus != 'Running'"];
   return {
     solves: await findRuns(client, [...ended, "ExecutionStatus = 'Completed'"], most),
-    /** Those without an answer included. */
+    /** Counts those without an answer, too. */
     ended: await countRuns(client, ended),
   };
 }

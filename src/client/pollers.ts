@@ -24,7 +24,7 @@ export interface Poller {
   readonly ageMs: number;
 }
 
-/** Those that the server remembers, which it does for five minutes. */
+/** Workers that polled within five minutes, for as long as the server remembers them. */
 export async function pollersOf(
   { workflowService, options }: Client,
   taskQueue: string,

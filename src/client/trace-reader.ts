@@ -31,7 +31,7 @@ export interface RunOrigin {
 
 export interface KnownRun {
   readonly trace: SolveTrace;
-  /** null until the run is resolved. */
+  /** Known once the run is resolved. */
   readonly origin: RunOrigin | null;
 }
 

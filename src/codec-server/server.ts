@@ -9,7 +9,7 @@ import { reasonOf } from '../reason-of';
 import type { Store } from '../store/store';
 import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './payloads';
 
-/** Where a codec server listens, who may ask it, and what it works with. */
+/** Address of a codec server, who may ask it, and what it works with. */
 export interface CodecServerOptions {
   readonly host: string;
   readonly port: number;

@@ -162,7 +162,7 @@ const BUNDLED: Readonly<Record<string, Readonly<Record<string, readonly DatedPri
   priceTable.endpoints;
 
 /**
- * What a model costs and where the price came from, both null where unknown: the card's own price, else nothing for a
+ * Price of a model and its source, both null if unknown: the card's own price, else nothing for a
  * local model, else the bundled price of exactly this model at exactly this endpoint on this day.
  */
 export function priceOf(
@@ -178,7 +178,7 @@ export function priceOf(
   return row ? { price: row.price, priceVersion: priceTable.version } : { price: null, priceVersion: null };
 }
 
-/** Where a vendor itself serves, and the variable its own tools read the key from. */
+/** Each vendor's own endpoint, and the variable its own tools read the key from. */
 export const VENDORS = {
   openai: { endpoint: 'https://api.openai.com', apiKeyEnv: 'OPENAI_API_KEY' },
   anthropic: { endpoint: 'https://api.anthropic.com', apiKeyEnv: 'ANTHROPIC_API_KEY' },

@@ -142,7 +142,7 @@ function smallPool(): DefaultConfig {
 /** Ids of the models a server offers; null where nothing answers that speaks OpenAI's protocol. */
 export type Probe = (baseUrl: string) => Promise<readonly string[] | null>;
 
-/** Where Ollama, llama.cpp, vLLM and LM Studio listen by default. */
+/** Default addresses of Ollama, llama.cpp, vLLM and LM Studio. */
 const USUAL_ADDRESSES = [11434, 8080, 8000, 1234].map((port) => `http://127.0.0.1:${port}/v1`);
 
 /** A server on this machine is either there at once or not at all. */

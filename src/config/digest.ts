@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ConfigDigest } from '../protocol/activity-contract';
 import type { Config } from './schema';
 
-/** Where a run is found, and what commands adapt to a server: no two processes need agree on it. */
+/** Settings that two processes need not agree on: how a run is found, and what commands adapt to a server. */
 const OF_THE_PLACE = ['temporal.taskQueue', 'temporal.namespace', 'temporal.heartbeat'];
 
 /**

@@ -152,7 +152,7 @@ export function readYaml(text: string, name: string): YamlSource {
     throw new ConfigError(`${name}:${placeAt(error.pos[0])}: this is not valid YAML: ${verdictOf(error)}`);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    // What is nested deeper than the parser's stack, or multiplies by aliases, is no configuration.
+    // The text is nested deeper than the parser's stack, or multiplies by aliases.
     throw new ConfigError(`${name} cannot be read: ${verdictOf(error)}`);
   }
 }

@@ -17,7 +17,7 @@ export function noticesOf(config: Config): string[] {
 /** A member of a pool whose calls have an unknown cost, so that no limit on cost can be enforced for it. */
 export interface Unpriced {
   readonly name: string;
-  /** null for the Conductor, which no run can do without. */
+  /** Id of the worker; null for the Conductor. */
   readonly worker: string | null;
   /** How its price is written, and in what. */
   readonly setting: string;

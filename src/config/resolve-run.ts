@@ -10,7 +10,7 @@ import type { Config } from './schema';
 import { durationMs, durationSchema } from './field-schemas';
 
 /**
- * What a run keeps from start to end: the cards it may use, every default filled in, and its limits.
+ * Cards and limits that a run keeps from start to end, every default filled in.
  *
  * @param day when prices must hold
  * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration

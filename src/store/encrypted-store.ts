@@ -84,7 +84,7 @@ export class EncryptedStore implements Store {
     }, null);
   }
 
-  /** Where what was written last lies. */
+  /** Name of the entry that was written last. */
   private async nameOf(key: string): Promise<string> {
     const [only = '', ...others] = this.namesOf(key);
     return others.length === 0 ? only : ((await this.newest(key))?.key ?? only);

@@ -12,12 +12,12 @@ export interface LedgerRow extends Call {
   readonly rootId: string;
   readonly workflowId: string;
   readonly runId: string;
-  /** Where the price came from that `nanoUsd` was computed with. */
+  /** Source of the price that `nanoUsd` was computed with. */
   readonly priceVersion: string | null;
   /** By how much the provider's prompt cache made it cheaper (10⁻⁹ USD), or dearer; absent where it did neither. */
   readonly savedNanoUsd?: number;
   readonly startedAt: string;
-  /** null while the request is under way, and for good when its process died. */
+  /** Stays null if the process of the request died. */
   readonly endedAt: string | null;
 }
 
@@ -125,7 +125,7 @@ export async function readAnswer(store: Store, callId: string): Promise<KeptAnsw
 /** An answer that a vendor writes in the background. */
 export interface BegunAnswer {
   readonly callId: string;
-  /** Which row of the ledger it is paid under. It is over when that row is completed. */
+  /** Attempt whose ledger row pays for it. It is over when that row is completed. */
   readonly attempt: number;
   readonly id: string;
 }

@@ -2,8 +2,8 @@ import type { ClientBase } from 'pg';
 import { refusal } from './sql-store';
 
 /**
- * What makes a schema of each version out of the one before: the first makes version 1. `$schema` stands for its quoted
- * name. One that was published never changes.
+ * Statements that bring a schema from each version to the next, from version 0 on. `$schema` stands for its quoted name.
+ * One that was published never changes.
  *
  * Everything lies in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by the
  * database itself: a row that is no JSON counts as open. PostgreSQL's JSON knows no `\u0000`.

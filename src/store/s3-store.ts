@@ -56,7 +56,7 @@ export class S3Store implements Store {
   }
 
   /**
-   * Where the answer to a request was lost, the SDK sends it again, and the server refuses what it has already. So each
+   * If the answer to a request is lost, the SDK sends it again, and the server refuses what it has already. So each
    * object carries a mark of the write that made it: contents alone could be another process's.
    */
   private async putIf(

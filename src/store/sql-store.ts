@@ -13,7 +13,7 @@ export type Value = string | number | Uint8Array;
 /** Runs one statement, whose parameters are written `$1`, `$2` …, and gives its rows. */
 export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<readonly Row[]>;
 
-/** Where SQLite and PostgreSQL differ in the statements of a store. */
+/** Parts in which the statements of SQLite and PostgreSQL differ. */
 export interface Dialect {
   /** Stands before the name of a table. */
   readonly schema: string;
@@ -135,7 +135,7 @@ export abstract class SqlStore implements Store {
     return gone?.bytes ?? 0;
   }
 
-  /** Of times (ISO 8601, UTC), `from` is included and `until` is not. */
+  /** Times are ISO 8601, UTC; `from` is included and `until` is not. */
   async sums(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]> {
     return this.look(`SELECT ${SUMMED[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`, from, until);
   }

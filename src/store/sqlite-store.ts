@@ -90,7 +90,7 @@ export class SqliteStore extends SqlStore {
     }
   };
 
-  /** Where that failed, the next attempt may find things mended. */
+  /** Tries again after a failure: things may have been mended. */
   private async open(): Promise<Query> {
     this.opened ??= openDatabase(this.path);
     try {

@@ -10,7 +10,7 @@ export interface StoredEntry {
 }
 
 /**
- * Where everything too long or too precious for a workflow history lies: texts, finished answers and the ledger.
+ * Keeps everything too long or too precious for a workflow history: texts, finished answers and the ledger.
  *
  * A small interface on purpose: a driver is one file, and a wrapper (encryption, say) is another store around it.
  * `write`, `create` and `replace` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies
@@ -19,7 +19,7 @@ export interface StoredEntry {
 export interface Store {
   /** For messages and traces, e.g. `sqlite:.conductor/store.db`. */
   readonly url: string;
-  /** null when nothing lies under the key. */
+  /** Returns null when nothing lies under the key. */
   read(key: string): Promise<Buffer | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
   /** Writes only where nothing lies under the key: of many that do so at once, one is told `true`. */
@@ -42,7 +42,7 @@ export interface Store {
   removeOlder(key: string, than: Date): Promise<number>;
   /** A line for each value of a field of the ledger's rows, in any order, where a store of this kind can sum them. */
   sums?(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]>;
-  /** Where all processes of a store of this kind can share the rates of models. */
+  /** Rates of models that all processes share, if a store of this kind can keep them. */
   readonly rates?: SharedStates | undefined;
   /** Makes sure that this process may read and write, and writes nothing; where that says more than reading. */
   check?(): Promise<void>;
