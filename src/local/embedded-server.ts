@@ -234,7 +234,8 @@ export async function stopServer(folder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   const { pid = null } = (await runningServer(folder)) ?? {};
   if (pid === null) return;
-  process.kill(pid, 'SIGKILL');
+  // Its whole group, since the CLI may be started by a script.
+  process.kill(-pid, 'SIGKILL');
   while ((await runningServer(folder)) !== null) {
     if (Date.now() > deadline) {
       throw new Error(
