@@ -100,10 +100,6 @@ describe('a tree of runs', () => {
     expect(await readTree(runs.read, 'solve-1')).toEqual(PARENT);
   });
 
-  test('a run that there is not is an error', async () => {
-    await expect(readTree(new Runs().read, 'solve-1')).rejects.toThrow('no such run');
-  });
-
   test('is followed: whatever happens in any of them shows at once, until the run has ended', async () => {
     const runs = new Runs();
     const traces = followTree(runs.read, 'solve-1');
