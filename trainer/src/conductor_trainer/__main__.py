@@ -15,7 +15,7 @@ _COMMANDS = {
         "serves whole models by a server that is started anew for each",
     ),
     "fetching-server": (
-        "conductor_trainer.fetching_server.__main__",
+        "conductor_trainer.fetching_server",
         "fetches adapters of the artifacts for a vLLM on this machine",
     ),
     "report": ("conductor_trainer.report", "shows metrics of a training run on a board"),
