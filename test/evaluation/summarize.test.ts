@@ -1,5 +1,4 @@
-import { chartsOf } from '../../src/evaluation/cli/pictures';
-import { reportOf } from '../../src/evaluation/cli/report';
+import { chartsOf, reportOf } from '../../src/evaluation/cli/report';
 import { renderMarkdown } from '../../src/evaluation/report/report';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { summarize, type Summary } from '../../src/evaluation/summarize';

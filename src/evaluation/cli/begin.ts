@@ -4,13 +4,8 @@ import { UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
 import { say } from '../../cli/terminal';
 import { checkRun } from '../../activities/check-run';
-import { differencesOf } from '../../config/digest';
 import { keyFor, modelCardsOf } from '../../config/api-keys';
-import { resolveRun } from '../../config/resolve-run';
-import { resolveVerifier } from '../../config/cards';
 import { reasonOf } from '../../reason-of';
-import type { ConfigDigest } from '../../protocol/activity-contract';
-import type { ResolvedRun } from '../../protocol/run';
 import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
@@ -19,12 +14,11 @@ import { readResults } from '../activities/read-results';
 import { EVALUATE_WORKFLOW, type EvaluateInput, EVALUATION_PRIORITY } from '../contract';
 import { manifestKey, questionSetKey, resultsFolder } from '../store-keys';
 import type { Manifest } from '../results';
-import { routeQuestions } from './learn';
+import { routeQuestions } from './earlier';
 import type { PlannedEvaluation, PlanOptions } from './plan-evaluation';
 
 export interface BeginOptions {
   readonly window: number;
-  /** USD; null: no limit. */
   readonly maxCost?: number | null;
   readonly resume?: string;
 }
@@ -47,48 +41,27 @@ export async function keepPlan(
 }
 
 /**
- * Says what was configured otherwise when an evaluation began: it goes on with that.
+ * An evaluation goes on with the models that it began with.
  *
  * @param makesCalls in this process
- * @throws UsageError where this configuration does not serve what it began with
+ * @throws UsageError where this configuration does not serve them
  */
 export function checkConfiguration(
-  { id, run, verifier, workers }: Manifest,
+  { id, run, verifier }: Manifest,
   config: Config,
   makesCalls: boolean,
 ): void {
-  const now = resolveRun(config);
-  // One that was begun with a part of the pool goes on with that part.
-  const pool = now.workers.filter((worker) => workers.includes(worker.id));
-  const before = { ...partsOf(run), verifier: JSON.stringify(verifier) };
-  const today = verifier === undefined ? undefined : (resolveVerifier(config) ?? undefined);
-  const after = { ...partsOf({ ...now, workers: pool }), verifier: JSON.stringify(today) };
-  const changes = differencesOf(before, after).join(', ');
-  if (changes === '') return;
   try {
     checkRun({ config }, run);
     const cards = [...modelCardsOf(run), ...(verifier === undefined ? [] : [verifier])];
     for (const card of makesCalls ? cards : []) keyFor(card, config, process.env);
   } catch (error) {
     throw new UsageError(
-      `the configuration has changed since evaluation ${id} began (${changes}), and does not serve what it began with: ` +
-        `${reasonOf(error)}. Name the configuration of then with --config, or begin a new evaluation`,
+      `this configuration does not serve what evaluation ${id} began with: ${reasonOf(error)}. ` +
+        'Name the configuration of then with --config, or begin a new evaluation',
     );
   }
-  say(
-    `The configuration has changed since evaluation ${id} began (${changes}): it goes on with what it began with.`,
-  );
-}
-
-/** Names the parts of a run by which a change is reported. */
-function partsOf({ conductor, workers, limits, recursion }: ResolvedRun): ConfigDigest {
-  const parts: [string, unknown][] = [
-    ['conductor', conductor],
-    ['recursion', recursion],
-    ...workers.map((worker): [string, unknown] => [`workers.${worker.id}`, worker]),
-    ...Object.entries(limits).map(([name, limit]): [string, unknown] => [`limits.${name}`, limit]),
-  ];
-  return Object.fromEntries(parts.map(([name, part]) => [name, JSON.stringify(part)]));
+  say(`Evaluation ${id} goes on with the models and limits that it began with.`);
 }
 
 /**
@@ -123,29 +96,17 @@ async function isRunning({ temporal }: Session, id: string): Promise<boolean> {
 
 async function start(
   { temporal, config }: Session,
-  manifest: Manifest,
+  { id, methods, workers, seed, set, questions, run, verifier, compares, file }: Manifest,
   { window, maxCost }: BeginOptions,
 ): Promise<void> {
-  const { id, methods, workers, seed, set, questions, run, verifier, compares } = manifest;
-  const input: EvaluateInput = {
-    id,
-    methods,
-    workers,
-    seed,
-    set,
-    questions,
-    window,
-    run,
-    verifier,
-    compares,
-    runNanoUsd: run.limits.nanoUsd,
-    nanoUsd: typeof maxCost === 'number' ? Math.round(maxCost * 1e9) : null,
-  };
+  const planned = { id, methods, workers, seed, set, questions, run, verifier, compares };
+  const nanoUsd = typeof maxCost === 'number' ? Math.round(maxCost * 1e9) : null;
+  const input: EvaluateInput = { ...planned, window, runNanoUsd: run.limits.nanoUsd, nanoUsd };
   await temporal.workflow.start(EVALUATE_WORKFLOW, {
     workflowId: id,
     taskQueue: config.temporal.taskQueue,
     args: [input],
     priority: { priorityKey: EVALUATION_PRIORITY },
-    staticSummary: `${counted(questions, 'question')} of ${manifest.file}, ${counted(methods.length, 'method')}`,
+    staticSummary: `${counted(questions, 'question')} of ${file}, ${counted(methods.length, 'method')}`,
   });
 }

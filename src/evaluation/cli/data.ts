@@ -5,7 +5,7 @@ import type { Copy } from '../data/question-index';
 import { splitDataSets } from '../data/split';
 import { counted, joinFacts } from '../../trace/describe';
 import { oneLine, type Paint, wrap } from '../../trace/lines';
-import { EXIT, type ExitCode } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 
 interface InspectOptions {
@@ -36,6 +36,8 @@ interface SplitOptions {
 
 /** `data split`: draws parts that repeat nothing of each other, for training and for judging by. */
 export async function split(files: readonly string[], { part, ...options }: SplitOptions): Promise<ExitCode> {
+  if (new Set(part.map(({ name }) => name)).size < part.length)
+    throw new UsageError('--part: give each part a name of its own');
   const { parts, copies, badRows } = await splitDataSets(files, { ...options, parts: part });
   for (const { file, sources } of parts) {
     const count = Object.values(sources).reduce((sum, each) => sum + each, 0);
@@ -92,9 +94,8 @@ function describeFaults(inspection: Inspection, columns: number, paint: Paint): 
   ): string[] => {
     if (count === 0) return [];
     const more = count - first.length;
-    const lines = first.map((each) => `  ${oneLine(line(each), columns - 2)}`);
-    const rest = more > 0 ? [`  and ${more.toLocaleString('en-US')} more`] : [];
-    return ['', paint.bad(`${title}:`), ...lines, ...rest];
+    const lines = [...first.map(line), ...(more > 0 ? [`and ${more.toLocaleString('en-US')} more`] : [])];
+    return ['', paint.bad(`${title}:`), ...lines.map((each) => `  ${oneLine(each, columns - 2)}`)];
   };
   const describeCopy = ({ place, of, share }: Copy): string => {
     const other = within(overlap?.file ?? file, within(file, of));
@@ -110,12 +111,9 @@ function describeFaults(inspection: Inspection, columns: number, paint: Paint): 
   ];
   if (overlap === null) return faults.length === 0 ? ['', paint.good('Nothing is wrong with it.')] : faults;
   const against = `${counted(overlap.questions, 'question')} in ${overlap.file}`;
+  if (overlap.count === 0) return [...faults, '', paint.good(`None repeats one of ${against}.`)];
   const share = `${overlap.count.toLocaleString('en-US')} of ${questions.toLocaleString('en-US')}`;
-  const repeated = list(`${share} repeat one of ${against}`, overlap, describeCopy);
-  return [
-    ...faults,
-    ...(overlap.count === 0 ? ['', paint.good(`None repeats one of ${against}.`)] : repeated),
-  ];
+  return [...faults, ...list(`${share} repeat one of ${against}`, overlap, describeCopy)];
 }
 
 /** `line 3` or `row 3` for a place in a file that the reader has in mind. */

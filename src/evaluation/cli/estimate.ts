@@ -5,10 +5,10 @@ import { utf8Bytes } from '../../plan/plan';
 import { randomFrom } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
 import type { Method } from '../methods/method';
-import { choicesAmong, MOST_ATTEMPTS } from '../methods/samples';
+import { MOST_ATTEMPTS } from '../methods/samples';
 import { readMethod, REFERENCE } from '../methods/read-method';
-import { meanOfAll } from '../statistics';
-import { needsVerifier } from './questions';
+import { meanOfAll, sumOfAll } from '../statistics';
+import { needsVerifier } from './draw-questions';
 
 /** Expected size of an evaluation. */
 export interface Estimate {
@@ -44,76 +44,46 @@ export function estimateEvaluation(
   const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
   const tokens = bytes / questions.length / BYTES_A_TOKEN;
   // Leaves out the Conductor's part in questions of the log, which is paid already.
-  const tried = questions.some(({ solved }) => solved)
-    ? methods.filter((name) => name !== REFERENCE)
-    : methods;
-  const perQuestion = tried
-    .map((name) => estimateMethod(readMethod(name, workers).method, run, tokens))
-    .reduce(add, NOTHING);
+  const isLogged = questions.some(({ solved }) => solved);
+  const tried = methods.filter((name) => !isLogged || name !== REFERENCE);
+  const played = tried.map((name) => {
+    const { calls, usd } = estimateMethod(readMethod(name, workers).method, run, tokens);
+    return { calls: calls * questions.length, usd: usd && usd * questions.length };
+  });
+  const unknown = questions.filter(({ grader }) => grader === 'none').length;
   const verified = methods.length * questions.filter(needsVerifier).length;
-  const compared = compares
-    ? 2 * tried.length * questions.filter(({ grader }) => grader === 'none').length
-    : 0;
-  const judging = times(
-    verified + compared,
-    callOf(verifier, PROMPT_TOKENS.verifier + tokens + 2 * ANSWER_TOKENS),
-  );
-  const { calls, usd } = perQuestion;
-  const sum = add({ calls: calls * questions.length, usd: usd && usd * questions.length }, judging);
-  return { ...sum, calls: Math.round(sum.calls) };
+  const compared = compares ? 2 * tried.length * unknown : 0;
+  const judgement = callOf(verifier, PROMPT_TOKENS.verifier + tokens + 2 * ANSWER_TOKENS);
+  const { calls, usd } = sumOf([...played, times(verified + compared, judgement)]);
+  return { calls: Math.round(calls), usd };
 }
-
-const NOTHING: Estimate = { calls: 0, usd: 0 };
 
 function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estimate {
-  const planning = times(1, callOf(run.conductor, PROMPT_TOKENS.conductor + tokens));
-  const steps = times(PLAN_STEPS, meanCall(run.workers, tokens));
+  const stepOf = (worker: RunWorker | undefined): number | null =>
+    callOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS);
+  const step = meanOfAll(run.workers.map(stepOf));
+  const planned = (steps: number): Estimate =>
+    sumOf([times(1, callOf(run.conductor, PROMPT_TOKENS.conductor + tokens)), times(steps, step)]);
   switch (method.kind) {
-    case 'conductor': {
-      const { depth, steps: most = PLAN_STEPS } = method;
-      const own = add(planning, times(most, meanCall(run.workers, tokens)));
-      return { calls: own.calls * (1 + depth), usd: own.usd === null ? null : own.usd * (1 + depth) };
-    }
+    case 'conductor':
+      return sumOf(Array.from({ length: 1 + method.depth }, () => planned(method.steps ?? PLAN_STEPS)));
     case 'rewrite':
-      return steps;
+      return times(PLAN_STEPS, step);
     case 'routed':
-      return times(1, meanCall(run.workers, tokens));
-    case 'samples':
-      return estimateSamples(method, run, tokens);
+      return times(1, step);
+    case 'samples': {
+      // Attempts are made for as much as the Conductor costs.
+      const { calls, usd } = planned(PLAN_STEPS);
+      const attempt = stepOf(run.workers.find(({ id }) => id === method.worker));
+      const affordable = usd && attempt ? usd / attempt : calls;
+      return times(Math.max(1, Math.min(MOST_ATTEMPTS, affordable)), attempt);
+    }
     case 'plan': {
       const team = { workers: run.workers.map(({ id }) => id), random: randomFrom('estimate') };
-      const asked = method.write(team).steps.map(({ worker, sees }) => {
-        const card = run.workers.find(({ id }) => id === worker);
-        return times(1, callOf(card, PROMPT_TOKENS.worker + tokens + sees.length * ANSWER_TOKENS));
-      });
-      return asked.reduce(add, NOTHING);
+      const { steps } = method.write(team);
+      return sumOf(steps.map(({ worker }) => times(1, stepOf(run.workers.find(({ id }) => id === worker)))));
     }
   }
-}
-
-/** Estimates the attempts that the Conductor's cost pays for, in tokens if no money is paid or a price is unknown. */
-function estimateSamples(
-  { worker, choose }: Extract<Method, { readonly kind: 'samples' }>,
-  run: ResolvedRun,
-  tokens: number,
-): Estimate {
-  const card = run.workers.find(({ id }) => id === worker);
-  const attempt = callOf(card, PROMPT_TOKENS.worker + tokens);
-  const { usd } = add(
-    times(1, callOf(run.conductor, PROMPT_TOKENS.conductor + tokens)),
-    times(PLAN_STEPS, meanCall(run.workers, tokens)),
-  );
-  const answered = tokens + ANSWER_TOKENS;
-  const ofConductor =
-    PROMPT_TOKENS.conductor + answered + PLAN_STEPS * (PROMPT_TOKENS.worker + answered + ANSWER_TOKENS);
-  const affordable = usd && attempt ? usd / attempt : ofConductor / (PROMPT_TOKENS.worker + answered);
-  const most = choose === 'judge' ? choicesAmong(Math.min(MOST_ATTEMPTS, affordable)) : 0;
-  const attempts = Math.min(MOST_ATTEMPTS, Math.max(1, Math.floor(affordable) - most));
-  if (attempts === 1) return times(1, attempt);
-  const choices = choose === 'judge' ? choicesAmong(attempts) : 0;
-  const compared = (attempts + choices - 1) / Math.max(1, choices);
-  const choice = callOf(card, PROMPT_TOKENS.worker + tokens + compared * ANSWER_TOKENS);
-  return add(times(attempts, attempt), times(choices, choice));
 }
 
 /** USD of one call; null where no price is known. */
@@ -131,17 +101,13 @@ function callOf(card: RunWorker | ConductorCard | null | undefined, inputTokens:
   return nanoUsdOf(usage, card.price) / 1e9;
 }
 
-function meanCall(workers: readonly RunWorker[], tokens: number): number | null {
-  return meanOfAll(workers.map((worker) => callOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS)));
-}
-
 function times(calls: number, usd: number | null): Estimate {
   return { calls, usd: calls === 0 ? 0 : usd && calls * usd };
 }
 
-function add(one: Estimate, other: Estimate): Estimate {
+function sumOf(parts: readonly Estimate[]): Estimate {
   return {
-    calls: one.calls + other.calls,
-    usd: one.usd === null || other.usd === null ? null : one.usd + other.usd,
+    calls: parts.reduce((sum, { calls }) => sum + calls, 0),
+    usd: sumOfAll(parts.map(({ usd }) => usd)),
   };
 }

@@ -1,30 +1,31 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
-import { sayResumed } from '../../cli/follow-run';
+import { commandOf, sayResumed } from '../../cli/follow-run';
 import { listenForInterruption } from '../../cli/interruption';
-import { checkServed, isWorkedOnElsewhere } from '../../cli/queues';
+import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
-import { loadServable, loadSettings, type WorkOptions } from '../../cli/load-settings';
+import { loadServable, loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
-import { configuredKeys } from '../../encryption/key-ring';
+import { follow, lookAgain } from '../../cli/view/follow';
+import { openView } from '../../cli/view/open-view';
 import { reasonOf } from '../../reason-of';
-import { checkStore, openStore } from '../../store/open-store';
-import { describeUsd } from '../../trace/describe';
-import { wrap } from '../../trace/lines';
+import { checkStore } from '../../store/open-store';
+import { describeAge, describeUsd, joinFacts } from '../../trace/describe';
+import { wrap, wrapFacts } from '../../trace/lines';
 import type { Config } from '../../config/schema';
 import { readResults } from '../activities/read-results';
+import { type EvaluationProgress, PROGRESS_QUERY } from '../contract';
 import { resultsFolder } from '../store-keys';
 import { drawCharts, type Picture } from '../report/page';
 import { writeReport } from '../report/report';
 import type { Manifest } from '../results';
 import { summarize, type Summary } from '../summarize';
 import { begin, type BeginOptions, checkConfiguration, keepPlan } from './begin';
-import { findEvaluation } from './find-evaluation';
-import { followEvaluation } from './follow';
-import { chartsOf } from './pictures';
+import { findEvaluation } from './earlier';
 import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
-import { findingsOf, reportOf } from './report';
+import { chartsOf, findingsOf, reportOf } from './report';
 import { shownTable, tableOf } from './table';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions, BeginOptions {
@@ -55,9 +56,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
     }
     const end = isUnderWay ? await followEvaluation(session, manifest, interruption) : NOTHING_LEFT;
     if (end === null) {
-      const goesOn = await isWorkedOnElsewhere(session);
-      const what = goesOn ? 'goes on; come back to it with' : 'is kept; go on with';
-      say(`Evaluation ${manifest.id} ${what}: ${comeBack(manifest.id, options)}`);
+      say(`Evaluation ${manifest.id} is kept; go on with: ${comeBack(manifest.id, options)}`);
       return EXIT.interrupted;
     }
     await showResults(session, manifest, options);
@@ -74,7 +73,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
 const NOTHING_LEFT = { stoppedBy: null, spentNanoUsd: 0 } as const;
 
 function comeBack(id: string, { config }: EvaluateOptions): string {
-  return `temporal-conductor eval --resume ${id}${config === undefined ? '' : ` --config ${config}`}`;
+  return commandOf(`eval --resume ${id}`, config);
 }
 
 /**
@@ -91,7 +90,7 @@ async function prepareEvaluation(
   if (resume !== undefined) {
     if (file !== undefined || fromTraces)
       throw new UsageError('--resume reuses the original questions; drop FILE and --from-traces');
-    const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+    const store = storeOf(config);
     const manifest = await findEvaluation(store, resume);
     checkConfiguration(manifest, config, !detach);
     checkBudget(manifest, options);
@@ -106,7 +105,6 @@ async function prepareEvaluation(
   return ({ store }) => keepPlan(store, plan, options);
 }
 
-/** Prints the table, and writes all that was found into the folder. */
 async function showResults({ store }: Session, manifest: Manifest, options: EvaluateOptions): Promise<void> {
   const records = await readResults(store, resultsFolder(manifest.id));
   const summary = summarize(manifest, records);
@@ -118,17 +116,16 @@ async function showResults({ store }: Session, manifest: Manifest, options: Eval
   await writeReport(reportOf(summary, pictures), folder);
   if (options.json === true) await print(toJson(summary));
   else await print(showSummary(summary, columnsOf(process.stdout)));
-  const files = `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`;
-  say(wrapAll([files], columnsOf(process.stderr)).join('\n'));
+  say(
+    `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`,
+  );
 }
 
 /** Renders the result. @param columns of the terminal; undefined: there is none */
 export function showSummary(summary: Summary, columns: number | undefined): string {
-  return [shownTable(tableOf(summary), columns), '', ...wrapAll(findingsOf(summary), columns)].join('\n');
-}
-
-function wrapAll(sentences: string[], columns: number | undefined): string[] {
-  return columns === undefined ? sentences : sentences.flatMap((sentence) => wrap([sentence], columns));
+  const findings = findingsOf(summary);
+  const lines = columns === undefined ? findings : findings.flatMap((finding) => wrap([finding], columns));
+  return [shownTable(tableOf(summary), columns), '', ...lines].join('\n');
 }
 
 /** No pictures if ECharts is not installed. */
@@ -139,4 +136,48 @@ async function drawSummary(summary: Summary): Promise<Picture[]> {
     say(`No pictures: ${reasonOf(error)}`);
     return [];
   }
+}
+
+/** Shows an evaluation on stderr until it has ended; null after Ctrl-C. @throws Error for one that failed */
+async function followEvaluation(
+  session: Session,
+  manifest: Manifest,
+  interruption: AbortSignal,
+): Promise<EvaluationProgress | null> {
+  const view = openView<EvaluationProgress>(process.stderr, {
+    draw: (progress, { now, columns }) => wrapFacts(describeProgress(manifest, progress, now), columns),
+    tell: (before, after) =>
+      before?.done === after.done ? [] : [joinFacts(...describeProgress(manifest, after, Date.now()))],
+  });
+  const states = progressOf(session.temporal.workflow.getHandle(manifest.id));
+  return (await follow(session, manifest.id, interruption, { states, view })) ?? null;
+}
+
+/** Looks at an evaluation again and again, and at last at its result. */
+async function* progressOf(handle: WorkflowHandle): AsyncGenerator<EvaluationProgress> {
+  yield* lookAgain(async () => {
+    if ((await handle.describe()).status.name !== 'RUNNING') return null;
+    // Between two workers, none may answer.
+    return handle.query<EvaluationProgress>(PROGRESS_QUERY).catch(() => undefined);
+  });
+  yield (await handle.result()) as EvaluationProgress;
+}
+
+/** `12 of 100 questions`, `$0.12`, `about 3 min left`, `conductor 0.83`, `worker:gpt 0.71` */
+export function describeProgress(
+  { questions, methods }: Pick<Manifest, 'questions' | 'methods'>,
+  { done, spentNanoUsd, startedAt, scores }: EvaluationProgress,
+  now: number,
+): readonly string[] {
+  const left = done === 0 ? null : ((now - startedAt) / done) * (questions - done);
+  const shown = methods.flatMap((method, place) => {
+    const { correct, graded } = scores[place] ?? { correct: 0, graded: 0 };
+    return graded === 0 ? [] : [`${method} ${(correct / graded).toFixed(2)}`];
+  });
+  return [
+    `${done} of ${questions} questions`,
+    describeUsd(spentNanoUsd / 1e9),
+    ...(left !== null && done < questions ? [`about ${describeAge(left)} left`] : []),
+    ...shown,
+  ];
 }

@@ -7,14 +7,13 @@ import { resolveRun } from '../../config/resolve-run';
 import { resolveVerifier } from '../../config/cards';
 import { counted, describeUsd } from '../../trace/describe';
 import type { Config } from '../../config/schema';
+import type { ModelCard } from '../../protocol/cards';
 import type { EvaluatedQuestion } from '../contract';
 import { readMethods, REFERENCE } from '../methods/read-method';
 import type { LogFacts, Manifest } from '../results';
-import { findBestWorker } from './find-evaluation';
-import { type Estimate, estimateEvaluation } from './estimate';
-import { checkLearning } from './learn';
-import { drawFromLog } from './log';
-import { type DrawOptions, needsVerifier, readQuestions } from './questions';
+import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
+import { estimateEvaluation } from './estimate';
+import { checkLearning, findBestWorker } from './earlier';
 
 /** Options that decide which methods are tried on which questions. */
 export interface PlanOptions extends DrawOptions {
@@ -22,11 +21,9 @@ export interface PlanOptions extends DrawOptions {
   readonly methods?: readonly string[];
   readonly allow?: string[];
   readonly deny?: string[];
-  /** USD; null: no limit. */
   readonly maxCost?: number | null;
   readonly fromTraces?: boolean;
   readonly judge?: boolean;
-  /** Id of an earlier evaluation. */
   readonly learnFrom?: string;
 }
 
@@ -43,8 +40,8 @@ export async function planForFile(
 ): Promise<PlannedEvaluation> {
   if (options.judge === true)
     throw new UsageError('--judge is for questions without a right answer: use it with --from-traces');
-  const questions = await readQuestions(file, options);
-  return plan({ file, questions, methods: options.methods ?? ['conductor', 'workers'] }, options, config);
+  const questions = await drawFromFile(file, options);
+  return plan({ file, questions, names: options.methods ?? ['conductor', 'workers'] }, options, config);
 }
 
 /** Plans an evaluation of logged questions, which the Conductor has answered already. */
@@ -55,38 +52,39 @@ export async function planForLog(
 ): Promise<PlannedEvaluation> {
   const { config, store } = session;
   const run = resolveRun(config, { pool: options });
-  const methods = options.methods ?? [await findBestWorker(store, run)];
-  const { questions, log } = await drawFromLog(session, file, options);
-  const found = { file: 'the log', questions, methods: [REFERENCE, ...methods], log };
-  return plan(found, options, config);
+  const names = [REFERENCE, ...(options.methods ?? [await findBestWorker(store, run)])];
+  return plan({ file: 'the log', names, ...(await drawFromLog(session, file, options)) }, options, config);
 }
 
-interface Found {
+interface Drawn {
   readonly file: string;
   readonly questions: readonly EvaluatedQuestion[];
-  readonly methods: readonly string[];
+  readonly names: readonly string[];
   readonly log?: LogFacts;
 }
 
 function plan(
-  { file, questions, methods: named, log }: Found,
+  { file, questions, names, log }: Drawn,
   options: PlanOptions,
   config: Config,
 ): PlannedEvaluation {
+  const { judge: compares = false, maxCost, seed, learnFrom } = options;
   const run = resolveRun(config, { pool: options });
   const verifier = resolveVerifier(config);
-  const isNeeded = options.judge === true || questions.some(needsVerifier);
-  if (isNeeded && verifier === null) throw new UsageError(noVerifier(questions.find(needsVerifier)));
+  const isJudged = requireVerifier(questions, compares, verifier);
   const workers = run.workers.map(({ id }) => id);
-  const methods = namedMethods(named, workers);
-  checkLearning(methods, options.learnFrom);
-  const compares = options.judge === true;
-  const estimate = estimateEvaluation(methods, questions, { run, verifier, compares });
-  say(
-    `${counted(questions.length, 'question')} × ${counted(methods.length, 'method')}: ${describeEstimate(estimate)}`,
-  );
-  refuseUnbounded(estimate, options);
-  const judging = isNeeded && verifier !== null ? { verifier } : {};
+  const methods = namedMethods(names, workers);
+  checkLearning(methods, learnFrom);
+  const { calls, usd } = estimateEvaluation(methods, questions, { run, verifier, compares });
+  const cost = usd === null ? 'at a cost that is unknown, since a price is' : `about ${describeUsd(usd)}`;
+  const size = `${counted(questions.length, 'question')} × ${counted(methods.length, 'method')}`;
+  say(`${size}: about ${calls.toLocaleString('en-US')} calls, ${cost}.`);
+  if (maxCost === undefined && usd !== 0) {
+    throw new UsageError(
+      'nothing was started: set what it may cost at most with --max-cost USD, or --max-cost none',
+    );
+  }
+  const judging = isJudged && verifier !== null ? { verifier } : {};
   checkBudget({ run, ...judging }, options);
   const manifest = {
     schema: 1,
@@ -95,7 +93,7 @@ function plan(
     questions: questions.length,
     methods,
     workers,
-    seed: options.seed,
+    seed,
     startedAt: new Date().toISOString(),
     run,
     ...judging,
@@ -103,6 +101,22 @@ function plan(
     ...(log && { log }),
   } as const;
   return { manifest, questions };
+}
+
+/** Whether a model judges answers. @throws UsageError where one should, and none is configured */
+function requireVerifier(
+  questions: readonly EvaluatedQuestion[],
+  compares: boolean,
+  verifier: ModelCard | null,
+): boolean {
+  const judged = questions.find(needsVerifier);
+  const asking = compares ? '--judge' : judged && `question ${judged.id}`;
+  if (asking === undefined) return false;
+  if (verifier !== null) return true;
+  throw new UsageError(
+    `${asking} asks a model that judges answers, and the configuration names none: add "verifier:" with a model from ` +
+      'outside the pool',
+  );
 }
 
 /** @throws UsageError where a price is unknown that a budget needs */
@@ -119,15 +133,6 @@ export function checkBudget(
   );
 }
 
-function noVerifier(question: EvaluatedQuestion | undefined): string {
-  const asks =
-    question === undefined ? '--judge asks' : `question ${question.id} says verify: true, which asks`;
-  return (
-    `${asks} a model that judges answers, and the configuration names none: add "verifier:" with a model from outside ` +
-    `the pool, or take ${question === undefined ? '--judge' : 'verify'} out`
-  );
-}
-
 function namedMethods(names: readonly string[], workers: readonly string[]): string[] {
   try {
     return readMethods(names, workers);
@@ -135,17 +140,4 @@ function namedMethods(names: readonly string[], workers: readonly string[]): str
     if (error instanceof RangeError) throw new UsageError(error.message);
     throw error;
   }
-}
-
-function describeEstimate({ calls, usd }: Estimate): string {
-  const cost = usd === null ? 'at a cost that is unknown, since a price is' : `about ${describeUsd(usd)}`;
-  return `about ${calls.toLocaleString('en-US')} calls, ${cost}.`;
-}
-
-/** Requires --max-cost before anything that costs money. */
-function refuseUnbounded({ usd }: Estimate, { maxCost }: PlanOptions): void {
-  if (maxCost !== undefined || usd === 0) return;
-  throw new UsageError(
-    'nothing was started: set what it may cost at most with --max-cost USD, or --max-cost none',
-  );
 }

@@ -3,12 +3,16 @@ import { say } from '../../cli/terminal';
 import { someOf } from '../../config/errors';
 import type { ResolvedRun, RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
+import { QuestionSets } from '../activities/question-sets';
 import { readManifest, readResults } from '../activities/read-results';
+import type { EvaluatedQuestion } from '../contract';
+import { normalizeQuestion } from '../data/question-index';
+import { type GradedExample, learnRouting } from '../methods/learned-router';
 import { EVALUATIONS, isManifestKey, resultsFolder } from '../store-keys';
-import type { Manifest } from '../results';
+import type { Learned, Manifest } from '../results';
+import { groupBy, sumOfAll } from '../statistics';
 import { bestWorker, summarize } from '../summarize';
 
-/** Every evaluation of a store, the latest first. */
 async function evaluationsIn(store: Store): Promise<Manifest[]> {
   const keys = (await store.list(EVALUATIONS)).filter(isManifestKey);
   const manifests = await Promise.all(keys.map((key) => readManifest(store, key.split('/')[1] ?? '')));
@@ -73,4 +77,63 @@ function isSame(worker: RunWorker, before: readonly RunWorker[]): boolean {
   const nameOf = (each: RunWorker | undefined): string | undefined =>
     each?.kind === 'model' ? `${each.provider} ${each.model}` : each?.type;
   return nameOf(before.find(({ id }) => id === worker.id)) === nameOf(worker);
+}
+
+/** Refuses a router that has nothing to learn from, and something to learn from that no method asks for. */
+export function checkLearning(methods: readonly string[], from: string | undefined): void {
+  const learns = methods.includes('learned-router');
+  if (learns && from === undefined) {
+    throw new UsageError(
+      'method learned-router learns from an earlier evaluation of the workers alone, and none is named: ' +
+        'make one with "eval OTHER-QUESTIONS --methods workers", and give its id to --learn-from',
+    );
+  }
+  if (!learns && from !== undefined)
+    throw new UsageError('nothing learns from --learn-from: add learned-router to --methods');
+}
+
+/**
+ * Chooses the worker that answers each question, by what an earlier evaluation found of the workers alone. Questions that
+ * are asked again now are not learned from.
+ *
+ * @throws UsageError where there is no such evaluation, or it tells too little
+ */
+export async function routeQuestions(
+  store: Store,
+  given: string,
+  {
+    questions,
+    workers,
+  }: { readonly questions: readonly EvaluatedQuestion[]; readonly workers: readonly string[] },
+): Promise<{ readonly questions: EvaluatedQuestion[]; readonly learned: Learned }> {
+  const { id: from, set } = await findEvaluation(store, given);
+  const alone = new Map(workers.map((worker) => [`worker:${worker}`, worker]));
+  const results = await readResults(store, resultsFolder(from));
+  const told = results.filter(({ method, verdict }) => alone.has(method) && verdict !== 'ungraded');
+  const sets = new QuestionSets(store);
+  const tried = await Promise.all(
+    [...groupBy(told, ({ index }) => index)].map(async ([index, records]) => ({
+      text: (await sets.read({ set, index })).question,
+      isRight: Object.fromEntries(
+        records.map(({ method, verdict }) => [alone.get(method), verdict === 'correct']),
+      ) as GradedExample['isRight'],
+      costs: records.map(({ spent }) => spent.nanoUsd),
+    })),
+  );
+  const asked = new Set(questions.map(({ question }) => normalizeQuestion(question)));
+  const fresh = tried.filter(({ text }) => !asked.has(normalizeQuestion(text)));
+  const repeated = tried.length - fresh.length;
+  const untold = workers.filter((id) => fresh.every(({ isRight }) => isRight[id] === undefined));
+  if (untold.length > 0) {
+    throw new UsageError(
+      `evaluation ${from} tells nothing about ${untold.join(', ')} alone on questions that are not asked now ` +
+        `(of ${tried.length}, ${repeated} are): let it try --methods workers on other questions`,
+    );
+  }
+  const choose = learnRouting(workers, fresh);
+  const costs = fresh.flatMap((question) => question.costs);
+  return {
+    questions: questions.map((question) => ({ ...question, routed: choose(question.question) })),
+    learned: { from, questions: fresh.length, answers: costs.length, repeated, nanoUsd: sumOfAll(costs) },
+  };
 }

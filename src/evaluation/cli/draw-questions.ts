@@ -1,0 +1,134 @@
+import { UsageError } from '../../cli/exit-code';
+import type { Session } from '../../cli/session';
+import { say } from '../../cli/terminal';
+import { completedSolves } from '../../client/list-runs';
+import { readRun } from '../../client/trace-reader';
+import { ConductorError } from '../../conductor-error';
+import { graderProblem } from '../../grading/grade';
+import type { Question } from '../../grading/question';
+import { keepText, readText } from '../../store/texts';
+import { counted } from '../../trace/describe';
+import { randomFrom, shuffled } from '../chance';
+import type { EvaluatedQuestion } from '../contract';
+import { readQuestionFile } from '../data/data-set';
+import type { PlainGrader } from '../data/format';
+import { normalizeQuestion } from '../data/question-index';
+import type { LogFacts } from '../results';
+import { factsOf } from '../spent';
+
+/** Which questions are asked, and how they are judged. */
+export interface DrawOptions {
+  /** How many; undefined: all of a file, 100 of the log. */
+  readonly sample?: number;
+  readonly seed: number;
+  /** Default for questions that name none. */
+  readonly grader?: PlainGrader;
+}
+
+/** Whether a model may be asked to judge answers to it. */
+export function needsVerifier(question: EvaluatedQuestion): boolean {
+  return question.grader === 'freeform' && question.verify === true;
+}
+
+/**
+ * The questions of a file, or a sample of them: the same ones for the same seed, in their order in the file.
+ *
+ * @throws ConfigError that names file, line and value of each mistake; UsageError for what cannot be judged here
+ */
+export async function drawFromFile(
+  file: string,
+  { sample = Infinity, seed, grader }: DrawOptions,
+): Promise<readonly Question[]> {
+  const all = await readJudgeable(file, grader);
+  const ids = all.map(({ id }) => id);
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (repeated !== undefined)
+    throw new UsageError(`${file} has more than one question ${repeated}: give each its own id`);
+  const drawn = new Set(shuffled(all, randomFrom(seed, 'sample')).slice(0, sample));
+  return all.filter((question) => drawn.has(question));
+}
+
+async function readJudgeable(file: string, grader: PlainGrader | undefined): Promise<Question[]> {
+  const questions = (await readQuestionFile(file, grader)).map(({ value }) => value);
+  const problem = await graderProblem(questions, [file]);
+  if (problem !== null) throw new UsageError(problem);
+  return questions;
+}
+
+/** No more of the latest solves are drawn from. */
+const MOST_SOLVES = 10_000;
+const DEFAULT_SAMPLE = 100;
+
+/**
+ * Questions of the log, each with what the Conductor made of it: a sample of the solves that came to an answer, the same
+ * one for the same seed and log. Left out are those whose plan a person gave, and those whose texts are gone.
+ *
+ * @param file questions whose right answers are known, told by their text or by the id of the solve
+ * @throws UsageError where there is none
+ */
+export async function drawFromLog(
+  session: Session,
+  file: string | undefined,
+  { sample = DEFAULT_SAMPLE, seed, grader }: DrawOptions,
+): Promise<{ readonly questions: readonly EvaluatedQuestion[]; readonly log: LogFacts }> {
+  const rightAnswerTo = await readRightAnswers(file, grader);
+  const { taskQueue } = session.config.temporal;
+  const { solves, ended } = await completedSolves(session.temporal, taskQueue, MOST_SOLVES);
+  const latest = new Map(solves.toReversed().map((solve) => [solve.workflowId, solve]));
+  const inOrder = [...latest.values()].sort((one, other) => (one.workflowId < other.workflowId ? -1 : 1));
+  const questions: EvaluatedQuestion[] = [];
+  let leftOut = 0;
+  for (const { workflowId: id, startTime, closeTime = startTime } of shuffled(
+    inOrder,
+    randomFrom(seed, 'sample'),
+  )) {
+    if (questions.length === sample) break;
+    const logged = await readSolve(session, id, closeTime.getTime() - startTime.getTime());
+    if (logged === null) {
+      leftOut += 1;
+      continue;
+    }
+    questions.push({ ...rightAnswerTo(logged), ...logged });
+  }
+  if (leftOut > 0) say(`${counted(leftOut, 'solve')} left out: by a given plan, or of texts that are gone.`);
+  if (questions.length === 0) {
+    throw new UsageError(
+      `the log has no solve with an answer on task queue ${taskQueue}: solve questions first, or drop --from-traces`,
+    );
+  }
+  const known = questions.filter(({ grader }) => grader !== 'none').length;
+  return { questions, log: { answered: latest.size, unanswered: ended - solves.length, known } };
+}
+
+type Logged = Required<Pick<EvaluatedQuestion, 'id' | 'question' | 'solved'>>;
+
+async function readRightAnswers(
+  file: string | undefined,
+  grader: PlainGrader | undefined,
+): Promise<(logged: Logged) => Question | { readonly grader: 'none' }> {
+  const known = file === undefined ? [] : await readJudgeable(file, grader);
+  const byId = new Map(known.map((question) => [question.id, question]));
+  const byText = new Map(known.map((question) => [normalizeQuestion(question.question), question]));
+  return ({ id, question }) => byId.get(id) ?? byText.get(normalizeQuestion(question)) ?? { grader: 'none' };
+}
+
+/** null for one that says nothing about the Conductor, or cannot be read any more. */
+async function readSolve(
+  { temporal, store }: Session,
+  id: string,
+  latencyMs: number,
+): Promise<Logged | null> {
+  try {
+    for await (const { trace, origin } of readRun(temporal, id, false)) {
+      const { answer, status } = trace;
+      if (status !== 'completed' || answer === null || origin?.input.given !== undefined) continue;
+      const question = await readText(store, trace.question);
+      const kept = await keepText(store, await readText(store, answer));
+      return { id, question, solved: { ...factsOf([trace]), answer: kept, runs: [id], latencyMs } };
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof ConductorError) return null;
+    throw error;
+  }
+}
