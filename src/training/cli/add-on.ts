@@ -41,6 +41,5 @@ export const TRAINING: AddOn = {
   },
   policyOf: async (store, config) =>
     (await import('../policy/conductor.js')).createPolicyProvider(store, config),
-  checkMethods: async (store, methods) =>
-    (await import('./check-checkpoints.js')).checkCheckpoints(store, methods),
+  checkMethods: async (store, methods) => (await import('./serving.js')).checkCheckpoints(store, methods),
 };

@@ -9,7 +9,7 @@ import { checkCostLimit, loadServable } from '../../cli/load-settings';
 import { print, say } from '../../cli/terminal';
 import { breakdownOf } from '../../cli/view/follow';
 import { completedSolves } from '../../client/list-runs';
-import type { Question } from '../../grading/question';
+import { sumOfAll, tally } from '../../evaluation/statistics';
 import { reasonOf } from '../../reason-of';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/questions';
@@ -35,7 +35,6 @@ export interface ExamplesOptions extends TrainOptions {
   readonly out: string;
   readonly questions: number;
   readonly samples: number;
-  /** USD; null: no limit. */
   readonly maxCost?: number | null;
 }
 
@@ -59,19 +58,18 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
         '--config and another file',
     );
   }
-  const training = trainingOf(config);
-  const { train: questions } = await readQuestions(training.data);
+  const { train: questions } = await readQuestions(trainingOf(config).data);
   await loadServable(options);
   const { maxCost = DEFAULT_USD } = options;
   if (typeof options.maxCost === 'number') checkCostLimit(resolveRun(config));
   const most = Math.min(options.questions, questions.length);
-  const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
-  const conductor = describeConductor(config.conductor);
   return withTraining(options, { role: 'work' }, async (session) => {
     const { temporal, store, worker } = session;
     await sayResumed(session, options.config);
     const settings = settingsFor(session, options.samples);
     const groups: GroupRecord[] = [];
+    const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
+    const conductor = describeConductor(config.conductor);
     say(`Asking the Conductor (${conductor}) for plans of ${counted(most, 'question')}, ${bound}.`);
     const playing = playPrompted({
       client: temporal,
@@ -94,7 +92,13 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
     }
     if (reason !== null) say(`Not all were asked: ${reason}.`);
     await print(sumUp(groups));
-    return keep(session, settings, options.out, rowsOf(groups, questions));
+    const rows = groups.flatMap(({ question: id, rollouts, workers }) => {
+      const question = questions.find((each) => each.id === id)?.question ?? '';
+      return rollouts.flatMap(({ plan, verdict }) =>
+        plan === null || verdict !== 'correct' ? [] : [{ question, plan, workers }],
+      );
+    });
+    return keep(session, settings, options.out, rows);
   });
 }
 
@@ -113,6 +117,13 @@ function settingsFor({ config, trainRun }: TrainingSession, samples: number): Tr
   return resolveTraining(sampled, { trainRun });
 }
 
+const VERDICTS = {
+  correct: 'right',
+  wrong: 'wrong',
+  unparseable: 'no plan',
+  ungraded: 'not judged',
+} as const;
+
 function describeGroup({ question, rollouts }: GroupRecord): string {
   const verdicts = rollouts.map(({ verdict, problem, invalidBecause }) => {
     const [reason] = (invalidBecause ?? problem)?.split('\n') ?? [];
@@ -121,68 +132,45 @@ function describeGroup({ question, rollouts }: GroupRecord): string {
   return `${question}: ${verdicts.join(', ')}`;
 }
 
-const VERDICTS = {
-  correct: 'right',
-  wrong: 'wrong',
-  unparseable: 'no plan',
-  ungraded: 'not judged',
-} as const;
-
-function rowsOf(groups: readonly GroupRecord[], questions: readonly Question[]): ExampleRow[] {
-  const texts = new Map(questions.map(({ id, question }) => [id, question]));
-  return groups.flatMap(({ question: id, rollouts, workers }) =>
-    rollouts.flatMap(({ plan, verdict }) => {
-      const question = texts.get(id);
-      return plan === null || verdict !== 'correct' || question === undefined
-        ? []
-        : [{ question, plan, workers }];
-    }),
-  );
-}
-
 function sumUp(groups: readonly GroupRecord[]): string {
   const rollouts = groups.flatMap((group) => group.rollouts);
-  const costs = rollouts.map(({ nanoUsd }) => nanoUsd);
-  const known = costs.filter((cost) => cost !== null);
-  const sum = describeUsd(known.reduce((all, cost) => all + cost, 0) / 1e9);
-  const parts = Object.entries(VERDICTS).flatMap(([verdict, words]) => {
-    const count = rollouts.filter((rollout) => rollout.verdict === verdict).length;
-    return count === 0 ? [] : [`${count} ${words}`];
-  });
-  const cost = known.length === costs.length ? sum : `at least ${sum}, since a price is unknown`;
+  const known = rollouts.flatMap(({ nanoUsd }) => nanoUsd ?? []);
+  const sum = describeUsd((sumOfAll(known) ?? 0) / 1e9);
+  const cost = known.length === rollouts.length ? sum : `at least ${sum}, since a price is unknown`;
+  const verdicts = Object.entries(tally(rollouts.map(({ verdict }) => VERDICTS[verdict])));
+  const parts = verdicts.map(([words, count]) => `${count} ${words}`);
   return `${counted(rollouts.length, 'plan')}: ${parts.join(', ')}; they cost ${cost}.`;
 }
+
+/** No more of the latest solves are looked through. */
+const MOST_SOLVES = 1_000;
 
 /** Costs nothing: what is graded was answered before. */
 function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode> {
   return withTraining(options, { used: true }, async (session) => {
     const { config, store, temporal: client, trainRun } = session;
     const { train: questions } = await readQuestions(trainingOf(config).data);
+    const isNamed = fromRuns !== undefined && fromRuns !== true;
+    const given = isNamed
+      ? fromRuns
+      : (await completedSolves(client, config.temporal.taskQueue, MOST_SOLVES)).solves.map((solve) => solve.workflowId);
     const solves: GradedSolve[] = [];
-    for (const given of fromRuns === true ? await latestSolves(session) : (fromRuns ?? [])) {
-      const id = fromRuns === true ? given : await findRun(session, given);
+    for (const named of given) {
+      const id = isNamed ? await findRun(session, named) : named;
       const solve = await gradeSolve({ client, store, questions }, id).catch((error: unknown) => {
-        if (fromRuns !== true) throw error;
+        if (isNamed) throw error;
         // The latest runs of a server may be another configuration's: in another store, under another key.
         say(`Left out: ${id} cannot be read here (${reasonOf(error)}).`);
         return null;
       });
       if (solve !== null) solves.push(solve);
-      else if (fromRuns !== true) say(`Left out: ${id} has no answer to one of the training questions.`);
+      else if (isNamed) say(`Left out: ${id} has no answer to one of the training questions.`);
     }
     const right = solves.filter(({ verdict }) => verdict === 'correct');
     await print(`${counted(solves.length, 'solve')} of training questions: ${right.length} right.`);
     const rows = right.map(({ question, plan, workers }) => ({ question, plan, workers }));
     return keep(session, resolveTraining(config, { trainRun }), options.out, rows);
   });
-}
-
-/** No more of the latest solves are looked through. */
-const MOST_SOLVES = 1_000;
-
-async function latestSolves({ temporal, config }: TrainingSession): Promise<string[]> {
-  const { solves } = await completedSolves(temporal, config.temporal.taskQueue, MOST_SOLVES);
-  return solves.map(({ workflowId }) => workflowId);
 }
 
 /** Adds the examples that this configuration could carry out to a file, each once. */

@@ -1,14 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { Document, isMap, isNode, parseDocument, stringify } from 'yaml';
-import { personAtTerminal } from '../../cli/approval/verdict';
+import { stringify } from 'yaml';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
-import { say } from '../../cli/terminal';
+import { ask as askPerson, isPersonHere, say } from '../../cli/terminal';
 import { defaultConfig } from '../../config/default-pool';
 import { configPath, readYaml } from '../../config/load';
-import { freePorts } from '../../local/embedded-server';
-import { codeOf } from '../../reason-of';
 import { counted } from '../../trace/describe';
 import { parseTrainable, readProfile, shippedProfiles } from '../config/load';
 import { type TrainingConfig, type TrainingInput, trainingSchema } from '../config/schema';
@@ -38,13 +35,16 @@ export async function initTraining(options: InitOptions): Promise<ExitCode> {
   const ask = options.yes === true ? takeDefault : asker();
   const training = await chooseSettings(options, ask);
   const section = writeSection(training);
-  const after = addSection(before ?? (await writePool()), section);
+  // Without a file, the models that are used then are written above it.
+  const pool = before ?? stringify((await defaultConfig(process.env)).config, { lineWidth: 0 });
+  // Below the text, which so keeps every character.
+  const after = `${pool.replace(/\n?$/, '\n')}\n${section}`;
   parseTrainable(readYaml(after, file).content as Parameters<typeof parseTrainable>[0]);
   await writeFile(path, after, { flag: before === null ? 'wx' : 'w' });
   const wrote = `Wrote ${file}, with the models that are used here without such a file, and this section:`;
   say(before === null ? wrote : `Added this section to ${file}:`);
   say(section.trimEnd().replace(/^/gm, '  '));
-  await offerQuestions(training.data, options, ask);
+  await offerQuestions(training.data, options.exampleQuestions === true, ask);
   sayNext(training);
   return EXIT.answered;
 }
@@ -64,10 +64,9 @@ const takeDefault: Ask = (_, otherwise) => Promise.resolve(otherwise);
 
 /** Asks the person at the terminal; where there is none, the defaults hold. */
 function asker(): Ask {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return takeDefault;
-  const person = personAtTerminal(new AbortController().signal);
+  if (!isPersonHere()) return takeDefault;
   return async (question, otherwise) =>
-    ((await person.ask(`${question} [${otherwise}] `)) ?? '').trim() || otherwise;
+    ((await askPerson(`${question} [${otherwise}] `)) ?? '').trim() || otherwise;
 }
 
 interface ChosenSettings extends TrainingInput {
@@ -85,7 +84,7 @@ async function chooseSettings(options: InitOptions, ask: Ask): Promise<ChosenSet
   const heldOut = options.heldOut ?? (await ask('File of questions to judge by', 'held-out.jsonl'));
   const usualBase = preset.base.kind === 'folder' ? preset.base.path : 'tiny';
   const base = options.base ?? (await ask('Folder of the model to begin with, or tiny', usualBase));
-  const baseUrl = options.policyServer ?? (await ask('Where plans are sampled', await usualServer(preset)));
+  const baseUrl = options.policyServer ?? (await ask('Where plans are sampled', preset.policy.baseUrl));
   const checkpoints = options.checkpoints ?? (await ask('Folder for checkpoints', preset.checkpoints));
   return {
     profile,
@@ -99,16 +98,6 @@ async function chooseSettings(options: InitOptions, ask: Ask): Promise<ChosenSet
   };
 }
 
-/** On a processor, `train up` starts a policy server there: where something listens already, at another port. */
-async function usualServer({ policy, trainer }: TrainingConfig): Promise<string> {
-  if (trainer.device !== 'cpu') return policy.baseUrl;
-  const url = new URL(policy.baseUrl);
-  const [port = ''] = await freePorts([Number(url.port)]);
-  if (url.port !== String(port)) say(`Something listens on port ${url.port} already, so it is ${port} here.`);
-  url.port = String(port);
-  return url.href;
-}
-
 /** Settings that a profile gives if nothing else is said. */
 function presetOf(profile: string): TrainingConfig {
   const policy = { baseUrl: 'http://127.0.0.1:8001/v1' };
@@ -116,19 +105,11 @@ function presetOf(profile: string): TrainingConfig {
   return trainingSchema.parse({ ...needed, ...readProfile(profile) });
 }
 
-function listProfiles(): string {
-  return shippedProfiles()
-    .map(({ name, summary }) => `  ${name.padEnd(16)} ${summary}`)
-    .join('\n');
-}
-
 async function chooseProfile(named: string | true | undefined, ask: Ask): Promise<string> {
-  if (named === true) throw new UsageError(`--profile needs a name:\n${listProfiles()}`);
+  const list = shippedProfiles().map(({ name, summary }) => `  ${name.padEnd(16)} ${summary}`);
+  if (named === true) throw new UsageError(`--profile needs a name:\n${list.join('\n')}`);
   if (named !== undefined) return named;
-  if (ask !== takeDefault) {
-    say('A profile says what a night does, and on what machine:');
-    say(listProfiles());
-  }
+  if (ask !== takeDefault) say(`A profile says what a night does, and on what machine:\n${list.join('\n')}`);
   return ask('Profile', DEFAULT_PROFILE);
 }
 
@@ -144,64 +125,36 @@ const COMMENTS: Readonly<Record<string, string>> = {
 };
 
 function writeSection(training: ChosenSettings): string {
-  const document = new Document({ training });
-  for (const [key, comment] of Object.entries(COMMENTS)) {
-    const node = document.getIn(['training', key], true);
-    if (isMap(node)) node.flow = true;
-    if (isNode(node)) node.comment = ` ${comment}`;
-  }
-  return document.toString({ lineWidth: 0 });
-}
-
-/** The models of someone who wrote no configuration. */
-async function writePool(): Promise<string> {
-  const { config } = await defaultConfig(process.env);
-  return stringify(config, { lineWidth: 0 });
-}
-
-/** Below the text, which so keeps every character; a text that ends otherwise than in a block is written anew. */
-function addSection(text: string, section: string): string {
-  const below = `${text.replace(/\n?$/, '\n')}\n${section}`;
-  if (parseDocument(below).errors.length === 0) return below;
-  const document = parseDocument(text);
-  document.set('training', parseDocument(section).get('training'));
-  return document.toString({ lineWidth: 0 });
+  const lines = Object.entries(training).map(([key, value]) => {
+    const text = stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
+    return `  ${key}: ${text} # ${COMMENTS[key] ?? ''}\n`;
+  });
+  return `training:\n${lines.join('')}`;
 }
 
 /** Small ones, for a person who has none yet. No file is ever overwritten. */
 async function offerQuestions(
   { train, heldOut }: ChosenSettings['data'],
-  { exampleQuestions: isWanted }: InitOptions,
+  isWanted: boolean,
   ask: Ask,
 ): Promise<void> {
-  const missing = [train, heldOut].filter((file) => !existsSync(file));
-  if (missing.length === 0) return;
-  const isAsked = isWanted !== true && ask !== takeDefault;
-  const answer = isAsked
-    ? await ask(`Write small example questions to ${missing.join(' and ')}?`, 'yes')
-    : 'no';
-  if (isWanted !== true && !/^y(es)?$/i.test(answer)) {
-    say(`Not there yet: ${missing.join(', ')}. Write them, one question a line, see docs/configuration.md.`);
+  const examples = exampleQuestions();
+  const missing = [
+    { file: train, questions: examples.train },
+    { file: heldOut, questions: examples.heldOut },
+  ].filter(({ file }) => !existsSync(file));
+  const names = missing.map(({ file }) => file).join(' and ');
+  if (names === '') return;
+  const offer = (): Promise<string> => ask(`Write small example questions to ${names}?`, 'yes');
+  if (!isWanted && (ask === takeDefault || !/^y(es)?$/i.test(await offer()))) {
+    say(`Not there yet: ${names}. Write them, one question a line, see docs/configuration.md.`);
     return;
   }
-  const examples = exampleQuestions();
-  for (const [file, questions] of [
-    [train, examples.train],
-    [heldOut, examples.heldOut],
-  ] as const) {
-    const lines = questions.map((question) => `${JSON.stringify(question)}\n`).join('');
-    const written = await writeFile(file, lines, { flag: 'wx' }).then(
-      () => true,
-      (error: unknown) => {
-        if (codeOf(error) === 'EEXIST') return false;
-        throw error;
-      },
-    );
-    say(
-      written
-        ? `Wrote ${file}: ${counted(questions.length, 'example question')}, to be replaced by your own.`
-        : `${file} is there already, and stays as it is.`,
-    );
+  for (const { file, questions } of missing) {
+    await writeFile(file, questions.map((question) => `${JSON.stringify(question)}\n`).join(''), {
+      flag: 'wx',
+    });
+    say(`Wrote ${file}: ${counted(questions.length, 'example question')}, to be replaced by your own.`);
   }
 }
 

@@ -2,22 +2,29 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { CheckedPlace } from '../../cli/add-ons';
-import { type Finding, STORE_NOT_ASKED } from '../../cli/doctor/finding';
+import {
+  broken,
+  find,
+  type Finding,
+  fine,
+  type Looked,
+  note,
+  STORE_NOT_ASKED,
+} from '../../cli/doctor/finding';
+import { storeOf } from '../../cli/load-settings';
 import { isPolled } from '../../client/pollers';
 import { isOurImage } from '../../explain';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
-import { configuredKeys } from '../../encryption/key-ring';
-import { openStore } from '../../store/open-store';
 import { reasonOf } from '../../reason-of';
 import { runProgram } from '../../start-program';
-import type { Files, Store } from '../../store/store';
+import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { exampleSchema } from '../activities/first-checkpoint';
 import { readQuestions, readRows } from '../activities/questions';
 import { readRun } from '../activities/records';
-import { checkpointId, type CheckpointRef } from '../ids';
+import { checkpointId } from '../ids';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
@@ -37,16 +44,15 @@ export async function checkNight(
   training: TrainingConfig,
   { config, server, isStoreTrusted }: CheckedPlace,
 ): Promise<readonly Finding[]> {
-  const what = 'Training';
-  if (!isStoreTrusted) return [{ what, state: 'note', text: STORE_NOT_ASKED }];
+  if (!isStoreTrusted) return [{ what: 'Training', ...STORE_NOT_ASKED }];
   let connection: Connection | null = null;
   try {
     connection = server.connection === undefined ? null : await Connection.connect(server.connection);
-    const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+    const store = storeOf(config);
     const temporal = connection && new Client({ connection, namespace: server.namespace });
     return await checkNightParts(training, { store, temporal, trainRun: training.run });
   } catch (error) {
-    return [{ what, state: 'broken', text: reasonOf(error) }];
+    return [{ what: 'Training', ...broken(reasonOf(error)) }];
   } finally {
     await connection?.close();
   }
@@ -64,9 +70,11 @@ export async function checkNightParts(training: TrainingConfig, place: Place): P
     'Policy server': checkPolicyServer(training),
     Checkpoints: checkCheckpoints(training, place),
   };
-  return Promise.all(
-    Object.entries(checks).map(async ([what, check]) => ({ what, ...(await inTime(check)) })),
-  );
+  const late = pause(TIMEOUT_MS, broken(`no answer within ${TIMEOUT_MS / 1000} s: try again`), {
+    ref: false,
+  });
+  const found = Object.entries(checks).map(([what, check]) => find(what, () => Promise.race([check, late])));
+  return (await Promise.all(found)).flat();
 }
 
 /** Finds what a night of this session would wait for, or fail by. */
@@ -83,21 +91,7 @@ export function describeMissing({ what, state, text }: Finding): string {
   return `${state === 'broken' ? 'Missing' : 'Note'}: ${what}: ${text}.`;
 }
 
-type Looked = Omit<Finding, 'what'>;
-
-const fine = (text: string): Looked => ({ state: 'fine', text });
-const note = (text: string): Looked => ({ state: 'note', text });
-const broken = (text: string): Looked => ({ state: 'broken', text });
-
 const TIMEOUT_MS = 4_000;
-
-/** A check that throws has found out what is wrong. */
-async function inTime(check: Promise<Looked>): Promise<Looked> {
-  const late = broken(`no answer within ${TIMEOUT_MS / 1000} s: it is slow or out of reach; try again`);
-  return Promise.race([check, pause(TIMEOUT_MS, late, { ref: false })]).catch((error: unknown) =>
-    broken(reasonOf(error)),
-  );
-}
 
 type Questions = ReturnType<typeof readQuestions>;
 
@@ -112,7 +106,7 @@ async function checkQuestions({ data, warmStart }: TrainingConfig, questions: Qu
   }
   const more = warmStart === undefined ? '' : `, ${counted(examples.length, 'example')}`;
   const few = describeSmallSet(heldOut.length);
-  return fine(`${train.length} to learn from, ${held}${more}${few === null ? '' : `; ${few}`}`);
+  return few === null ? fine(`${train.length} to learn from, ${held}${more}`) : note(few);
 }
 
 /** None where the questions cannot be read, which their own check reports. */
@@ -132,36 +126,40 @@ async function checkMathematics(): Promise<Looked> {
   const script = 'import importlib.metadata as packages; print(packages.version("math-verify"))';
   const second = await runProgram({ python: pythonPath() }, ['-c', script]).catch(() => null);
   const hint = `install math-verify with "${INSTALL_MATH_VERIFY}", or name its Python in CONDUCTOR_PYTHON`;
-  if (engine === null && second === null)
-    return broken(`no tier is installed: ${INSTALL_COMPUTE_ENGINE}; or ${hint}`);
-  if (engine === null) return note(`math-verify alone: ${INSTALL_COMPUTE_ENGINE}`);
-  if (second === null)
-    return note(`compute-engine ${engine} alone, which misses some right answers: ${hint}`);
-  return fine(`compute-engine ${engine}, math-verify ${second.trim()}`);
+  if (engine === null) {
+    return second === null
+      ? broken(`no tier is installed: ${INSTALL_COMPUTE_ENGINE}; or ${hint}`)
+      : note(`math-verify alone: ${INSTALL_COMPUTE_ENGINE}`);
+  }
+  return second === null
+    ? note(`compute-engine ${engine} alone, which misses some right answers: ${hint}`)
+    : fine(`compute-engine ${engine}, math-verify ${second.trim()}`);
 }
 
 async function checkTrainer(
   { trainer: { taskQueue } }: TrainingConfig,
   { temporal }: Place,
 ): Promise<Looked> {
-  const remedy = isOurImage()
-    ? 'start it as docker/README.md says'
-    : 'start it with "temporal-conductor train up", or as docs/training.md says';
-  if (temporal === null) return broken(`no Temporal server runs here, so no trainer listens: ${remedy}`);
-  return (await isPolled(temporal, taskQueue, 'activities'))
-    ? fine(`listens on task queue ${taskQueue}`)
-    : broken(`none listens on task queue ${taskQueue} (training.trainer.taskQueue): ${remedy}`);
+  if (temporal !== null && (await isPolled(temporal, taskQueue, 'activities'))) {
+    return fine(`listens on task queue ${taskQueue}`);
+  }
+  const missing =
+    temporal === null
+      ? 'no Temporal server runs here, so no trainer listens'
+      : `none listens on task queue ${taskQueue} (training.trainer.taskQueue)`;
+  return broken(`${missing}: start it ${HOW}`);
 }
 
+/** How programs of training are started here. */
+const HOW = isOurImage() ? 'as docker/README.md says' : 'with "temporal-conductor train up"';
+
 async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promise<Looked> {
-  const how = isOurImage() ? 'as docker/README.md says' : 'e.g. with "temporal-conductor train up"';
-  const remedy = `start one there, ${how}, or correct training.policy.baseUrl`;
+  const remedy = `start one there, e.g. ${HOW}, or correct training.policy.baseUrl`;
   const found = await askHealth(baseUrl, TIMEOUT_MS - 500);
   if (found === null) return broken(`nothing answers at ${baseUrl}: ${remedy}`);
   const { ok, status, url } = found;
-  return ok
-    ? fine(`${baseUrl} answers`)
-    : note(`${url} answered ${status}: is a policy server there? Else ${remedy}`);
+  if (ok) return fine(`${baseUrl} answers`);
+  return note(`${url} answered ${status}: is a policy server there? Else ${remedy}`);
 }
 
 /**
@@ -186,27 +184,21 @@ async function checkCheckpoints(
   { store, trainRun }: Place,
 ): Promise<Looked> {
   const checkpoint = (await readRun(store, trainRun))?.checkpoint ?? null;
-  if (checkpoint !== null) return checkStored(store, openFiles(artifacts), checkpoint);
+  if (checkpoint !== null) {
+    await readManifest(store, checkpoint);
+    const [name, files] = [checkpointId(checkpoint), openFiles(artifacts)];
+    const bytes = await sizeOfWeights(files, checkpoint);
+    if (bytes !== null) return fine(`${name} in ${files.url}, ${(bytes / 1e6).toPrecision(3)} MB`);
+    return broken(
+      `the next night begins with ${name}, whose weights are not in ${files.url}: put back a copy of them, or ` +
+        'begin from another one: "temporal-conductor train start --from"',
+    );
+  }
   if (base.kind === 'tiny') return fine('the first night makes the base');
   const name = 'the base model (training.base.path)';
   if (existsSync(base.path)) return fine(`${name} in ${base.path}`);
   const { hostname } = new URL(policy.baseUrl);
   return ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)
-    ? broken(
-        `the next night begins with ${name}, and there is no folder ${base.path}: put a model with its tokenizer ` +
-          'there, or correct it',
-      )
+    ? broken(`${name}: there is no folder ${base.path}: put a model with its tokenizer there, or correct it`)
     : note(`${name} lies in ${base.path} of the trainer's machine, which is not looked at from here`);
-}
-
-async function checkStored(store: Store, files: Files, checkpoint: CheckpointRef): Promise<Looked> {
-  await readManifest(store, checkpoint);
-  const bytes = await sizeOfWeights(files, checkpoint);
-  const name = checkpointId(checkpoint);
-  return bytes === null
-    ? broken(
-        `the next night begins with ${name}, whose weights are not in ${files.url}: put back a copy of them, or ` +
-          'begin from another one: "temporal-conductor train start --from"',
-      )
-    : fine(`${name} in ${files.url}, ${(bytes / 1e6).toPrecision(3)} MB`);
 }

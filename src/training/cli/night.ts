@@ -4,11 +4,7 @@ import { checkServed, watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
-import { readQuestionFile } from '../../evaluation/data/data-set';
 import { isNightDate, nightWorkflowId, readCheckpointId } from '../ids';
-import { trainingOf } from '../config/resolve';
-import type { TrainingConfig } from '../config/schema';
-import { describeSmallSet } from '../gate';
 import { describeMissing, findMissing } from './night-parts';
 import {
   chooseTimeZone,
@@ -40,28 +36,18 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
   }
   return withTraining(options, { outliving: '"train start"' }, async (session) => {
     const { training, trainRun, config } = session;
-    await warnOfSmallSet(trainingOf(config));
-    const digest = digestOf(config);
-    const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date, config: digest });
+    const asked = { trainRun, timeZone, cycles, from, date, config: digestOf(config) };
+    const { id, night } = await training.start(asked);
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
     await print(id);
-    const { setback, failure } = (await checkServed(session)) ? await watchOpening(session, id) : NOTHING_YET;
-    if (setback !== null) say(setback);
+    const failure = (await checkServed(session)) ? await watchOpening(session, id) : null;
     if (failure !== null) {
       say(`It could not be opened, and is over: ${failure}`);
       return EXIT.failed;
     }
-    const missing = (await findMissing(session)).filter(({ state }) => state === 'broken');
-    for (const part of missing) say(describeMissing(part));
+    for (const part of await findMissing(session)) say(describeMissing(part));
     return EXIT.answered;
   });
-}
-
-/** Silent where this machine has no such file, or not a right one: the worker reads it, and says what is wrong. */
-async function warnOfSmallSet({ data }: TrainingConfig): Promise<void> {
-  const rows = await readQuestionFile(data.heldOut).catch(() => null);
-  const warning = rows && describeSmallSet(rows.length);
-  if (warning !== null) say(`Note: ${warning}.`);
 }
 
 /** Whatever hinders the opening of a night mostly does so at once. */
@@ -70,26 +56,20 @@ const OPENING_MS = 10_000;
 /** Events of a night's start, its first task, the order to open it and the task after that. */
 const OPENING_EVENTS = 10;
 
-/** Reason why a night cannot begin, or has ended at once; null for none so far. */
-interface Opening {
-  readonly setback: string | null;
-  readonly failure: string | null;
-}
-
-const NOTHING_YET: Opening = { setback: null, failure: null };
-
-async function watchOpening(session: TrainingSession, id: string): Promise<Opening> {
+/** Says what holds up the opening of a night. @returns why the night has ended at once; null for one that has not */
+async function watchOpening(session: TrainingSession, id: string): Promise<string | null> {
   const { temporal, trainRun } = session;
   const end = Date.now() + OPENING_MS;
   while (Date.now() < end) {
-    const { status, historyLength } = await temporal.workflow.getHandle(id).describe();
-    const setback = status.name === 'RUNNING' ? await findSetback(session, id) : null;
+    const { historyLength } = await temporal.workflow.getHandle(id).describe();
     const failure = await whyFailed(temporal, trainRun);
-    const isOpened = historyLength > OPENING_EVENTS;
-    if (setback !== null || failure !== null || isOpened) return { setback, failure };
+    if (failure !== null) return failure;
+    const setback = await findSetback(session, id);
+    if (setback !== null) say(setback);
+    if (setback !== null || historyLength > OPENING_EVENTS) return null;
     await pause(LOOK_MS / 10);
   }
-  return NOTHING_YET;
+  return null;
 }
 
 /** Said once an order is sent; a worker carries it out. */
@@ -118,7 +98,6 @@ function steerNight(order: keyof typeof SENT, options: TrainOptions): Promise<Ex
 }
 
 interface BudgetOptions extends TrainOptions {
-  /** USD; null: no limit. */
   readonly maxCost?: number | null;
   readonly hours?: number;
 }

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print } from '../../cli/terminal';
 import { readGroups, readMetrics, readTrainQuestions } from '../client/read-runs';
 import type { GroupRecord } from '../records';
-import { FEWEST_VALUES } from '../../evaluation/statistics';
+import { FEWEST_VALUES, groupBy } from '../../evaluation/statistics';
 import { findTraining, type TrainOptions } from './session';
 
 export async function writeNotes(options: TrainOptions): Promise<ExitCode> {
@@ -28,28 +28,11 @@ export async function writeNotes(options: TrainOptions): Promise<ExitCode> {
   return EXIT.answered;
 }
 
-/**
- * Notes on each worker, by its id, for prompts with `describe: notes`: percent of right answers by topic, best first.
- * Topics with too few answers are left out.
- */
-export function notesFrom(counts: readonly AnswerCount[]): Map<string, string> {
-  const known = counts
-    .filter(({ answers }) => answers >= FEWEST_VALUES)
-    .map(({ answers, right, ...of }) => ({ ...of, percent: Math.round((100 * right) / answers) }))
-    .toSorted((one, other) => other.percent - one.percent);
-  const notes = new Map<string, string>();
-  for (const { worker, topic, percent } of known) {
-    const before = notes.get(worker);
-    notes.set(worker, `${before === undefined ? '' : `${before}, `}${topic} ${percent} %`);
-  }
-  return notes;
-}
-
-export interface AnswerCount {
+interface AnswerCount {
   readonly worker: string;
   readonly topic: string;
-  readonly answers: number;
-  readonly right: number;
+  answers: number;
+  right: number;
 }
 
 /**
@@ -63,18 +46,40 @@ export function countAnswers(
   topics: ReadonlyMap<string, string>,
 ): AnswerCount[] {
   const counts = new Map<string, AnswerCount>();
-  const given = groups
-    .filter(({ purpose, round }) => purpose === 'training' && round === 0)
-    .flatMap(({ question, rollouts }) =>
-      rollouts.map((rollout) => ({ ...rollout, topic: topics.get(question) })),
-    );
-  for (const { topic, plan, verdict } of given) {
+  const first = groups.filter(({ purpose, round }) => purpose === 'training' && round === 0);
+  const rollouts = first.flatMap((group) =>
+    group.rollouts.map((rollout) => ({ ...rollout, topic: topics.get(group.question) })),
+  );
+  for (const { topic, plan, verdict } of rollouts) {
     const worker = plan?.steps.at(-1)?.worker;
     if (topic === undefined || worker === undefined || verdict === 'ungraded') continue;
     const key = JSON.stringify([worker, topic]);
-    const { answers, right } = counts.get(key) ?? { answers: 0, right: 0 };
-    const more = verdict === 'correct' ? 1 : 0;
-    counts.set(key, { worker, topic, answers: answers + 1, right: right + more });
+    const count = counts.get(key) ?? { worker, topic, answers: 0, right: 0 };
+    counts.set(key, count);
+    count.answers += 1;
+    if (verdict === 'correct') count.right += 1;
   }
   return [...counts.values()];
+}
+
+/**
+ * Notes on each worker, by its id, for prompts with `describe: notes`: percent of right answers by topic, best first.
+ * Topics with too few answers are left out.
+ */
+export function notesFrom(counts: readonly AnswerCount[]): Map<string, string> {
+  const known = counts
+    .filter(({ answers }) => answers >= FEWEST_VALUES)
+    .map(({ worker, topic, answers, right }) => ({
+      worker,
+      topic,
+      percent: Math.round((100 * right) / answers),
+    }))
+    .toSorted((one, other) => other.percent - one.percent);
+  const byWorker = groupBy(known, ({ worker }) => worker);
+  return new Map(
+    Array.from(byWorker, ([worker, topics]) => [
+      worker,
+      topics.map(({ topic, percent }) => `${topic} ${percent} %`).join(', '),
+    ]),
+  );
 }

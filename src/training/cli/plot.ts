@@ -4,8 +4,9 @@ import { FAILURES } from '../../evaluation/failure-kinds';
 import { type Curve, type CurvesPage, curvesChart, type Panel } from '../../evaluation/report/curves-chart';
 import { drawCharts, GREY, HUES } from '../../evaluation/report/page';
 import { dollars, duration, percent, plain } from '../../evaluation/report/formats';
+import { drawCharts, GREY } from '../../evaluation/report/page';
 import { type Table, writeReport } from '../../evaluation/report/report';
-import { sumCounts } from '../../evaluation/statistics';
+import { sharesOf, sumCounts } from '../../evaluation/statistics';
 import type { Verdict } from '../../grading/grade';
 import { TOPOLOGIES } from '../../plan/topology';
 import { counted } from '../../trace/describe';
@@ -66,112 +67,85 @@ function tableOf(pages: readonly CurvesPage[]): Table {
   return { rows: [['figure', 'first', 'last', 'lowest', 'highest'], ...rows], numeric: true };
 }
 
+const VERDICTS: readonly Verdict[] = ['correct', 'wrong', 'unparseable', 'ungraded'];
+
 /** Rewards of the Conductor, and the plans that it writes (paper, figure 3). */
 export function learningCurves(cycles: Cycles): CurvesPage {
+  const { lines, shares } = panelsOf(cycles);
+  const format = lines('Format', 'share of replies that were plans', percent, {
+    plans: (of) => of.formatRate,
+  });
   return pageOf(cycles, 'learning', 'what was learned', [
-    linePanel('Reward', 'mean and standard deviation of a cycle', plain, {
-      training: cycles.map(({ rewardMean }) => rewardMean),
-      'held-out': cycles.map(({ heldOut }) => heldOut),
-      spread: cycles.map(({ rewardSpread }) => rewardSpread),
+    lines('Reward', 'mean and standard deviation of a cycle', plain, {
+      training: ({ rewardMean }) => rewardMean,
+      'held-out': ({ heldOut }) => heldOut,
+      spread: ({ rewardSpread }) => rewardSpread,
     }),
-    sharePanel('Verdicts', 'share of all rollouts', verdictCurves(cycles)),
-    sharePanel('Format', 'share of replies that were plans', [
-      { name: 'plans', values: cycles.map(({ formatRate }) => formatRate) },
-    ]),
-    linePanel('Length of plans', 'mean number of steps', plain, {
-      steps: cycles.map(({ planLength }) => planLength),
-    }),
-    sharePanel(
-      'Who is asked',
-      'share of all steps, by worker',
-      shareCurves(cycles.map(({ workerShares }) => workerShares)),
-    ),
-    sharePanel(
-      'Shape of plans',
-      'share of all plans, by topology',
-      shareCurves(
-        cycles.map(({ topologyShares }) => topologyShares),
-        TOPOLOGIES,
-      ),
-    ),
-    sharePanel(
-      'Failures',
-      'share of all rollouts that failed, by signature',
-      shareCurves(
-        cycles.map(({ failureShares }) => failureShares),
-        FAILURES,
-      ),
-    ),
+    shares('Verdicts', 'share of all rollouts', ({ verdicts }) => sharesOf(verdicts), VERDICTS),
+    { ...format, form: 'shares' },
+    lines('Length of plans', 'mean number of steps', plain, { steps: ({ planLength }) => planLength }),
+    shares('Who is asked', 'share of all steps, by worker', ({ workerShares }) => workerShares),
+    shares('Shape of plans', 'share of all plans, by topology', (of) => of.topologyShares, TOPOLOGIES),
+    shares('Failures', 'share of failed rollouts, by signature', (of) => of.failureShares, FAILURES),
   ]);
 }
-
-const PARTS = ['whole', 'rollouts', 'sampling', 'update', 'publish', 'grading', 'between'] as const;
 
 /** Costs of training, and how the updates behaved. */
 export function effortCurves(cycles: Cycles): CurvesPage {
+  const { lines } = panelsOf(cycles);
+  const gaps = 'nats a token: KL and mean difference from the sampler, and the policy’s own move';
   return pageOf(cycles, 'effort', 'what it took', [
-    linePanel('Tokens', 'mean of a rollout', plain, {
-      workers: cycles.map(({ workerTokens }) => workerTokens),
-      plan: cycles.map(({ planTokens }) => planTokens),
+    lines('Tokens', 'mean of a rollout', plain, {
+      workers: ({ workerTokens }) => workerTokens,
+      plan: ({ planTokens }) => planTokens,
     }),
-    linePanel('Cost', 'USD, mean of a rollout', dollars, { workers: cycles.map(({ usd }) => usd) }),
-    linePanel('Clipped', 'share of tokens whose ratio or importance weight was limited', percent, {
-      ratio: cycles.map(({ update }) => update?.clipShare ?? null),
-      weight: cycles.map(({ update }) => update?.weightLimited ?? null),
+    lines('Cost', 'USD, mean of a rollout', dollars, { workers: ({ usd }) => usd }),
+    lines('Clipped', 'share of tokens whose ratio or importance weight was limited', percent, {
+      ratio: ({ update }) => update?.clipShare,
+      weight: ({ update }) => update?.weightLimited,
     }),
-    linePanel(
-      'Gaps',
-      'nats a token: KL and mean difference from the sampler, and the policy’s own move',
-      plain,
-      {
-        KL: cycles.map(({ update }) => update?.kl ?? null),
-        sampler: cycles.map(({ update }) => update?.samplerGap ?? null),
-        policy: cycles.map(({ update }) => update?.policyGap ?? null),
-      },
-    ),
-    linePanel('Entropy', 'nats a token', plain, {
-      entropy: cycles.map(({ update }) => update?.entropy ?? null),
+    lines('Gaps', gaps, plain, {
+      KL: ({ update }) => update?.kl,
+      sampler: ({ update }) => update?.samplerGap,
+      policy: ({ update }) => update?.policyGap,
     }),
-    linePanel(
-      'Time',
-      'of a cycle and its parts',
-      duration,
-      Object.fromEntries(PARTS.map((part) => [part, cycles.map(({ times }) => times[part])])),
-    ),
+    lines('Entropy', 'nats a token', plain, { entropy: ({ update }) => update?.entropy }),
+    lines('Time', 'of a cycle and its parts', duration, {
+      whole: ({ times }) => times.whole,
+      rollouts: ({ times }) => times.rollouts,
+      sampling: ({ times }) => times.sampling,
+      update: ({ times }) => times.update,
+      publish: ({ times }) => times.publish,
+      grading: ({ times }) => times.grading,
+      between: ({ times }) => times.between,
+    }),
   ]);
 }
 
-function linePanel(
-  title: string,
-  note: string,
-  format: Panel['format'],
-  quantities: Readonly<Record<string, Curve['values']>>,
-): Panel {
-  const curves = Object.entries(quantities).map(([name, values]) => ({ name, values }));
-  return { title, note, form: 'lines', curves, format };
-}
+type Quantity = (cycle: CycleMetrics) => number | null | undefined;
+type Shares = Readonly<Record<string, number>>;
 
-function sharePanel(title: string, note: string, curves: readonly Curve[]): Panel {
-  return { title, note, form: 'shares', curves, format: percent };
-}
-
-const VERDICT_COLOURS: readonly (readonly [Verdict, string])[] = [
-  ['correct', HUES[2]],
-  ['wrong', HUES[0]],
-  ['unparseable', HUES[1]],
-  ['ungraded', GREY],
-];
-
-function verdictCurves(cycles: Cycles): Curve[] {
-  return VERDICT_COLOURS.map(([name, colour]) => ({
-    name,
-    colour,
-    values: cycles.map(({ verdicts }) => verdicts[name] / Math.max(1, sum(Object.values(verdicts)))),
-  })).filter(({ values }) => values.some((value) => value > 0));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+/** Makes panels of what each cycle measured. */
+function panelsOf(cycles: Cycles) {
+  const lines = (
+    title: string,
+    note: string,
+    format: Panel['format'],
+    quantities: Readonly<Record<string, Quantity>>,
+  ): Panel => {
+    const curves = Object.entries(quantities).map(([name, valueOf]) => ({
+      name,
+      values: cycles.map((cycle) => valueOf(cycle) ?? null),
+    }));
+    return { title, note, form: 'lines', curves, format };
+  };
+  const shares = (
+    title: string,
+    note: string,
+    of: (cycle: CycleMetrics) => Shares,
+    order?: readonly string[],
+  ): Panel => ({ title, note, form: 'shares', curves: shareCurves(cycles.map(of), order), format: percent });
+  return { lines, shares };
 }
 
 function pageOf(cycles: Cycles, file: string, title: string, panels: readonly Panel[]): CurvesPage {
@@ -197,23 +171,16 @@ function pageOf(cycles: Cycles, file: string, title: string, panels: readonly Pa
 const MOST_SHARES = 6;
 
 /** Curves of shares: names in `order` first, then the others by their total, largest first. */
-export function shareCurves(
-  shares: readonly Readonly<Record<string, number>>[],
-  order: readonly string[] = [],
-): Curve[] {
-  const names = rank(shares, order);
+export function shareCurves(shares: readonly Shares[], order: readonly string[] = []): Curve[] {
+  const totals = Object.entries(sumCounts(shares)).filter(([, total]) => total > 0);
+  const rankOf = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  const names = totals
+    .toSorted(([one, total], [other, more]) => rankOf(one) - rankOf(other) || more - total)
+    .map(([name]) => name);
   const shown = names.length > MOST_SHARES ? names.slice(0, MOST_SHARES - 1) : names;
   const rest = names.slice(shown.length);
-  const curves: Curve[] = shown.map((name) => ({ name, values: shares.map((share) => share[name] ?? 0) }));
-  if (rest.length === 0) return curves;
-  const values = shares.map((share) => sum(rest.map((name) => share[name] ?? 0)));
-  return [...curves, { name: 'others', colour: GREY, values }];
-}
-
-function rank(shares: readonly Readonly<Record<string, number>>[], order: readonly string[]): string[] {
-  const totals = sumCounts(shares);
-  const others = Object.entries(totals)
-    .filter(([name, total]) => total > 0 && !order.includes(name))
-    .toSorted(([nameA, totalA], [nameB, totalB]) => totalB - totalA || (nameA < nameB ? -1 : 1));
-  return [...order.filter((name) => Object.hasOwn(totals, name)), ...others.map(([name]) => name)];
+  const sumOf = (parts: readonly string[]): number[] =>
+    shares.map((share) => parts.reduce((sum, name) => sum + (share[name] ?? 0), 0));
+  const curves: Curve[] = shown.map((name) => ({ name, values: sumOf([name]) }));
+  return rest.length === 0 ? curves : [...curves, { name: 'others', colour: GREY, values: sumOf(rest) }];
 }

@@ -1,17 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  CONFIG,
-  loading,
-  readAmount,
-  readCount,
-  readDuration,
-  readHours,
-  readUsd,
-  readWhole,
-  RUN,
-  type Settle,
-  TRUST,
-} from '../../cli/arguments';
+import { type Command, Option } from 'commander';
+import { CONFIG, loading, read, RUN, type Settle, TRUST } from '../../cli/arguments';
 import { MOST } from '../names';
 
 const CHECKPOINT = ['<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040'] as const;
@@ -55,7 +43,7 @@ export function addTraining(train: Command, settle: Settle): void {
   );
 
   addOf('start', 'begin a night of training now, and leave it to the workers that are there')
-    .option('--cycles <number>', 'how many, instead of as configured', readCycles)
+    .option('--cycles <number>', 'how many, instead of as configured', read.countTo(MOST.cycles))
     .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040')
     .option('--date <date>', 'the night that it counts as (default: today)')
     .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin')
@@ -69,8 +57,8 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--now', 'end it at once, and judge nothing')
     .action(run(async () => (await import('./night.js')).stopNight));
   addOf('budget', 'change what the rest of the night may use')
-    .option('--max-cost <usd>', 'none: no limit', readUsd)
-    .option('--hours <number>', 'from the start of the night', readHours)
+    .option('--max-cost <usd>', 'none: no limit', read.usd)
+    .option('--hours <number>', 'from the start of the night', read.hours)
     .action(run(async () => (await import('./night.js')).budgetNight));
 
   const other = (flag: string, description: string, conflicts: string[]): Option =>
@@ -79,12 +67,12 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--at <time>', 'every day at this time, e.g. 03:30')
     .addOption(other('--cron <expression>', 'five fields, e.g. "30 3 * * 1-5"', ['at']))
     .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin")
-    .option('--cycles <number>', 'of each night, instead of as configured', readCycles)
-    .option('--jitter <duration>', 'begin up to this much later', readDuration, 60_000)
+    .option('--cycles <number>', 'of each night, instead of as configured', read.countTo(MOST.cycles))
+    .option('--jitter <duration>', 'begin up to this much later', read.duration, 60_000)
     .option(
       '--time-limit <duration>',
       'when the server ends a night (default: 2 h after its budget)',
-      readDuration,
+      read.duration,
     )
     .addOption(other('--remove', 'have no more nights begin', ['at', 'cron']))
     .addOption(other('--pause', 'hold the schedule', ['at', 'cron', 'remove']))
@@ -100,10 +88,10 @@ export function addTraining(train: Command, settle: Settle): void {
   add('list', 'print the nights of all training runs, or of one')
     .option('--run <name>', 'this one alone')
     .option('--json', 'print all metrics as JSON')
-    .action(run(async () => (await import('./list.js')).listNights));
+    .action(run(async () => (await import('./status.js')).listNights));
 
   addOf('show', 'print the groups of a cycle: plans, answers, verdicts and rewards')
-    .argument('<cycle>', 'its number', readCount)
+    .argument('<cycle>', 'its number', read.count)
     .option('--json', 'print everything as JSON')
     .action(run(async () => (await import('./show.js')).showCycle));
 
@@ -124,19 +112,19 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--from-prompted', 'have the configured Conductor plan the training questions')
     .option('--from-runs [ids...]', 'take solves of training questions: these, or the latest')
     .option('--out <file>', 'where they are added', 'examples.jsonl')
-    .option('--questions <number>', 'how many are asked at most', readCount, 100)
-    .option('--samples <number>', 'plans of each question', readSamples, 1)
-    .option('--max-cost <usd>', 'for all that is asked, however often; none: no limit (default: 5)', readUsd)
+    .option('--questions <number>', 'how many are asked at most', read.count, 100)
+    .option('--samples <number>', 'plans of each question', read.countTo(MOST.plans), 1)
+    .option('--max-cost <usd>', 'for all that is asked, however often; none: no limit (default: 5)', read.usd)
     .action(run(async () => (await import('./examples.js')).gatherExamples));
 
   const fromTraces = new Option('--from-traces [run]', 'imitate the plans of a training run that were right');
   addOf('warm-start', 'make a first checkpoint that imitates examples, for nights to begin with')
     .option('--examples <file>', 'JSON lines: {"question", "plan"} or {"prompt", "completion"}')
     .addOption(fromTraces.conflicts('examples'))
-    .requiredOption('--steps <number>', 'of the optimizer', readCount)
-    .requiredOption('--learning-rate <number>', 'e.g. 1e-5', readAmount)
-    .option('--batch <number>', 'examples of a step', readCount, 32)
-    .option('--warmup-steps <number>', 'over which the learning rate rises', readWhole, 0)
+    .requiredOption('--steps <number>', 'of the optimizer', read.count)
+    .requiredOption('--learning-rate <number>', 'e.g. 1e-5', read.amount)
+    .option('--batch <number>', 'examples of a step', read.count, 32)
+    .option('--warmup-steps <number>', 'over which the learning rate rises', read.whole, 0)
     .option('--all-weights', 'change the whole model, which adapters of the run then adapt')
     .action(run(async () => (await import('./trainer-jobs.js')).warmStart));
 
@@ -150,17 +138,4 @@ export function addTraining(train: Command, settle: Settle): void {
   addOf('pin', 'keep the gate from changing what serves')
     .option('--off', 'let it again', false)
     .action(run(async () => (await import('./serving.js')).pinCheckpoint));
-}
-
-/** Cycles of a night. */
-const readCycles = upTo(MOST.cycles);
-/** Plans of one question. */
-const readSamples = upTo(MOST.plans);
-
-function upTo(most: number): (value: string) => number {
-  return (value) => {
-    const count = readCount(value);
-    if (count <= most) return count;
-    throw new InvalidArgumentError(`Expected a whole number from 1 to ${most}.`);
-  };
 }

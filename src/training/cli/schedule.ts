@@ -8,7 +8,6 @@ import {
   scheduleNights,
 } from '../client/schedule';
 import { trainingOf } from '../config/resolve';
-import { nightDate } from '../ids';
 import { chooseTimeZone, type TrainingSession, type TrainOptions, withTraining } from './session';
 
 interface ScheduleOptions extends TrainOptions {
@@ -30,19 +29,13 @@ export async function scheduleTraining(options: ScheduleOptions): Promise<ExitCo
   const timeZone = chooseTimeZone(options.timezone);
   if (cron !== undefined) {
     return withTraining(options, { outliving: '"train schedule"' }, async (session) => {
-      const schedule = await create(session, cron, timeZone, options);
-      for (const oddity of findOddities(schedule, cron)) say(`Note: ${oddity}.`);
-      return show(schedule);
+      return show(await create(session, cron, timeZone, options));
     });
   }
   return withTraining(options, { used: true }, async ({ temporal, trainRun }) => {
     if (options.remove === true) {
-      const isRemoved = await removeSchedule(temporal, trainRun);
-      say(
-        isRemoved
-          ? `Training run ${trainRun} has no schedule any more. A night under way goes on.`
-          : `Training run ${trainRun} had no schedule.`,
-      );
+      const has = (await removeSchedule(temporal, trainRun)) ? 'has no schedule any more' : 'had no schedule';
+      say(`Training run ${trainRun} ${has}. A night under way goes on.`);
       return EXIT.answered;
     }
     const isHeld = options.pause === true;
@@ -92,25 +85,6 @@ async function create(
       { cause: error },
     );
   }
-}
-
-/** Notes on the next times of a schedule: a clock change may skip a night or make it due twice. Needs a jitter below 12 h. */
-export function findOddities(
-  { next, timeZone }: Pick<NightSchedule, 'next' | 'timeZone'>,
-  cron: string,
-): string[] {
-  const isDaily = cron.trim().endsWith(' * * *');
-  return next.slice(1).flatMap((time, index) => {
-    const before = next[index]?.getTime() ?? 0;
-    const gap = time.getTime() - before;
-    const date = nightDate(time, timeZone);
-    if (gap < 12 * HOUR_MS && date === nightDate(new Date(before), timeZone)) {
-      return [`on ${date} it is due more than once; what is trained then is one night`];
-    }
-    if (!isDaily || gap < 36 * HOUR_MS) return [];
-    const missing = nightDate(new Date(before + gap / 2), timeZone);
-    return [`on ${missing} the clocks of ${timeZone} skip the time, and that night is left out`];
-  });
 }
 
 async function show(schedule: NightSchedule): Promise<ExitCode> {

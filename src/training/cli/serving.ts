@@ -1,9 +1,13 @@
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
+import { someOf } from '../../config/errors';
 import { describeConductor } from '../../config/notices';
+import { readPolicy } from '../../evaluation/methods/conductor';
+import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
 import type { TrainableConfig } from '../config/schema';
 import { pin, promote, rollback, type ServingChange } from '../policy/serving';
+import { checkpointsFolder } from '../store-keys';
 import { findTraining, type TrainOptions } from './session';
 
 // These commands need no server.
@@ -64,4 +68,22 @@ export function readCheckpoint(text: string, trainRun: string): CheckpointRef {
   throw new UsageError(
     `${JSON.stringify(text)} names no checkpoint: expected a cycle such as 40, or a name such as ${trainRun}/000040`,
   );
+}
+
+/** @throws UsageError for a method of an evaluation that names a checkpoint which the store does not know */
+export async function checkCheckpoints(store: Store, methods: readonly string[]): Promise<void> {
+  for (const method of methods) {
+    const [name, ...argument] = method.split(':');
+    const id = name === 'conductor' ? readPolicy(argument.join(':'))?.checkpoint : null;
+    const checkpoint = id == null ? null : readCheckpointId(id);
+    if (checkpoint === null) continue;
+    const folder = checkpointsFolder(checkpoint.trainRun);
+    const known = (await store.list(folder)).map((key) => key.slice(folder.length).replace(/\.json$/, ''));
+    if (known.includes(checkpoint.name)) continue;
+    const there =
+      known.length === 0 ? `none of training run ${checkpoint.trainRun}` : someOf(known.toSorted());
+    throw new UsageError(
+      `there is no checkpoint ${checkpointId(checkpoint)}: the store ${store.url} has ${there}`,
+    );
+  }
 }

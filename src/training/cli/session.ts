@@ -3,9 +3,8 @@ import { rootCause } from '@temporalio/common';
 import { isNotFound } from '../../client/steer';
 import { UsageError } from '../../cli/exit-code';
 import { type Session, type SessionOptions, withSession } from '../../cli/session';
-import { loadSettings, type WorkOptions } from '../../cli/load-settings';
-import { configuredKeys } from '../../encryption/key-ring';
-import { checkStore, openStore } from '../../store/open-store';
+import { loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
+import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { trainable } from './add-on';
 import { TrainingClient } from '../client/training-client';
@@ -37,7 +36,7 @@ export async function findTraining(options: TrainOptions): Promise<TrainingPlace
 
 export async function openConfigured(options: WorkOptions): Promise<Pick<TrainingPlace, 'config' | 'store'>> {
   const config = trainable(await loadSettings(options));
-  return { config, store: openStore(config.store, process.cwd(), { keys: configuredKeys(config) }) };
+  return { config, store: storeOf(config) };
 }
 
 export async function withTraining<Result>(

@@ -3,12 +3,12 @@ import { columnsOf, paintFor, print, toJson } from '../../cli/terminal';
 import { previewOf } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
-import { counted, describeSees } from '../../trace/describe';
+import { counted, describeSees, joinFacts } from '../../trace/describe';
 import { type Branch, drawTree, headLine, type Line, type Paint, PLAIN, plainLine } from '../../trace/lines';
 import { readCycle, readGroups } from '../client/read-runs';
 import { groupWorkflowId } from '../ids';
 import type { CycleMetrics, GroupRecord, Rollout } from '../records';
-import { meanOf } from '../../evaluation/statistics';
+import { groupBy, meanOf, tally } from '../../evaluation/statistics';
 import { percent, plain } from '../../evaluation/report/formats';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
@@ -43,17 +43,15 @@ interface ShownCycle {
 
 /** Everything, with long answers as they are. */
 async function renderJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
-  const whole: GroupRecord[] = [];
-  for (const group of groups) {
-    const rollouts = await Promise.all(
-      group.rollouts.map(async ({ answer, ...rollout }) => ({
-        ...rollout,
-        answer: answer === null ? null : await readText(store, answer),
-      })),
-    );
-    whole.push({ ...group, rollouts });
-  }
-  return toJson({ ...cycle, groups: whole });
+  const wholeRollout = async (rollout: Rollout): Promise<Rollout> => ({
+    ...rollout,
+    answer: rollout.answer && (await readText(store, rollout.answer)),
+  });
+  const wholeGroup = async (group: GroupRecord): Promise<GroupRecord> => ({
+    ...group,
+    rollouts: await Promise.all(group.rollouts.map(wholeRollout)),
+  });
+  return toJson({ ...cycle, groups: await Promise.all(groups.map(wholeGroup)) });
 }
 
 /** Answers and reasons shown of one plan; the JSON has all. */
@@ -74,17 +72,16 @@ export function renderCycle(
   return drawTree(root, columns).join('\n');
 }
 
-function sumUp(metrics: CycleMetrics): string {
-  const { rewardMean, rewardSpread, formatRate, planLength, workerTokens, usd, dropped, checkpoint } =
-    metrics;
-  return [
+function sumUp({ rewardMean, rewardSpread, formatRate, planLength, ...metrics }: CycleMetrics): string {
+  const { workerTokens, usd, dropped, checkpoint } = metrics;
+  return joinFacts(
     `checkpoint ${checkpoint}`,
     `reward ${plain(rewardMean)} ± ${plain(rewardSpread)}`,
     `${percent(formatRate)} plans`,
     `${plain(planLength)} ${planLength === 1 ? 'step' : 'steps'}`,
     `${plain(workerTokens)} tokens${usd === null ? '' : ` and $${plain(usd)}`} a rollout`,
-    ...(dropped === 0 ? [] : [`${counted(dropped, 'group')} dropped`]),
-  ].join(' · ');
+    dropped > 0 && `${counted(dropped, 'group')} dropped`,
+  );
 }
 
 function groupBranch(group: GroupRecord, paint: Paint): Branch {
@@ -116,22 +113,24 @@ function describeReward(rollouts: readonly Rollout[]): string {
     : `reward ${plain(mean)} (${plain(least)} to ${plain(most)})`;
 }
 
-function foldBranch({ reward, first, rollouts }: Fold, paint: Paint): Branch {
-  const facts = [
-    tally(rollouts.map(({ verdict }) => verdict))
-      .map(({ item, count }) => `${count} ${item}`)
-      .join(', '),
-    `rollouts ${describePlaces(rollouts.map(({ index }) => index))}`,
-  ];
+function foldBranch(rollouts: readonly [Rollout, ...Rollout[]], paint: Paint): Branch {
+  const reward = rewardOf(rollouts);
+  const verdicts = Object.entries(tally(rollouts.map(({ verdict }) => verdict)));
   const faults = new Set(rollouts.flatMap(({ invalidBecause }) => invalidBecause ?? []));
   return {
-    line: headLine(paint, `${rollouts.length} × ${reward === null ? 'no reward' : plain(reward)}`, facts),
+    line: headLine(paint, `${rollouts.length} × ${reward === null ? 'no reward' : plain(reward)}`, [
+      verdicts.map(([verdict, count]) => `${count} ${verdict}`).join(', '),
+    ]),
     notes: [
-      ...stepsOf(first),
+      ...stepsOf(rollouts[0]),
       ...answersOf(rollouts),
       ...[...faults].slice(0, MOST_ANSWERS).map((reason) => plainLine(`invalid because ${reason}`)),
     ],
   };
+}
+
+function rewardOf(rollouts: readonly Rollout[]): number | null {
+  return meanOf(rollouts.flatMap(({ reward }) => reward ?? []));
 }
 
 function stepsOf({ plan, problem }: Rollout): Line[] {
@@ -144,56 +143,24 @@ function stepsOf({ plan, problem }: Rollout): Line[] {
 }
 
 function answersOf(rollouts: readonly Rollout[]): Line[] {
-  const answers = tally(rollouts.flatMap(({ answer }) => answer ?? []));
-  const shown = answers.slice(0, MOST_ANSWERS).map(({ item, count }) => {
-    const times = count === 1 ? '' : ` (${count} times)`;
-    return plainLine(`→ ${previewOf(item)}${times}`);
-  });
-  const more = answers.length - MOST_ANSWERS;
-  return more > 0 ? [...shown, plainLine(`→ ${counted(more, 'other answer')}`)] : shown;
-}
-
-/** Rollouts of one group with the same plan, or without one for the same reason. */
-interface Fold {
-  readonly first: Rollout;
-  readonly rollouts: readonly Rollout[];
-  readonly reward: number | null;
+  const answers = Object.entries(
+    tally(rollouts.flatMap(({ answer }) => (answer === null ? [] : previewOf(answer)))),
+  );
+  const lines = answers
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([answer, count]) => plainLine(`→ ${answer}${count === 1 ? '' : ` (${count} times)`}`));
+  const more = lines.length - MOST_ANSWERS;
+  const rest = more > 0 ? [plainLine(`→ ${counted(more, 'other answer')}`)] : [];
+  return [...lines.slice(0, MOST_ANSWERS), ...rest];
 }
 
 /** Puts equal plans together, the best rewarded first: a trained policy writes the same plan many times. */
-function foldRollouts(all: readonly Rollout[]): Fold[] {
-  const same = new Map<string, Rollout[]>();
-  for (const rollout of all) {
-    const key = JSON.stringify([rollout.plan, rollout.problem]);
-    same.set(key, [...(same.get(key) ?? []), rollout]);
-  }
-  return [...same.values()]
-    .flatMap((rollouts) => {
-      const [first] = rollouts;
-      const reward = meanOf(rollouts.flatMap((rollout) => rollout.reward ?? []));
-      return first === undefined ? [] : { first, rollouts, reward };
-    })
+function foldRollouts(all: readonly Rollout[]): (readonly [Rollout, ...Rollout[]])[] {
+  const folds = [...groupBy(all, ({ plan, problem }) => JSON.stringify([plan, problem])).values()];
+  return folds
+    .flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others] as const]))
     .sort(
-      (a, b) => (b.reward ?? -Infinity) - (a.reward ?? -Infinity) || b.rollouts.length - a.rollouts.length,
+      (one, other) =>
+        (rewardOf(other) ?? -Infinity) - (rewardOf(one) ?? -Infinity) || other.length - one.length,
     );
-}
-
-function tally<Item>(items: readonly Item[]): { item: Item; count: number }[] {
-  const counts = new Map<string, { item: Item; count: number }>();
-  for (const item of items) {
-    const key = JSON.stringify(item);
-    counts.set(key, { item, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  return [...counts.values()].sort((a, b) => b.count - a.count);
-}
-
-/** Ascending numbers as people write them: `0, 2–5, 9`. */
-export function describePlaces(places: readonly number[]): string {
-  const spans: [number, number][] = [];
-  for (const place of places) {
-    const last = spans.at(-1);
-    if (last?.[1] === place - 1) last[1] = place;
-    else spans.push([place, place]);
-  }
-  return spans.map(([first, last]) => (first === last ? String(first) : `${first}–${last}`)).join(', ');
 }

@@ -1,23 +1,23 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption } from '../../cli/interruption';
-import { columnsOf, print, say, toJson } from '../../cli/terminal';
-import { follow } from '../../cli/view/follow';
+import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
+import { follow, lookAgain } from '../../cli/view/follow';
 import { type Frame, openView } from '../../cli/view/open-view';
-import { describeUsd, joinFacts } from '../../trace/describe';
-import { type Paint, widthOf, wrap } from '../../trace/lines';
+import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
+import { type Paint, wrap, wrapFacts } from '../../trace/lines';
+import { meanOfAll } from '../../evaluation/statistics';
 import { checkpointId, nightWorkflowId } from '../ids';
-import { readNights } from '../client/read-runs';
+import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
 import { findSchedule } from '../client/schedule';
 import { readServing } from '../policy/serving';
 import type { NightProgress } from '../contract';
-import { describeRewards, renderNights } from './list';
 import { describeSchedule } from './schedule';
 import { describePlanner } from './serving';
 import { describeMissing, findMissing } from './night-parts';
 import {
+  chooseRun,
   findSetback,
-  LOOK_MS,
+  openConfigured,
   type TrainingSession,
   type TrainOptions,
   whyFailed,
@@ -57,62 +57,50 @@ async function followNight(session: TrainingSession, interruption: AbortSignal):
       return line === known ? [] : [line];
     },
   });
-  try {
-    const followed = { states: progressOf(session), show: view.show };
-    const seen = await follow(session, nightWorkflowId(trainRun), interruption, followed);
-    if (seen !== null) return EXIT.answered;
-  } finally {
-    view.close();
-  }
+  const states = lookAgain(async () => {
+    const [progress, setback] = await Promise.all([
+      session.training.progress(trainRun),
+      findSetback(session, nightWorkflowId(trainRun)),
+    ]);
+    return progress && { ...progress, warning: setback ?? progress.warning };
+  });
+  const seen = await follow(session, nightWorkflowId(trainRun), interruption, { states, view });
+  if (seen !== null) return EXIT.answered;
   say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
   return EXIT.interrupted;
 }
 
-/** Looks at a night again and again, until it has ended. */
-async function* progressOf(session: TrainingSession): AsyncGenerator<NightProgress> {
-  const { training, trainRun } = session;
-  for (;;) {
-    const [progress, setback] = await Promise.all([
-      training.progress(trainRun),
-      findSetback(session, nightWorkflowId(trainRun)),
-    ]);
-    if (progress === null) return;
-    yield { ...progress, warning: setback ?? progress.warning };
-    await pause(LOOK_MS, undefined, { ref: false });
-  }
-}
-
 async function describeRest({ config, store, trainRun, temporal }: TrainingSession): Promise<string> {
-  const [nights, schedule, { serving, pinned, reason }] = await Promise.all([
+  const [nights, schedule, { serving, pinned, reason }, failure] = await Promise.all([
     readNights(store, trainRun),
     findSchedule(temporal, trainRun),
     readServing(store),
+    whyFailed(temporal, trainRun),
   ]);
-  const failure = await whyFailed(temporal, trainRun);
   const latest = nights.slice(-1);
   const served = serving === null ? 'no checkpoint' : checkpointId(serving);
+  const facts = {
+    failed: failure,
+    // A gate's reason says by itself what serves.
+    serving:
+      pinned || !reason.startsWith(served) ? `${served}${pinned ? ', pinned' : ''}: ${reason}` : reason,
+    plans: describePlanner(config, serving),
+    schedule: schedule === null ? 'none' : describeSchedule(schedule),
+  };
   return [
     latest.length === 0 ? `No night of ${trainRun} has started yet.` : renderNights(latest),
-    ...(failure === null ? [] : labelled('failed', failure)),
-    ...labelled('serving', describeServing(served, pinned, reason)),
-    ...labelled('plans', describePlanner(config, serving)),
-    ...labelled('schedule', schedule === null ? 'none' : describeSchedule(schedule)),
+    ...Object.entries(facts).flatMap(([label, text]) => labelled(label, text)),
   ].join('\n');
-}
-
-/** A gate's reason says by itself what serves. */
-function describeServing(served: string, pinned: boolean, reason: string): string {
-  return pinned || !reason.startsWith(served) ? `${served}${pinned ? ', pinned' : ''}: ${reason}` : reason;
 }
 
 const LABEL_COLUMNS = 9;
 
-function labelled(label: string, text: string): string[] {
-  const lines = wrap([text], (columnsOf(process.stdout) ?? Infinity) - LABEL_COLUMNS);
+function labelled(label: string, text: string | null): string[] {
+  const columns = (columnsOf(process.stdout) ?? Infinity) - LABEL_COLUMNS;
+  const lines = text === null ? [] : wrap([text], columns);
   return lines.map((line, index) => (index === 0 ? label : '').padEnd(LABEL_COLUMNS) + line);
 }
 
-const BAR_COLUMNS = 32;
 const CURVE_COLUMNS = 48;
 /** Columns beside the curve: `reward`, the first and the last. */
 const CURVE_FRAME = 24;
@@ -122,28 +110,20 @@ export function drawNight(
   progress: NightProgress,
   { paint, columns, now }: Omit<Frame, 'spinner'>,
 ): string[] {
-  const { trainRun, night, status, warning, rewards, best } = progress;
+  const { trainRun, night, status, phase, warning, rewards, best, done, cycles } = progress;
+  // A night that is not open yet has claimed none.
+  const claimed =
+    cycles.first > 0 &&
+    `${done < cycles.first ? '' : `cycle ${done} done of `}cycles ${cycles.first} to ${cycles.last}`;
   const curve = describeRewards(rewards, Math.min(CURVE_COLUMNS, Math.max(1, columns - CURVE_FRAME)));
-  const held = best === null ? [] : [`best held out ${best.heldOut.toFixed(3)}: ${best.checkpoint}`];
-  const facts = curve === null ? [] : wrap([curve, ...held], columns, '  ');
+  const held = best && `best held out ${best.heldOut.toFixed(3)}: ${best.checkpoint}`;
   return [
-    ...wrap([`${trainRun} · night ${night} · ${status}`], columns).map(paint.strong),
-    ...drawCycles(progress, columns, paint),
-    ...facts.map((line) => line.replace(/[▁-█]+/g, paint.busy)),
-    ...wrap(describeSums(progress, now), columns, ' · ').map(paint.faint),
+    ...wrapFacts([trainRun, `night ${night}`, status], columns).map(paint.strong),
+    ...wrapFacts([claimed, phase], columns),
+    ...wrapFacts([curve, held], columns).map((line) => line.replace(/[▁-█]+/g, paint.busy)),
+    ...wrapFacts(describeSums(progress, now), columns).map(paint.faint),
     ...(warning === null ? [] : wrap([warning], columns).map(paint.bad)),
   ];
-}
-
-function drawCycles({ cycles, done, phase }: NightProgress, columns: number, paint: Paint): string[] {
-  const { first, last } = cycles;
-  // A night that is not open yet has claimed none.
-  const claimed = first > 0 && last >= first ? last - first + 1 : 0;
-  const full = claimed === 0 ? 0 : Math.round(((done - first + 1) / claimed) * BAR_COLUMNS);
-  const bar = paint.good('█'.repeat(full)) + paint.faint('░'.repeat(BAR_COLUMNS - full));
-  const span = `${done < first ? '' : `cycle ${done} done of `}cycles ${first} to ${last} · `;
-  const words = `${claimed === 0 ? '' : span}${phase}`;
-  return BAR_COLUMNS + 1 + widthOf(words) <= columns ? [`${bar} ${words}`] : [bar, ...wrap([words], columns)];
 }
 
 function describeSums(progress: NightProgress, now: number): string[] {
@@ -153,10 +133,8 @@ function describeSums(progress: NightProgress, now: number): string[] {
   const isKnown = status === 'running' && rewards.length > 0 && left > 0;
   return [
     `${describeUsd(spentNanoUsd / 1e9)} spent`,
-    `${describeHours(elapsed)} so far`,
-    ...(isKnown
-      ? [`${describeHours((elapsed / rewards.length) * left).replace(/^(?=\d)/, 'about ')} to go`]
-      : []),
+    `${describeAge(elapsed)} so far`,
+    ...(isKnown ? [`about ${describeAge((elapsed / rewards.length) * left)} to go`] : []),
   ];
 }
 
@@ -165,9 +143,96 @@ function describeProgress({ night, status, phase, done, rewards, warning }: Nigh
   return joinFacts(`night ${night}`, status, phase, `cycle ${done} done`, `reward ${reward}`, warning);
 }
 
-/** `under a minute`, `14 min`, `3 h 5 min`. */
-export function describeHours(milliseconds: number): string {
-  const minutes = Math.round(milliseconds / 60_000);
-  if (minutes < 1) return 'under a minute';
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+export async function listNights(options: TrainOptions): Promise<ExitCode> {
+  const { run, json = false } = options;
+  const { store } = await openConfigured(options);
+  const names = run === undefined ? await listTrainRuns(store) : [chooseRun(run)];
+  const runs = await Promise.all(
+    names.map(async (name) => ({ trainRun: name, nights: await readNights(store, name) })),
+  );
+  if (json) await print(toJson(runs));
+  else if (runs.every(({ nights }) => nights.length === 0)) say(`No night was trained in ${store.url}.`);
+  else {
+    const { strong } = paintFor(process.stdout);
+    const shown = runs.map(({ trainRun, nights }) => `${strong(trainRun)}\n${renderNights(nights)}`);
+    await print(shown.join('\n\n'), { painted: true });
+  }
+  return EXIT.answered;
+}
+
+const LISTED_CURVE_COLUMNS = 24;
+
+/** Nights for a terminal: of each the cycles, the rewards, and below them the gate's decision. */
+function renderNights(nights: readonly TrainedNight[]): string {
+  const paint = paintFor(process.stdout);
+  const columns = columnsOf(process.stdout) ?? Infinity;
+  return nights.flatMap((night) => drawTrained(night, { paint, columns })).join('\n');
+}
+
+/** A night that is over, a string a line: whatever is too long for one goes on below. */
+export function drawTrained(
+  night: TrainedNight,
+  { paint, columns }: { readonly paint: Paint; readonly columns: number },
+): string[] {
+  const { date, decision, cycles } = night;
+  const collapse = cycles.at(-1)?.collapse ?? null;
+  const [head = '', ...more] = wrapFacts([`${date} ${cyclesOf(night)}`, ...rewardsOf(night)], columns - 2);
+  const below = [
+    ...more,
+    ...(decision === null ? [] : wrap([decision], columns - 2).map(paint.faint)),
+    ...(collapse === null ? [] : wrap([collapse], columns - 2).map(paint.bad)),
+  ];
+  return [paint.strong(date) + head.slice(date.length), ...below.map((line) => `  ${line}`)].map((line) =>
+    line.replace(/[▁-█]+/g, paint.busy),
+  );
+}
+
+function cyclesOf({ first, last, done, closedAt }: TrainedNight): string {
+  return counted(done - first + 1, 'cycle') + (closedAt === null ? ` of ${last - first + 1}, not over` : '');
+}
+
+/** The curve of the rewards, with the first and the last; null without any. */
+export function describeRewards(rewards: readonly number[], columns: number): string | null {
+  const [first] = rewards;
+  const latest = rewards.at(-1);
+  if (first === undefined || latest === undefined) return null;
+  if (rewards.length === 1) return `reward ${first.toFixed(3)}`;
+  return `reward ${sparkline(rewards, columns)} ${first.toFixed(3)} → ${latest.toFixed(3)}`;
+}
+
+function rewardsOf({ cycles, checkpoint }: TrainedNight): (string | null)[] {
+  const means = cycles.map(({ rewardMean }) => rewardMean);
+  const rewards = describeRewards(means, LISTED_CURVE_COLUMNS);
+  if (rewards === null) return [];
+  const heldOut = cycles.flatMap((cycle) => cycle.heldOut ?? []).at(-1);
+  // The mean of a rollout; what a night spent in all is in the ledger.
+  const usd = meanOfAll(cycles.map((cycle) => cycle.usd));
+  return [
+    rewards,
+    heldOut === undefined ? null : `held out ${heldOut.toFixed(3)}`,
+    usd === null ? 'cost unknown' : `${describeUsd(usd)} a rollout`,
+    checkpoint && checkpointId(checkpoint),
+  ];
+}
+
+const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
+
+/** Smallest range of the chart: chance must not look like a rise or a fall. */
+const LEAST_RANGE = 0.05;
+
+/** Numbers as a line of small bars; of more numbers than columns, each bar is the mean of some in a row. */
+export function sparkline(values: readonly number[], columns: number): string {
+  const count = Math.min(values.length, Math.max(0, columns));
+  const bound = (place: number): number => Math.floor((place * values.length) / count);
+  const means = Array.from({ length: count }, (_, place) => {
+    const part = values.slice(bound(place), bound(place + 1));
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+  const least = Math.min(...means);
+  const most = Math.max(...means);
+  const range = Math.max(LEAST_RANGE, most - least);
+  return means
+    .map((value) => (value - (least + most) / 2) / range + 0.5)
+    .map((height) => BARS[Math.min(BARS.length - 1, Math.floor(height * BARS.length))] ?? BARS[0])
+    .join('');
 }

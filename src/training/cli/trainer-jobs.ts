@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
-import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
-import { watchForMissingWorker } from '../../cli/queues';
+import { listenForInterruption } from '../../cli/interruption';
 import { print, say } from '../../cli/terminal';
+import { follow, lookAgain } from '../../cli/view/follow';
+import { openView } from '../../cli/view/open-view';
 import { isPolled } from '../../client/pollers';
 import { reasonOf } from '../../reason-of';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
+import { wrap } from '../../trace/lines';
 import { openSealed } from '../artifacts';
 import { askForWarmStart, type Example } from '../activities/first-checkpoint';
 import { readRows } from '../activities/questions';
@@ -21,7 +23,6 @@ import { readCheckpoint } from './serving';
 import {
   chooseRun,
   findSetback,
-  LOOK_MS,
   SEE_LIST,
   type TrainingSession,
   type TrainOptions,
@@ -54,36 +55,29 @@ export function exportCheckpoint(
 }
 
 /** @returns undefined when the person interrupted the wait: the job goes on */
-async function awaitJob<Result>(
+async function awaitJob<Result extends object>(
   session: TrainingSession,
   job: TrainerJob<Result>,
   what: string,
   trainerQueue: string,
 ): Promise<Result | undefined> {
-  const { temporal, server } = session;
   const interruption = listenForInterruption();
-  say(`${what}: workflow ${job.id}`);
-  if (!(await isPolled(temporal, trainerQueue, 'activities'))) {
+  if (!(await isPolled(session.temporal, trainerQueue, 'activities'))) {
     say(
-      `No trainer listens on task queue ${trainerQueue} of ${server.address}: start one, see docs/training.md. ` +
+      `No trainer listens on task queue ${trainerQueue} of ${session.server.address}: start one, see docs/training.md. ` +
         'This command waits for it.',
     );
   }
-  let told: string | null = null;
-  const tell = async (): Promise<void> => {
-    const setback = await findSetback(session, job.id);
-    if (setback !== null && setback !== told) say(setback);
-    told = setback;
-  };
-  // A look that fails is left out: the job's own end tells more.
-  const looks = setInterval(() => void tell().catch(() => undefined), LOOK_MS);
-  const stopLooking = watchForMissingWorker(session, job.id);
-  const result = await unlessInterrupted(interruption, job.result()).finally(() => {
-    clearInterval(looks);
-    stopLooking();
+  const view = openView<string>(process.stderr, {
+    draw: (line, { columns }) => wrap([line], columns),
+    tell: (before, line) => (line === before ? [] : [line]),
   });
-  if (result === undefined) say('It goes on without this command; the same command waits for it again.');
-  return result;
+  const under = `${what}: workflow ${job.id}`;
+  const states = lookAgain(async () => (await findSetback(session, job.id)) ?? under);
+  const result = await follow(session, job.id, interruption, { states, view, aside: job.result() });
+  if (result !== null && result !== undefined && typeof result !== 'string') return result;
+  say('It goes on without this command; the same command waits for it again.');
+  return undefined;
 }
 
 interface WarmStartOptions extends TrainOptions {
@@ -132,11 +126,8 @@ async function gatherExamples(
   }
   const imitated = fromTraces === true ? trainRun : chooseRun(fromTraces);
   const { examples, unfit } = await examplesOfRun(imitated, asked);
-  if (unfit > 0) {
-    say(
-      `Left out: ${counted(unfit, 'right answer')} of ${imitated} by plans that this pool could not carry out.`,
-    );
-  }
+  if (unfit > 0)
+    say(`Left out: ${counted(unfit, 'right answer')} by plans that this pool could not carry out.`);
   if (examples.length > 0) return examples;
   throw new UsageError(
     `training run ${imitated} has no plan in the store ${asked.store.url} whose answer was right: ${SEE_LIST}`,
@@ -144,16 +135,16 @@ async function gatherExamples(
 }
 
 async function readExampleFile(file: string, asked: AskedHow): Promise<Example[]> {
-  const examples: Example[] = [];
-  for (const { value, place } of await readRows(file, exampleRowSchema)) {
-    try {
-      examples.push(await writeExample(value, asked));
-    } catch (error) {
-      const reason = reasonOf(error);
-      throw new UsageError(`${place}: ${reason}`, { cause: error });
-    }
-  }
-  return examples;
+  const rows = await readRows(file, exampleRowSchema);
+  return Promise.all(
+    rows.map(async ({ value, place }) => {
+      try {
+        return await writeExample(value, asked);
+      } catch (error) {
+        throw new UsageError(`${place}: ${reasonOf(error)}`, { cause: error });
+      }
+    }),
+  );
 }
 
 /** A training run that has learned something goes on from that, unless a night is started otherwise. */

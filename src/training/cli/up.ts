@@ -1,23 +1,23 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
-import { DRAIN_MS, type Part, serveHere } from '../../cli/commands/serve';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { DRAIN_MS, serveHere } from '../../cli/commands/serve';
+import { type ExitCode, UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
-import { FOLDER, loadSettings, type WorkOptions } from '../../cli/load-settings';
-import { supervise, type Supervised } from '../../cli/supervise';
+import { loadSettings, type WorkOptions } from '../../cli/load-settings';
+import type { Supervised } from '../../cli/supervise';
 import { say } from '../../cli/terminal';
+import { FOLDER } from '../../cli/trust';
 import { readStoreUrl } from '../../config/store-url';
 import { holderOf, lockFile } from '../../local/file-lock';
-import { startProgram } from '../../start-program';
+import { cacheFolder } from '../../local/python-package';
+import { findProgram, startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
-import type { TrainableConfig, TrainingConfig } from '../config/schema';
+import type { TrainingConfig } from '../config/schema';
 import { trainable } from './add-on';
 import { askHealth } from './night-parts';
-import { findTrainer, type TrainerCommand, type TrainerProgram } from './trainer-program';
 import { LOOK_MS } from './session';
 
 type FindProgram = (program: TrainerProgram) => TrainerCommand;
@@ -29,7 +29,7 @@ type FindProgram = (program: TrainerProgram) => TrainerCommand;
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
   const config = trainable(await loadSettings(options));
   const training = trainingOf(config);
-  checkFiles(training);
+  requireBase(training);
   const program = findTrainer();
   const path = join(FOLDER, 'train-up.lock');
   const held = await lockFile(path);
@@ -40,34 +40,28 @@ export async function trainUp(options: WorkOptions): Promise<ExitCode> {
     );
   }
   try {
-    const policies = await policiesOf(config, training, program);
-    return await serveHere(options, (session) => {
+    const policies = await policiesOf(training, program);
+    return await serveHere(options, 'train up', (session) => {
       say('Waiting for the worker and for Python, whose libraries take some seconds to load …');
-      return [trainerPart(session, training, program), policies];
+      return [trainerOf(session, training, program), ...policies];
     });
   } finally {
     await held.close();
   }
 }
 
-/** Warns of missing files, which would stop the first night. */
-function checkFiles({ base, data }: TrainingConfig): void {
-  if (base.kind === 'folder' && !existsSync(base.path)) {
-    throw new UsageError(
-      `training.base.path is ${base.path}, and there is no such folder: put a model of the Hugging Face hub there, ` +
-        `e.g. with "hf download NAME --local-dir ${base.path}", or name its folder`,
-    );
-  }
-  for (const [key, file] of Object.entries(data)) {
-    if (!existsSync(file))
-      say(`training.data.${key} is ${file}, which is not there: no night can begin before it is.`);
-  }
+function requireBase({ base }: TrainingConfig): void {
+  if (base.kind !== 'folder' || existsSync(base.path)) return;
+  throw new UsageError(
+    `training.base.path is ${base.path}, and there is no such folder: put a model of the Hugging Face hub there, ` +
+      `e.g. with "hf download NAME --local-dir ${base.path}", or name its folder`,
+  );
 }
 
 /** Folder of exports, below the one that commands run in. */
 const EXPORTS = 'exported';
 
-function trainerPart(session: Session, training: TrainingConfig, find: FindProgram): Part {
+function trainerOf(session: Session, training: TrainingConfig, find: FindProgram): Supervised {
   const { config, server } = session;
   const { command, env } = find('worker');
   const { base, checkpoints, policy, trainer } = training;
@@ -86,15 +80,11 @@ function trainerPart(session: Session, training: TrainingConfig, find: FindProgr
     ...(config.encryption?.strict === true ? ['--encryption-strict'] : []),
     '--end-with-stdin',
   ];
-  const program = programOf('trainer', [...command, ...args], {
+  const line = `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`;
+  return programOf('trainer', line, [...command, ...args], {
     ...computingEnv(env, training),
     ...(server.embedded && { TEMPORAL_ADDRESS: server.address }),
   });
-  const line = `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`;
-  return (stop, sayReady) =>
-    supervise(program, 'train up', stop, () => {
-      sayReady(line);
-    });
 }
 
 /**
@@ -103,6 +93,7 @@ function trainerPart(session: Session, training: TrainingConfig, find: FindProgr
  */
 function programOf(
   name: string,
+  line: string,
   [file, ...args]: readonly [string, ...string[]],
   env: NodeJS.ProcessEnv,
 ): Supervised {
@@ -113,7 +104,7 @@ function programOf(
     if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', sayReady);
     return child;
   };
-  return { name, start };
+  return { name, line, start };
 }
 
 /** Batches and checkpoints, and where those lie ready: trainer and policy server share the folder. */
@@ -127,48 +118,89 @@ function computingEnv(env: NodeJS.ProcessEnv, { trainer }: TrainingConfig): Node
   return trainer.device === 'cpu' ? { OMP_NUM_THREADS: '1', ...env } : env;
 }
 
-/** The policy server that is given, or where it would be on this machine and nothing answers, one of ours for CPUs. */
-async function policiesOf(
-  config: TrainableConfig,
-  training: TrainingConfig,
-  find: FindProgram,
-): Promise<Part> {
+/** A policy server of ours for CPUs, where the configured one would be on this machine and nothing answers there. */
+async function policiesOf(training: TrainingConfig, find: FindProgram): Promise<Supervised[]> {
   const { baseUrl } = training.policy;
   const { hostname, port } = new URL(baseUrl);
   const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
-  if (!isHere || training.trainer.device !== 'cpu' || (await answers(baseUrl))) return givenPolicies(baseUrl);
+  const answers = (await askHealth(baseUrl, LOOK_MS))?.ok === true;
+  if (answers || !isHere || training.trainer.device !== 'cpu') {
+    const missing = answers ? '' : ', where nothing answers yet: start vLLM there, see docs/training.md';
+    say(`Policies    ${baseUrl}, a server that was started elsewhere${missing}`);
+    return [];
+  }
   const { command, env } = find('policy-server');
   const address = ['--host', hostname, '--port', port === '' ? '80' : port];
-  const program = programOf(
-    'policy server',
-    [...command, ...address, ...placeOptions(training), '--end-with-stdin'],
-    computingEnv(env, training),
-  );
-  return (stop, sayReady) =>
-    supervise(program, 'train up', stop, () => {
-      sayReady(`Policies    ${baseUrl}, on this machine's processor`);
+  const args = [...command, ...address, ...placeOptions(training), '--end-with-stdin'] as const;
+  const line = `Policies    ${baseUrl}, on this machine's processor`;
+  return [programOf('policy server', line, args, computingEnv(env, training))];
+}
+
+/** The trainer's Python programs that a night needs. */
+type TrainerProgram = 'worker' | 'policy-server';
+
+/** How a program of the trainer is run here, without its options. */
+interface TrainerCommand {
+  readonly command: readonly [string, ...string[]];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const PACKAGE = 'temporal-conductor-trainer';
+
+/** In a checkout of the repository; the npm package has no such folder. */
+const SOURCES = resolve(__dirname, '../../../trainer');
+
+/**
+ * Finds the trainer: the Python that `TRAINER_PYTHON` names, the script of the installed package, or the sources of this
+ * repository with the environment that `scripts/prepare-trainer.mjs` makes.
+ *
+ * @throws UsageError that names the command to install it with
+ */
+function findTrainer(): FindProgram {
+  const { env } = process;
+  const hasSources = existsSync(join(SOURCES, 'requirements.lock'));
+  const chosen = env.TRAINER_PYTHON === '' ? undefined : env.TRAINER_PYTHON;
+  const script = chosen === undefined ? findScript(env) : null;
+  if (script !== null) return (program) => ({ command: [script, program], env: withModules(env) });
+  const python = chosen ?? (hasSources ? join(trainerEnvironment(env), 'bin', 'python') : '');
+  if (isAbsolute(python) && existsSync(python)) {
+    return (program) => ({
+      command: [python, '-m', `conductor_trainer.${program.replace('-', '_')}`],
+      env: withModules(env, hasSources ? join(SOURCES, 'src') : undefined),
     });
+  }
+  if (chosen !== undefined) {
+    throw new UsageError(
+      `TRAINER_PYTHON is ${chosen}, which is no absolute path of a file that is there: correct it, or unset it`,
+    );
+  }
+  const remedy = hasSources
+    ? `make its Python environment with "node ${resolve(SOURCES, '../scripts/prepare-trainer.mjs')}" (5 GB, once)`
+    : `install the Python package ${PACKAGE} into an environment, and put that on the PATH (see trainer/README.md)`;
+  throw new UsageError(`the trainer is not installed: ${remedy}`);
 }
 
-function givenPolicies(baseUrl: string): Part {
-  return async (stop, sayReady) => {
-    for (let look = 1; !stop.aborted && !(await answers(baseUrl)); look += 1) {
-      if (look === 1) {
-        say(
-          `Waiting for the policy server at ${baseUrl} (training.policy.baseUrl), where nothing answers: ` +
-            'start vLLM there, see docs/training.md, or name another …',
-        );
-      }
-      await pause(LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
-    }
-    if (!stop.aborted) {
-      sayReady(`Policies    ${baseUrl}, a server that was started elsewhere`);
-      await once(stop, 'abort');
-    }
-    return EXIT.answered;
-  };
+/**
+ * The user's environment, in which Python and the processes it starts load no module of the current folder, which may be a
+ * stranger's: an empty or relative entry of PYTHONPATH would mean it. Isolated, they would not find the sources either.
+ */
+function withModules(env: NodeJS.ProcessEnv, sources?: string): NodeJS.ProcessEnv {
+  const own = (env.PYTHONPATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter);
+  const PYTHONPATH = sources ?? (own === '' ? undefined : own);
+  return { ...env, PYTHONSAFEPATH: '1', PYTHONHOME: undefined, PYTHONPATH };
 }
 
-async function answers(baseUrl: string): Promise<boolean> {
-  return (await askHealth(baseUrl, LOOK_MS))?.ok === true;
+/** Where the environment for these sources lies, once it is made: it serves every checkout that has the same locks. */
+function trainerEnvironment(env: NodeJS.ProcessEnv): string {
+  const hash = createHash('sha256');
+  for (const lock of ['requirements.lock', 'requirements-dev.lock']) {
+    hash.update(readFileSync(join(SOURCES, lock)));
+  }
+  return join(cacheFolder(env), `trainer-${hash.digest('hex').slice(0, 12)}`);
+}
+
+function findScript(env: NodeJS.ProcessEnv): string | null {
+  const environment = env.VIRTUAL_ENV ?? '';
+  const PATH = join(environment, process.platform === 'win32' ? 'Scripts' : 'bin');
+  return (environment === '' ? null : findProgram(PACKAGE, { PATH })) ?? findProgram(PACKAGE, env);
 }

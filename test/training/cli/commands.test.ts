@@ -103,11 +103,15 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
     answer: 4,
     grader: 'number',
   }));
-  await folder.write('held-out.jsonl', toJsonLines(rows));
+  await folder.write('train.jsonl', toJsonLines(rows));
+  await folder.write(
+    'held-out.jsonl',
+    toJsonLines(rows.map((row) => ({ ...row, id: `h${row.id}`, question: `And ${row.id}?` }))),
+  );
   const begun = await train('start', '--date', '2026-11-21', '--cycles', '2');
   expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
   expect(begun.stderr).toMatch(
-    /^Note: 20 held-out questions are few: .* 0\.05 takes about 400 questions\.\n/,
+    /^Note: Questions: 20 held-out questions are few: .* 0\.05 takes about 400 questions\.\n/m,
   );
   expect(begun.stderr).toMatch(/No worker polls task queue .* Start one with: temporal-conductor worker\n/);
   expect(begun.stderr).toMatch(/^Missing: Trainer: none listens on task queue .*: start it with /m);

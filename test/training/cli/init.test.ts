@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readTrainableFile } from '../../../src/training/config/load';
 import { readQuestions } from '../../../src/training/activities/questions';
-import { type Ended, runCommand, startCommand } from '../../cli/command';
-import { type Folder, makeFolder } from '../../cli/folder';
+import type { Ended } from '../../cli/command';
+import { useFolder } from '../../cli/stage';
 
 // Formatted as nobody's tool would.
 const OWN = `# Our pool.
@@ -16,32 +16,21 @@ workers:
 
 # The end.`;
 
-let folder: Folder;
+const stage = useFolder({ OPENAI_API_KEY: 'unused' });
 
-beforeEach(async () => {
-  folder = await makeFolder();
-});
-
-afterEach(() => folder.remove());
-
-const at = (file: string): string => join(folder.path, file);
+const at = (file: string): string => join(stage.folder.path, file);
 const read = (file: string): Promise<string> => readFile(at(file), 'utf8');
 
-function init(...args: string[]): Promise<Ended> {
-  return runCommand(['train', 'init', ...args], {
-    cwd: folder.path,
-    env: { OPENAI_API_KEY: 'unused' },
-  });
-}
+const init = (...args: string[]): Promise<Ended> => stage.run('train', 'init', ...args);
 
 test('a whole section is written below the own lines, which keep every character', async () => {
-  await folder.write('conductor.yaml', OWN);
+  await stage.folder.write('conductor.yaml', OWN);
   const { code, stderr } = await init('--profile', 'smollm2-cpu', '--run', 'sums', '--base', 'models/own');
   expect(code).toBe(0);
   const text = await read('conductor.yaml');
   expect(text.startsWith(`${OWN}\n\ntraining:\n  profile: smollm2-cpu # `)).toBe(true);
   for (const line of text.slice(OWN.length).trim().split('\n')) expect(stderr).toContain(line);
-  expect(stderr).toMatch(/Not there yet: questions\.jsonl, held-out\.jsonl[^]*Not there yet: models\/own/);
+  expect(stderr).toMatch(/Not there yet: questions\.jsonl and held-out\.jsonl[^]*Not there yet: models\/own/);
   expect(readTrainableFile(at('conductor.yaml')).training).toMatchObject({
     run: 'sums',
     data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
@@ -54,13 +43,13 @@ test('a whole section is written below the own lines, which keep every character
 
 test('a section that is there is never touched, and a wrong answer changes nothing', async () => {
   const own = `${OWN}\ntraining: { profile: paper }\n`;
-  await folder.write('conductor.yaml', own);
+  await stage.folder.write('conductor.yaml', own);
   expect(await init()).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('conductor.yaml:10:1: there is a section "training:" already') as string,
   });
   expect(await read('conductor.yaml')).toBe(own);
-  await folder.write('conductor.yaml', OWN);
+  await stage.folder.write('conductor.yaml', OWN);
   expect(await init('--policy-server', 'nowhere')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(
@@ -78,27 +67,9 @@ test('a section that is there is never touched, and a wrong answer changes nothi
   expect(await read('conductor.yaml')).toBe(OWN);
 });
 
-test('a configuration that is no block is written anew, with its comments', async () => {
-  await folder.write(
-    'conductor.yaml',
-    `{ # ours
-      conductor: { provider: openai, model: boss }, workers: [{ id: a, provider: openai, model: a }] }\n`,
-  );
-  expect(await init()).toMatchObject({ code: 0 });
-  expect(await read('conductor.yaml')).toContain('# ours');
-  expect(readTrainableFile(at('conductor.yaml'))).toMatchObject({
-    conductor: { model: 'boss' },
-    training: { profile: 'cpu-demo' },
-  });
-});
-
 test('a newcomer with nothing is asked, and has a pool and questions then', async () => {
-  await folder.write('mine.jsonl', 'my own\n');
-  const asked = startCommand(['train', 'init'], {
-    cwd: folder.path,
-    env: { OPENAI_API_KEY: 'unused' },
-    terminal: true,
-  });
+  await stage.folder.write('mine.jsonl', 'my own\n');
+  const asked = stage.start(['train', 'init'], { terminal: true });
   const answers: [RegExp, string][] = [
     [/cpu-demo +A tiny policy on the processor of any machine[^]*Profile \[cpu-demo\]/, ''],
     [/to learn from \[questions\.jsonl\]/, ''],
@@ -114,9 +85,7 @@ test('a newcomer with nothing is asked, and has a pool and questions then', asyn
   }
   expect(await asked.ended).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(
-      /Wrote questions\.jsonl: 60[^]*mine\.jsonl is there already, and stays/,
-    ) as string,
+    stdout: expect.stringContaining('Wrote questions.jsonl: 60') as string,
   });
   expect(await read('mine.jsonl')).toBe('my own\n');
   expect(readTrainableFile(at('conductor.yaml'))).toMatchObject({

@@ -1,7 +1,6 @@
 import { type ScheduleDescription, ScheduleOverlapPolicy } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time';
-import { findOddities } from '../../../src/training/cli/schedule';
 import { findSchedule, removeSchedule, scheduleNights } from '../../../src/training/client/schedule';
 import { nightDate, nightWorkflowId, scheduleIdOf } from '../../../src/training/ids';
 import { until } from '../../support/until';
@@ -100,13 +99,11 @@ test('an hour that comes twice is due twice, and both times it is the same night
 // What the server makes of clock changes is seen without waiting for one. East of Greenwich it is due twice in the hour
 // before the one that is repeated; that changes nothing, since all times of a day are the same night.
 test.each([
-  { timeZone: 'Europe/Berlin', cron: '30 2 * * *', skipped: '2027-03-28', repeated: null },
-  { timeZone: 'America/New_York', cron: '30 1 * * *', skipped: null, repeated: '2026-11-01' },
-  { timeZone: 'America/New_York', cron: '30 2 * * *', skipped: '2027-03-14', repeated: null },
-  { timeZone: 'Europe/Berlin', cron: '30 1 * * *', skipped: null, repeated: '2026-10-25' },
-  { timeZone: 'Europe/Berlin', cron: '30 3 * * *', skipped: null, repeated: null },
-])('$cron in $timeZone: every day but a skipped one is one night', async (clocks) => {
-  const { timeZone, cron, skipped, repeated } = clocks;
+  { timeZone: 'Europe/Berlin', cron: '30 2 * * *', skipped: ['2027-03-28'] },
+  { timeZone: 'America/New_York', cron: '30 1 * * *', skipped: [] },
+  { timeZone: 'America/New_York', cron: '30 2 * * *', skipped: ['2027-03-14'] },
+  { timeZone: 'Europe/Berlin', cron: '30 1 * * *', skipped: [] },
+])('$cron in $timeZone: every day but a skipped one is one night', async ({ timeZone, cron, skipped }) => {
   const from = Date.parse('2026-10-01T00:00:00Z');
   const until = Date.parse('2027-04-30T00:00:00Z');
   await schedule({ cron, timeZone });
@@ -116,13 +113,7 @@ test.each([
   const days = Array.from({ length: 208 }, (_, day) =>
     nightDate(new Date(from + (day + 1.5) * DAY_MS), timeZone),
   );
-  expect(days.filter((day) => !nights.has(day))).toEqual(skipped === null ? [] : [skipped]);
-
-  const said = findOddities({ next: due, timeZone }, cron).map((oddity) => oddity.split(/[;,]/)[0]);
-  expect(said).toEqual([
-    ...(repeated === null ? [] : [`on ${repeated} it is due more than once`]),
-    ...(skipped === null ? [] : [`on ${skipped} the clocks of ${timeZone} skip the time`]),
-  ]);
+  expect(days.filter((day) => !nights.has(day))).toEqual(skipped);
 });
 
 test('a night that fails pauses the schedule, and the note says what failed', async () => {

@@ -35,15 +35,15 @@ test('tells a cycle group by group, equal plans together and the best rewarded f
     '└─ Group 0  algebra-17 · reward 0.625 (0 to 1) · 5 rollouts · plans by nightly/000002',
     '   │  workers, in the order of the prompt: quick, scholar',
     '   │  workflow nightly-000003-0',
-    '   ├─ 2 × 1  2 correct · rollouts 1–2',
+    '   ├─ 2 × 1  2 correct',
     '   │     1 quick: Write the equation down.',
     '   │     2 scholar sees 1: Solve it.',
     '   │     → 42 (2 times)',
-    '   ├─ 2 × 0.5  1 wrong, 1 ungraded · rollouts 0, 4',
+    '   ├─ 2 × 0.5  1 wrong, 1 ungraded',
     '   │     1 quick: Answer.',
     '   │     → 41',
     '   │     invalid because quick was out of order',
-    '   └─ 1 × 0  1 unparseable · rollouts 3',
+    '   └─ 1 × 0  1 unparseable',
     '         no plan: model_id is missing.',
   ]);
 });
