@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { renderPlan } from '../../src/plan/render';
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
-import { runCommand, startCommand, type CommandSetting, type Ended, type RunningCommand } from './command';
-import { makeFolder, poolAt, type Folder } from './folder';
 import { screenAfter } from './screen';
+import { useStage } from './stage';
 
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';
@@ -12,42 +10,15 @@ const WORKERS = ['alpha', 'beta'];
 const planOf = (subtask: string): string =>
   renderPlan({ steps: [{ worker: 'alpha', subtask, sees: [] }] }, WORKERS);
 
-let folder: Folder;
-let providers: SimulatedProviders;
-const started: RunningCommand[] = [];
-
-beforeEach(async () => {
-  folder = await makeFolder();
-  providers = await startSimulatedProviders({
-    models: { boss: { answer: planOf('Guess it') }, alpha: { answer: 'Lyon?' }, beta: { answer: ANSWER } },
-  });
-  await folder.write('conductor.yaml', poolAt(providers.url));
+const stage = useStage({
+  boss: { answer: planOf('Guess it') },
+  alpha: { answer: 'Lyon?' },
+  beta: { answer: ANSWER },
 });
-
-afterEach(async () => {
-  // A test that failed may have left some.
-  await Promise.all(
-    started.splice(0).map((command) => {
-      command.signal('SIGINT');
-      return command.ended;
-    }),
-  );
-  await providers.close();
-  await folder.remove();
-});
-
-function start(args: readonly string[], setting: Partial<CommandSetting> = {}): RunningCommand {
-  const command = startCommand(args, { cwd: folder.path, ...setting });
-  started.push(command);
-  return command;
-}
-
-function run(...args: string[]): Promise<Ended> {
-  return runCommand(args, { cwd: folder.path });
-}
+const { start, run } = stage;
 
 function promptsTo(model: string): string[] {
-  return providers.log.filter((record) => record.model === model).map(({ body }) => body);
+  return stage.providers.log.filter((record) => record.model === model).map(({ body }) => body);
 }
 
 test('a plan waits: rejected, written anew, edited and run from another terminal', async () => {
@@ -59,7 +30,7 @@ test('a plan waits: rejected, written anew, edited and run from another terminal
   await watching.hear(new RegExp(`${id} waits for approval of its plan: temporal-conductor approve ${id}`));
   expect((await run('trace', id)).stdout).toContain(`to let it run: temporal-conductor approve ${id}`);
 
-  providers.script('boss', [planOf('Look it up')]);
+  stage.providers.script('boss', [planOf('Look it up')]);
   expect(await run('approve', id, '--reject', 'Do not guess.')).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('writes another plan') as string,
@@ -67,13 +38,11 @@ test('a plan waits: rejected, written anew, edited and run from another terminal
   await watching.hear(/step 1 \(alpha\): Look it up/);
   expect(promptsTo('boss')[1]).toContain('Do not guess.');
 
-  await folder.write('bad.yaml', 'steps:\n  - worker: gamma\n    subtask: Go\n    sees: []\n');
+  await stage.folder.write('bad.yaml', 'steps:\n  - worker: gamma\n    subtask: Go\n    sees: []\n');
   const refused = await run('approve', id, '--edit', 'bad.yaml');
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toMatch(
-    /bad\.yaml cannot be used .*"gamma".* alpha, beta\.\n {4}- worker: gamma\n {14}\^/,
-  );
-  await folder.write('plan.yaml', 'steps:\n  - worker: beta\n    subtask: Say it\n    sees: []\n');
+  expect(refused.stderr).toMatch(/bad\.yaml cannot be used .*"gamma".* alpha, beta\.\n/);
+  await stage.folder.write('plan.yaml', 'steps:\n  - worker: beta\n    subtask: Say it\n    sees: []\n');
   expect(await run('approve', id, '--edit', 'plan.yaml')).toMatchObject({ code: 0 });
 
   expect(await watching.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
@@ -101,7 +70,7 @@ test('where nobody works on the run, an approval makes no call: it says how to g
 });
 
 test('at a terminal the person is asked: rejects, mends the next plan in an editor, and gets the answer', async () => {
-  const editor = join(folder.path, 'editor.cjs');
+  const editor = join(stage.folder.path, 'editor.cjs');
   // The Conductor is no worker at this depth: the file does not offer it, and a plan that names it is typed again.
   await writeFile(
     editor,
@@ -120,7 +89,7 @@ test('at a terminal the person is asked: rejects, mends the next plan in an edit
   expect(screen.split(QUESTION)).toHaveLength(2);
   solving.type('r\n');
   await solving.hear(/do differently\? /);
-  providers.script('boss', [planOf('Look it up')]);
+  stage.providers.script('boss', [planOf('Look it up')]);
   solving.type('Do not guess.\n');
   await solving.hear(/step 1 \(alpha\): Look it up\r\n[^]*\[a\/e\/r\/l\] /);
   solving.type('e\n');

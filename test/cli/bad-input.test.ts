@@ -26,8 +26,6 @@ interface Case {
 
 const CASES: Readonly<Record<string, Case>> = {
   'no such command': { args: ['slove', 'x'], says: ['slove', 'solve'] },
-  'no question': { args: ['solve'], says: ['question'] },
-  'an unknown option': { args: ['solve', 'x', '--fast'], says: ['--fast'] },
   'a seed that is no number': {
     args: ['solve', 'x', '--seed', 'one'],
     says: ['--seed', 'one', 'whole number'],
@@ -44,7 +42,6 @@ const CASES: Readonly<Record<string, Case>> = {
     args: ['solve', 'x', '--detach', '--json'],
     says: ['--detach', '--json'],
   },
-  'a format that is none': { args: ['trace', 'id', '--format', 'xml'], says: ['xml', 'mermaid'] },
   'a configuration that is not there': {
     args: ['solve', 'x', '--config', 'no.yaml'],
     says: ['no.yaml', 'does not exist'],
@@ -81,7 +78,6 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'a cost that is no amount': { args: ['solve', 'x', '--max-cost', '$1'], says: ['--max-cost', 'e.g. 0.50'] },
   'a depth that is none': { args: ['depth', 'solve-1', 'deep'], says: ['deep', 'none for no limit'] },
-  'an approval of something else': { args: ['solve', 'x', '--approve', 'some'], says: ['plan, all'] },
   'a rejection of a plan that is edited': {
     args: ['approve', 'solve-1', '--edit', 'plan.yaml', '--reject', 'too long'],
     says: ['--reject', '--edit'],
@@ -100,7 +96,6 @@ const CASES: Readonly<Record<string, Case>> = {
     config: poolAt('http://127.0.0.1:9', { store: 'sqlite:conductor.yaml/store.db' }),
     says: ['sqlite:conductor.yaml/store.db cannot be written', 'no folder', '"store" in the configuration'],
   },
-  'a retry from nowhere': { args: ['retry', 'solve-1'], says: ['--from'] },
   'more calls than a result could tell of': {
     args: ['limits', 'solve-1', '--calls', '1000'],
     says: ['from 1 to 200'],
@@ -111,7 +106,6 @@ const CASES: Readonly<Record<string, Case>> = {
     says: ['no run was ever started'],
   },
   'an empty question': { args: ['solve', ' '], config: POOL, says: ['question is empty'] },
-  'an empty standard input': { args: ['solve', '-'], config: POOL, says: ['question is empty'] },
   'a question of 5 MB': {
     args: ['solve', '-'],
     config: POOL,
@@ -133,11 +127,6 @@ const CASES: Readonly<Record<string, Case>> = {
     config: POOL,
     setting: { env: { CONDUCTOR_IMAGE: '1' } },
     says: ['this image holds none', 'set TEMPORAL_ADDRESS'],
-  },
-  'a run where none ever was': {
-    args: ['watch', 'solve-1'],
-    config: POOL,
-    says: ['no run was ever started'],
   },
 };
 

@@ -1,21 +1,17 @@
 import { readEncryptionKeys } from '../../src/encryption/key-ring';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import { openStore } from '../../src/store/open-store';
-import { type Ended, runCommand } from './command';
-import { type Folder, makeFolder, poolAt } from './folder';
 import { aRow } from '../support/ledger-of';
+import type { Ended } from './command';
+import { poolAt } from './folder';
+import { useFolder } from './stage';
 
-let folder: Folder;
+const stage = useFolder({ TZ: 'UTC' });
 
-beforeEach(async () => {
-  folder = await makeFolder();
-  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9'));
-});
-
-afterEach(() => folder.remove());
+beforeEach(() => stage.folder.write('conductor.yaml', poolAt('http://127.0.0.1:9')));
 
 const cost = (args: readonly string[] = [], env: Record<string, string> = {}): Promise<Ended> =>
-  runCommand(['cost', ...args], { cwd: folder.path, env: { TZ: 'UTC', ...env } });
+  stage.start(['cost', ...args], { env }).ended;
 
 let sequence = 0;
 
@@ -28,7 +24,7 @@ function nextRow(changes: Partial<LedgerRow> = {}): LedgerRow {
 }
 
 async function keep(changes: Partial<LedgerRow>): Promise<void> {
-  await writeRow(openStore('sqlite:.conductor/store.db', folder.path), nextRow(changes));
+  await writeRow(openStore('sqlite:.conductor/store.db', stage.folder.path), nextRow(changes));
 }
 
 test('an empty ledger is said to be empty, without a server', async () => {
@@ -101,8 +97,11 @@ test('prints JSON that adds up', async () => {
 test('an encrypted store is summed like another', async () => {
   const text = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
   const keys = readEncryptionKeys('COST_KEYS', { COST_KEYS: text });
-  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { encryption: { keyEnv: 'COST_KEYS' } }));
-  await writeRow(openStore('sqlite:.conductor/store.db', folder.path, { keys }), nextRow());
+  await stage.folder.write(
+    'conductor.yaml',
+    poolAt('http://127.0.0.1:9', { encryption: { keyEnv: 'COST_KEYS' } }),
+  );
+  await writeRow(openStore('sqlite:.conductor/store.db', stage.folder.path, { keys }), nextRow());
 
   const { stdout } = await cost(['--csv'], { COST_KEYS: text });
   expect(stdout).toContain('2026-11-21,1,0,0,1000,200,0.004000000');

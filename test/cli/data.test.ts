@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QuestionIndex } from '../../src/evaluation/data/question-index';
 import { splitDataSets } from '../../src/evaluation/data/split';
-import { readQuestions } from '../../src/evaluation/cli/questions';
+import { drawFromFile } from '../../src/evaluation/cli/draw-questions';
 import { type Question, questionSchema } from '../../src/grading';
 import { type Ended, runCommand } from './command';
 import { type Folder, makeFolder } from './folder';
@@ -48,7 +48,7 @@ test('questions with answers alone are judged by the grader that was named', asy
   await folder.write('pairs.jsonl', '{"question": "What is 6 times 7?", "answer": "42"}');
   const { stdout } = await data('inspect', 'pairs.jsonl', '--grader', 'number');
   expect(stdout).toContain('graders     number (1)');
-  const asked = await readQuestions(join(folder.path, 'pairs.jsonl'), { seed: 1, grader: 'exact' });
+  const asked = await drawFromFile(join(folder.path, 'pairs.jsonl'), { seed: 1, grader: 'exact' });
   expect(asked).toMatchObject([{ id: 'pairs-1', grader: 'exact' }]);
 });
 

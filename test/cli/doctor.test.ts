@@ -1,32 +1,18 @@
 import { describeFinding } from '../../src/cli/doctor/finding';
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
 import { PLAIN } from '../../src/trace/lines';
-import { runCommand } from './command';
-import { makeFolder, poolAt, type Folder } from './folder';
+import { poolAt } from './folder';
+import { useStage } from './stage';
 
 const KEY = 'sk-test-0123456789abcdefghij';
 
-let folder: Folder;
-let providers: SimulatedProviders;
-
-beforeEach(async () => {
-  folder = await makeFolder();
-  providers = await startSimulatedProviders({
-    models: { boss: {}, alpha: {}, beta: { answer: { fault: 'invalid-key' } } },
-  });
-});
-
-afterEach(async () => {
-  await providers.close();
-  await folder.remove();
-});
+const stage = useStage({ boss: {}, alpha: {}, beta: { answer: { fault: 'invalid-key' } } });
 
 describe('doctor', () => {
   test('finds nothing wrong where nothing is', async () => {
-    const conductor = { provider: 'openai', baseUrl: `${providers.url}/v1`, model: 'boss' } as const;
+    const conductor = { provider: 'openai', baseUrl: `${stage.providers.url}/v1`, model: 'boss' } as const;
     const limited = { ...conductor, rate: { requestsPerMinute: 9 } };
-    await folder.write('conductor.yaml', poolAt(providers.url, { conductor: limited }));
-    const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path });
+    await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { conductor: limited }));
+    const { code, stdout } = await stage.run('doctor');
     expect(stdout).not.toContain('Rates');
     expect(stdout).toMatch(/✓ Node +\d+/);
     expect(stdout).toMatch(/✓ Configuration .*workers alpha, beta/);
@@ -41,7 +27,7 @@ describe('doctor', () => {
       { ...pool, id: 'a', apiKeyEnv: 'KEY_THERE' },
       { ...pool, id: 'b', apiKeyEnv: 'KEY_AWAY' },
     ];
-    await folder.write('conductor.yaml', {
+    await stage.folder.write('conductor.yaml', {
       conductor: { ...pool, apiKeyEnv: 'KEY_THERE', concurrency: 3 },
       workers,
       store: 's3://bucket',
@@ -54,7 +40,7 @@ describe('doctor', () => {
       AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9',
       AWS_MAX_ATTEMPTS: '1',
     };
-    const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path, env });
+    const { code, stdout } = await stage.start(['doctor'], { env }).ended;
     expect(stdout).toMatch(/✓ Key +KEY_THERE is set/);
     expect(stdout).toMatch(/✗ Key +KEY_AWAY is not set: put/);
     expect(stdout).toMatch(/· Trust +KEY_THERE would be sent to https:\/\/api\.openai\.com: .* --trust/);
@@ -67,11 +53,7 @@ describe('doctor', () => {
   });
 
   test('advises nothing in the image that is not meant for it', async () => {
-    await folder.write('conductor.yaml', poolAt(providers.url));
-    const { code, stdout } = await runCommand(['doctor'], {
-      cwd: folder.path,
-      env: { CONDUCTOR_IMAGE: '1' },
-    });
+    const { code, stdout } = await stage.start(['doctor'], { env: { CONDUCTOR_IMAGE: '1' } }).ended;
     expect(stdout).not.toMatch(/install|Python|CLI/);
     expect(stdout).toMatch(
       /✗ Temporal server +none is named, and this image holds none: set TEMPORAL_ADDRESS/,
@@ -80,8 +62,11 @@ describe('doctor', () => {
   });
 
   test('tells what is wrong with a configuration', async () => {
-    await folder.write('conductor.yaml', 'conductor: { provider: local, model: smollm2 }\nworkers: []\n');
-    const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path });
+    await stage.folder.write(
+      'conductor.yaml',
+      'conductor: { provider: local, model: smollm2 }\nworkers: []\n',
+    );
+    const { code, stdout } = await stage.run('doctor');
     expect(stdout).toMatch(/✗ Configuration +conductor\.yaml:2.*at least one worker/);
     expect(code).toBe(1);
   });
@@ -95,12 +80,11 @@ test.each([60, 80])('a finding of doctor fits %i columns, and nothing of it is l
 });
 
 test('pool check calls each model once, and fails when one does', async () => {
-  await folder.write('conductor.yaml', poolAt(providers.url));
-  const { code, stdout } = await runCommand(['pool', 'check'], { cwd: folder.path });
+  const { code, stdout } = await stage.run('pool', 'check');
   const [conductor, alpha, beta] = stdout.split('\n');
   expect(conductor).toMatch(/^✓ conductor {2}\d+ ms · \d+ tokens · cost unknown$/);
   expect(alpha).toMatch(/^✓ alpha {6}\d+ ms/);
   expect(beta).toMatch(/^✗ beta {7}worker beta \(openai beta\) answered 401/);
   expect(code).toBe(1);
-  expect(providers.log.map(({ model }) => model)).toEqual(['boss', 'alpha', 'beta']);
+  expect(stage.providers.log.map(({ model }) => model)).toEqual(['boss', 'alpha', 'beta']);
 });

@@ -48,9 +48,3 @@ test.each<[unknown, number]>([
 ])('a command that threw %s exits %i', (error, code) => {
   expect(exitCodeOfError(error)).toBe(code);
 });
-
-test('errors of ours are told apart by codes that stay', () => {
-  expect(new ConfigError('?').code).toBe('Configuration');
-  expect(new MissingKeyError('?').code).toBe('MissingKey');
-  expect(new PlanError('unknown_worker', null, '?').code).toBe('unknown_worker');
-});

@@ -3,9 +3,9 @@ import { type AddressInfo, connect as dial, createServer, type Socket } from 'no
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../../src';
-import { followPatiently } from '../../src/cli/follow-patiently';
 import { showRun } from '../../src/cli/follow-run';
 import type { Session } from '../../src/cli/session';
+import { followPatiently } from '../../src/cli/view/follow';
 import { openStage, type Stage, step } from '../support/stage';
 import { connect } from '../support/temporal';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { personAtTerminal } from '../../src/cli/approval/verdict';
+import { PERSON_AT_TERMINAL } from '../../src/cli/approval/ask-person';
 import { findTemporalCli } from '../../src/local/temporal-cli';
 import { findProgram, PYTHON } from '../../src/start-program';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
@@ -137,7 +137,7 @@ describe('in a folder that a stranger filled, whose PATH means it, too, nothing 
     process.chdir(folder.path);
     Object.assign(process.env, env, { VISUAL: '', EDITOR: 'my-editor' });
     try {
-      expect(await personAtTerminal(new AbortController().signal).edit('steps: []')).toBe('steps: []');
+      expect(await PERSON_AT_TERMINAL.edit('steps: []')).toBe('steps: []');
     } finally {
       process.chdir(before.cwd);
       process.env = before.env;

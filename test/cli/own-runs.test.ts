@@ -49,8 +49,7 @@ test('runs of a folder that came from elsewhere are asked for before they go on,
   for (const args of [['solve', 'Mine?'], ['up']]) {
     const { code, stderr } = await run('copied', ...args);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/temporal\.db was not made by you on this machine\..*open runs \(solve-/);
-    expect(stderr).toContain(id);
+    expect(stderr).toMatch(/temporal\.db was not made by you on this machine\..*open runs/);
     expect(stderr).toContain(`CONDUCTOR_TRUST=RUNS=${join(folder.path, 'copied', '.conductor')}`);
   }
   expect((await run('copied', 'list')).stdout).toContain('STRANGER');

@@ -4,10 +4,10 @@ import { defaultConfig } from '../../src/config/default-pool';
 import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
-import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { closedPort } from './closed-port';
-import { type Ended, runCommand, type RunningCommand, startCommand } from './command';
+import { runCommand, type RunningCommand, startCommand } from './command';
 import { addressOf, type Folder, makeFolder, poolAt, serverRuns } from './folder';
+import { useStage } from './stage';
 
 const PLAN = renderPlan(
   {
@@ -21,8 +21,12 @@ const PLAN = renderPlan(
 const ANSWER = 'Paris, of course.';
 const QUESTION = 'What is the capital of France?';
 
-let folder: Folder;
-let providers: SimulatedProviders;
+const stage = useStage({
+  boss: { answer: PLAN },
+  alpha: { answer: 'It is Paris.' },
+  beta: { answer: ANSWER },
+});
+const { start, run, callsOf } = stage;
 
 // A command for the last test. It waits between its attempts, so it may do that while the other tests run.
 let awayFolder: Folder;
@@ -40,51 +44,15 @@ afterAll(async () => {
   await awayFolder.remove();
 });
 
-beforeEach(async () => {
-  folder = await makeFolder();
-  providers = await startSimulatedProviders({
-    models: { boss: { answer: PLAN }, alpha: { answer: 'It is Paris.' }, beta: { answer: ANSWER } },
-  });
-  await folder.write('conductor.yaml', poolAt(providers.url));
-});
-
-afterEach(async () => {
-  // A test that failed may have left some.
-  await Promise.all(
-    started.splice(0).map((command) => {
-      command.signal('SIGINT');
-      return command.ended;
-    }),
-  );
-  await providers.close();
-  await folder.remove();
-});
-
-const started: RunningCommand[] = [];
-
-function start(...args: string[]): RunningCommand {
-  const command = startCommand(args, { cwd: folder.path });
-  started.push(command);
-  return command;
-}
-
-function run(...args: string[]): Promise<Ended> {
-  return start(...args).ended;
-}
-
 /** The id of the run that a command in plain view has begun. */
 async function idOf(command: RunningCommand): Promise<string> {
   const [, id = ''] = await command.hear(/^(solve-[\w-]+):/m);
   return id;
 }
 
-function callsOf(model: string): number {
-  return providers.log.filter((record) => record.model === model).length;
-}
-
 test('what a solve leaves in its folder is for its owner alone', async () => {
   expect((await run('solve', QUESTION)).code).toBe(0);
-  const left = join(folder.path, '.conductor');
+  const left = join(stage.folder.path, '.conductor');
   const entries = await readdir(left, { recursive: true, withFileTypes: true });
   const readable = await Promise.all(
     entries.map(async (entry) => {
@@ -99,7 +67,7 @@ test('what a solve leaves in its folder is for its owner alone', async () => {
 
 test('the pool of someone without a key plans for its small model, which answers', async () => {
   const { config } = await defaultConfig({}, () => Promise.resolve(null));
-  await folder.write('conductor.yaml', config);
+  await stage.folder.write('conductor.yaml', config);
   const { code, stdout } = await run('solve', QUESTION, '--json');
   const { answer, degraded, rounds, calls } = solveResultSchema.parse(JSON.parse(stdout));
   expect({ code, degraded, answer }).toEqual({
@@ -117,7 +85,7 @@ test('the pool of someone without a key plans for its small model, which answers
 test('two solves at once share one server; stdout holds the answer and nothing else', async () => {
   const [plain, json] = await Promise.all([
     run('solve', QUESTION, '--seed', '7'),
-    runCommand(['solve', '--json', '-'], { cwd: folder.path, input: `${QUESTION}\n` }),
+    runCommand(['solve', '--json', '-'], { cwd: stage.folder.path, input: `${QUESTION}\n` }),
   ]);
   expect(plain).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
   expect(plain.stderr).toContain('plan: 2 steps in 2 waves');
@@ -129,16 +97,16 @@ test('two solves at once share one server; stdout holds the answer and nothing e
 
   const starts = [plain, json].filter(({ stderr }) => stderr.includes('Started Temporal'));
   expect(starts).toHaveLength(1);
-  expect(await serverRuns(folder)).toBe(false);
-  const seeds = providers.log.map(({ body }) => (JSON.parse(body) as { seed?: number }).seed);
+  expect(await serverRuns(stage.folder)).toBe(false);
+  const seeds = stage.providers.log.map(({ body }) => (JSON.parse(body) as { seed?: number }).seed);
   expect(seeds.filter((seed) => seed === 7)).toHaveLength(3);
 });
 
 test('however a run ends, a sentence and the exit code tell', async () => {
-  providers.hold('slow');
-  await folder.write('slow.yaml', poolOf('slow', { limits: { wallClock: '3s' } }));
-  providers.answer('locked', { fault: 'invalid-key' });
-  await folder.write('locked.yaml', poolOf('locked'));
+  stage.providers.hold('slow');
+  await stage.folder.write('slow.yaml', poolOf('slow', { limits: { wallClock: '3s' } }));
+  stage.providers.answer('locked', { fault: 'invalid-key' });
+  await stage.folder.write('locked.yaml', poolOf('locked'));
   const [slow, locked] = await Promise.all([
     run('solve', QUESTION, '--config', 'slow.yaml'),
     run('solve', QUESTION, '--config', 'locked.yaml', '--json'),
@@ -153,23 +121,23 @@ test('however a run ends, a sentence and the exit code tell', async () => {
 });
 
 test('a Conductor that is locked out ends with exit code 2; one that writes no plan is told in view, list and log', async () => {
-  providers.answer('stranger', { fault: 'invalid-key' });
-  providers.answer('babbler', 'I would ask somebody.');
-  const pool = poolAt(providers.url);
+  stage.providers.answer('stranger', { fault: 'invalid-key' });
+  stage.providers.answer('babbler', 'I would ask somebody.');
+  const pool = poolAt(stage.providers.url);
   for (const model of ['stranger', 'babbler']) {
-    await folder.write(`${model}.yaml`, { ...pool, conductor: { ...pool.conductor, model } as never });
+    await stage.folder.write(`${model}.yaml`, { ...pool, conductor: { ...pool.conductor, model } as never });
   }
   const stranger = await run('solve', QUESTION, '--config', 'stranger.yaml');
   expect(stranger).toMatchObject({ code: 2, stdout: '' });
   expect(stranger.stderr).toContain('the Conductor (openai stranger) answered 401');
-  expect(providers.log.map(({ model }) => model)).toEqual(['stranger']);
+  expect(stage.providers.log.map(({ model }) => model)).toEqual(['stranger']);
 
   const babbler = await run('solve', QUESTION, '--config', 'babbler.yaml');
   expect(babbler).toMatchObject({ code: 0, stdout: 'It is Paris.\n' });
   const told = 'alpha stands in for the Conductor: ';
   expect(babbler.stderr).toContain(`degraded: ${told}`);
   expect((await run('list')).stdout).toContain(told);
-  const log = await readFile(join(folder.path, '.conductor', 'worker.log'), 'utf8');
+  const log = await readFile(join(stage.folder.path, '.conductor', 'worker.log'), 'utf8');
   expect(log).toContain(`degraded: ${told}`);
   expect(log.match(/ INFO .* workflowId=\S+/g)).toEqual([
     expect.stringContaining('INFO failed · '),
@@ -178,15 +146,15 @@ test('a Conductor that is locked out ends with exit code 2; one that writes no p
 });
 
 test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
-  const release = providers.hold('alpha');
-  const solving = start('solve', QUESTION);
+  const release = stage.providers.hold('alpha');
+  const solving = start(['solve', QUESTION]);
   const id = await idOf(solving);
-  await providers.waitForRequest(({ model }) => model === 'alpha');
+  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
   solving.signal('SIGINT');
   const { code, stdout, stderr } = await solving.ended;
   expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   expect(stderr).toContain(`temporal-conductor watch ${id}`);
-  expect(await serverRuns(folder)).toBe(false);
+  expect(await serverRuns(stage.folder)).toBe(false);
 
   release();
   expect(id).toMatch(/^solve-what-is-the-capital-of-france-[0-9a-z]{8}$/);
@@ -216,10 +184,10 @@ test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
 });
 
 test('after kill -9 of the whole command the next one adopts what is left, and the run is finished', async () => {
-  const release = providers.hold('alpha');
-  const solving = start('solve', QUESTION);
+  const release = stage.providers.hold('alpha');
+  const solving = start(['solve', QUESTION]);
   const id = await idOf(solving);
-  await providers.waitForRequest(({ model }) => model === 'alpha');
+  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
   solving.signal('SIGKILL');
   await solving.ended;
   release();
@@ -233,11 +201,11 @@ test('after kill -9 of the whole command the next one adopts what is left, and t
   expect(watched).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
   // Two questions, and the one call that was killed before its answer.
   expect([callsOf('boss'), callsOf('alpha'), callsOf('beta')]).toEqual([2, 3, 2]);
-  expect(await serverRuns(folder)).toBe(false);
+  expect(await serverRuns(stage.folder)).toBe(false);
 });
 
 test('with `up`, a detached run goes on alone, can be watched, traced and cancelled', async () => {
-  const up = start('up');
+  const up = start(['up']);
   await up.hear(/^Ready/m);
   const detached = await run('solve', QUESTION, '--detach');
   expect(detached).toMatchObject({ code: 0, stdout: expect.stringMatching(/^solve-[\w-]+\n$/) as string });
@@ -255,12 +223,15 @@ test('with `up`, a detached run goes on alone, can be watched, traced and cancel
   expect(mermaid).toContain('round1step1 --> round1step2');
   expect(markdown).toContain(`### Answer\n\n${ANSWER}`);
 
-  providers.hold('beta');
+  stage.providers.hold('beta');
   const { stdout: second } = await run('solve', QUESTION, '--detach');
-  const { sequence } = await providers.waitForRequest(
+  const { sequence } = await stage.providers.waitForRequest(
     ({ model, outcome }) => model === 'beta' && outcome === null,
   );
-  const [cancelled] = await Promise.all([run('cancel', second.trim()), providers.waitForClose(sequence)]);
+  const [cancelled] = await Promise.all([
+    run('cancel', second.trim()),
+    stage.providers.waitForClose(sequence),
+  ]);
   expect(cancelled).toMatchObject({ code: 0, stderr: expect.stringContaining('is cancelled') as string });
   expect(await run('cancel', id)).toMatchObject({
     code: 1,
@@ -276,32 +247,32 @@ test('with `up`, a detached run goes on alone, can be watched, traced and cancel
   expect(ambiguous.stderr).toMatch(
     new RegExp(`more than one run.*:(\\n {2}${id}|\\n {2}${second.trim()}){2}\\n`),
   );
-  const env = { TEMPORAL_ADDRESS: await addressOf(folder) };
-  const elsewhere = await runCommand(['list', '--limit', '1'], { cwd: folder.path, env });
+  const env = { TEMPORAL_ADDRESS: await addressOf(stage.folder) };
+  const elsewhere = await runCommand(['list', '--limit', '1'], { cwd: stage.folder.path, env });
   expect(elsewhere.stdout).toContain(`✗ ${second.trim()}  cancelled · `);
   expect(elsewhere.stdout).not.toContain(id);
 
   up.signal('SIGTERM');
   const { code, stderr } = await up.ended;
   expect({ code, drained: stderr.includes('Draining') }).toEqual({ code: 0, drained: true });
-  expect(await serverRuns(folder)).toBe(false);
+  expect(await serverRuns(stage.folder)).toBe(false);
 });
 
 test('the second Ctrl-C does not wait, and what it leaves running is found by the next command', async () => {
-  const up = start('up');
+  const up = start(['up']);
   await up.hear(/^Ready/m);
-  providers.hold('alpha');
+  stage.providers.hold('alpha');
   const { stdout } = await run('solve', QUESTION, '--detach');
-  await providers.waitForRequest(({ model }) => model === 'alpha');
+  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
   up.signal('SIGINT');
   await up.hear(/Draining/);
   up.signal('SIGINT');
   expect(await up.ended).toMatchObject({ code: 130 });
-  expect(await serverRuns(folder)).toBe(true);
+  expect(await serverRuns(stage.folder)).toBe(true);
 
   const traced = await run('trace', stdout.trim(), '--format', 'json');
   expect(solveResultSchema.parse(JSON.parse(traced.stdout)).status).toBe('running');
-  expect(await serverRuns(folder)).toBe(false);
+  expect(await serverRuns(stage.folder)).toBe(false);
 });
 
 test('a server that cannot be reached is tried for a while, and then told with the remedy', async () => {
@@ -313,6 +284,6 @@ test('a server that cannot be reached is tried for a while, and then told with t
 
 /** A pool whose workers all have this model, on a task queue of their own. */
 function poolOf(model: string, changes: Partial<ConfigInput> = {}): ConfigInput {
-  const pool = poolAt(providers.url, { temporal: { taskQueue: model }, ...changes });
+  const pool = poolAt(stage.providers.url, { temporal: { taskQueue: model }, ...changes });
   return { ...pool, workers: pool.workers.map((worker) => ({ ...worker, model }) as typeof worker) };
 }

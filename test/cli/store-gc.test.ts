@@ -3,39 +3,24 @@ import { join } from 'node:path';
 import { renderPlan } from '../../src/plan/render';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText } from '../../src/store/texts';
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
 import { ArtifactFolder } from '../../src/training/artifacts';
 import { ageStore } from '../support/stores';
 import { runCommand, type Ended } from './command';
-import { makeFolder, poolAt, type Folder } from './folder';
+import { poolAt } from './folder';
+import { useStage } from './stage';
 
 const QUESTION = `Is this long? ${'word '.repeat(1000)}`;
 const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Look', sees: [] }] }, ['alpha', 'beta']);
 
 const A_MONTH_MS = 31 * 24 * 60 * 60 * 1000;
 
-let folder: Folder;
-let providers: SimulatedProviders;
-
-beforeEach(async () => {
-  folder = await makeFolder();
-  providers = await startSimulatedProviders({
-    models: { boss: { answer: PLAN }, alpha: { answer: 'It is.' } },
-  });
-  await folder.write('conductor.yaml', poolAt(providers.url));
-});
-afterEach(async () => {
-  await providers.close();
-  await folder.remove();
-});
-
-const gc = (...options: string[]): Promise<Ended> =>
-  runCommand(['store', 'gc', ...options], { cwd: folder.path });
+const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'It is.' } });
+const gc = (...options: string[]): Promise<Ended> => stage.run('store', 'gc', ...options);
 
 test('store gc says what it removes, and what a run still needs', async () => {
-  const solved = await runCommand(['solve', '-'], { cwd: folder.path, input: QUESTION });
+  const solved = await runCommand(['solve', '-'], { cwd: stage.folder.path, input: QUESTION });
   expect(solved.code).toBe(0);
-  const path = join(folder.path, '.conductor', 'store.db');
+  const path = join(stage.folder.path, '.conductor', 'store.db');
   const store = new SqliteStore(path);
   await keepText(store, 'nobody needs this '.repeat(300));
   ageStore(path, A_MONTH_MS);
@@ -56,17 +41,17 @@ test('store gc says what it removes, and what a run still needs', async () => {
 });
 
 test('store gc keeps what records of training and evaluations refer to', async () => {
-  const artifacts = new ArtifactFolder(join(folder.path, 'artifacts'));
+  const artifacts = new ArtifactFolder(join(stage.folder.path, 'artifacts'));
   const training = {
     profile: 'cpu-demo',
     artifacts: artifacts.url,
     data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
     policy: { baseUrl: 'http://127.0.0.1:9/v1' },
   };
-  await folder.write('conductor.yaml', poolAt(providers.url, { training }));
-  const solved = await runCommand(['solve', '-'], { cwd: folder.path, input: QUESTION });
+  await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { training }));
+  const solved = await runCommand(['solve', '-'], { cwd: stage.folder.path, input: QUESTION });
   expect(solved.code).toBe(0);
-  const path = join(folder.path, '.conductor', 'store.db');
+  const path = join(stage.folder.path, '.conductor', 'store.db');
   const store = new SqliteStore(path);
   const answer = await keepText(store, 'the answer of a rollout '.repeat(300));
   const group = 'training/runs/night/cycles/0001/groups/000000-0.json';

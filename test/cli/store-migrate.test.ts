@@ -1,32 +1,22 @@
 import { renderPlan } from '../../src/plan/render';
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
 import { HAS_POSTGRES, POSTGRES_PASSWORD, PostgresServer } from '../support/postgres-server';
-import { runCommand, type Ended } from './command';
-import { type Folder, makeFolder, poolAt } from './folder';
+import type { Ended } from './command';
+import { poolAt } from './folder';
+import { useStage } from './stage';
 
 const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Look', sees: [] }] }, ['alpha', 'beta']);
 
-let folder: Folder;
-let providers: SimulatedProviders;
+const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'It is.' } });
 let said: string;
-
-beforeEach(async () => {
+beforeEach(() => {
   said = '';
-  folder = await makeFolder();
-  providers = await startSimulatedProviders({
-    models: { boss: { answer: PLAN }, alpha: { answer: 'It is.' } },
-  });
-});
-afterEach(async () => {
-  await providers.close();
-  await folder.remove();
 });
 
 const useStore = (store: string): Promise<void> =>
-  folder.write('conductor.yaml', poolAt(providers.url, { store }));
+  stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { store }));
 
 const run = async (args: string, env: Record<string, string> = {}): Promise<Ended> => {
-  const ended = await runCommand(args.split(' '), { cwd: folder.path, env });
+  const ended = await stage.start(args.split(' '), { env }).ended;
   said += ended.stdout + ended.stderr;
   return ended;
 };

@@ -6,9 +6,9 @@ import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
-import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { type Ended, runCommand, startCommand } from './command';
-import { type Folder, makeFolder, poolAt } from './folder';
+import { poolAt } from './folder';
+import { useStage } from './stage';
 
 const KEY = 'STRANGERS_KEY';
 
@@ -61,32 +61,13 @@ describe('which keys belong to the vendor of their server', () => {
 });
 
 describe('a folder whose configuration sends a key elsewhere', () => {
-  let folder: Folder;
-  let state: string;
-  let providers: SimulatedProviders;
-
-  beforeEach(async () => {
-    folder = await makeFolder();
-    state = join(folder.path, 'state');
-    providers = await startSimulatedProviders({
-      models: {
-        boss: {
-          answer: renderPlan({ steps: [{ worker: 'alpha', subtask: 'x', sees: [] }] }, ['alpha', 'beta']),
-        },
-        alpha: { answer: 'Paris' },
-        beta: { answer: 'Paris' },
-      },
-    });
-    await folder.write('conductor.yaml', strangersPool(providers.url));
-  });
-
-  afterEach(async () => {
-    await providers.close();
-    await folder.remove();
-  });
+  const plan = renderPlan({ steps: [{ worker: 'alpha', subtask: 'x', sees: [] }] }, ['alpha', 'beta']);
+  const paris = { answer: 'Paris' };
+  const stage = useStage({ boss: { answer: plan }, alpha: paris, beta: paris }, strangersPool);
+  const state = (): string => join(stage.folder.path, 'state');
 
   function setting(env: Readonly<Record<string, string>> = {}): Parameters<typeof runCommand>[1] {
-    return { cwd: folder.path, env: { [KEY]: 'sesame', XDG_STATE_HOME: state, ...env } };
+    return { cwd: stage.folder.path, env: { [KEY]: 'sesame', XDG_STATE_HOME: state(), ...env } };
   }
 
   function run(...args: readonly string[]): Promise<Ended> {
@@ -98,11 +79,11 @@ describe('a folder whose configuration sends a key elsewhere', () => {
     async (args) => {
       const { code, stderr } = await run(...args);
       expect(code).toBe(2);
-      expect(stderr).toContain(`${KEY} to ${providers.url}`);
+      expect(stderr).toContain(`${KEY} to ${stage.providers.url}`);
       expect(stderr).toContain(`--trust`);
-      expect(stderr).toContain(`CONDUCTOR_TRUST=${KEY}=${providers.url}`);
-      expect(providers.log).toEqual([]);
-      expect(await readdir(folder.path)).toEqual(['conductor.yaml']);
+      expect(stderr).toContain(`CONDUCTOR_TRUST=${KEY}=${stage.providers.url}`);
+      expect(stage.providers.log).toEqual([]);
+      expect(await readdir(stage.folder.path)).toEqual(['conductor.yaml']);
     },
   );
 
@@ -111,32 +92,35 @@ describe('a folder whose configuration sends a key elsewhere', () => {
     await refused.hear(/STRANGERS_KEY[^]*\[y\/N\]/);
     refused.type('\n');
     expect(await refused.ended).toMatchObject({ code: 2 });
-    expect(providers.log).toEqual([]);
+    expect(stage.providers.log).toEqual([]);
 
     const asked = startCommand(['pool', 'check'], { ...setting(), terminal: true });
     await asked.hear(/\[y\/N\]/);
     asked.type('y\n');
     expect(await asked.ended).toMatchObject({ code: 0 });
-    const file = join(state, 'temporal-conductor', 'trust.json');
+    const file = join(state(), 'temporal-conductor', 'trust.json');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect((await stat(join(state, 'temporal-conductor'))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(state(), 'temporal-conductor'))).mode & 0o777).toBe(0o700);
     expect(await readFile(file, 'utf8')).not.toContain('sesame');
     expect(await run('pool', 'check')).toMatchObject({ code: 0 });
 
-    // Trust holds for this key and server: another one is asked for anew, and so is another folder.
-    await folder.write('conductor.yaml', strangersPool(providers.url.replace('127.0.0.1', 'localhost')));
+    // Trust holds for this key and server: another one is asked for anew, and so is another stage.folder.
+    await stage.folder.write(
+      'conductor.yaml',
+      strangersPool(stage.providers.url.replace('127.0.0.1', 'localhost')),
+    );
     expect(await run('pool', 'check')).toMatchObject({ code: 2 });
-    await mkdir(join(folder.path, 'other'));
-    await folder.write(join('other', 'conductor.yaml'), strangersPool(providers.url));
+    await mkdir(join(stage.folder.path, 'other'));
+    await stage.folder.write(join('other', 'conductor.yaml'), strangersPool(stage.providers.url));
     expect(await run('pool', 'check', '--config', 'other/conductor.yaml')).toMatchObject({ code: 2 });
   });
 
   test('for CI and containers: a variable, or --trust where nothing can be remembered', async () => {
-    const trust = { CONDUCTOR_TRUST: `OTHER=https://x.example,${KEY}=${providers.url}` };
+    const trust = { CONDUCTOR_TRUST: `OTHER=https://x.example,${KEY}=${stage.providers.url}` };
     expect(await runCommand(['pool', 'check'], setting(trust))).toMatchObject({ code: 0 });
     expect(await run('pool', 'check')).toMatchObject({ code: 2 });
 
-    const nowhere = { XDG_STATE_HOME: join(folder.path, 'conductor.yaml') };
+    const nowhere = { XDG_STATE_HOME: join(stage.folder.path, 'conductor.yaml') };
     const trusted = await runCommand(['pool', 'check', '--trust'], setting(nowhere));
     expect(trusted).toMatchObject({
       code: 0,
@@ -145,7 +129,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
   });
 
   test('the worker of `up` is trusted with it, and `watch` beside no `up` asks as well', async () => {
-    const nowhere = { XDG_STATE_HOME: join(folder.path, 'conductor.yaml') };
+    const nowhere = { XDG_STATE_HOME: join(stage.folder.path, 'conductor.yaml') };
     const up = startCommand(['up', '--trust'], setting(nowhere));
     await up.hear(/^Ready/m);
     const { stdout } = await run('solve', 'Where?', '--detach');

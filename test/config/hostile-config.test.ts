@@ -100,7 +100,7 @@ test.each([
 
 test('a file that is no configuration by its size is refused before it is read', () => {
   expect(messageFor(`${MODELS}- { id: a, provider: local, model: m }\n${'#'.repeat(70_000)}`)).toBe(
-    'conductor.yaml has 70,089 characters, and a configuration has at most 65,536: is this the right file?',
+    'conductor.yaml has 70,089 characters, and at most 65,536 are read: is this the right file?',
   );
 });
 

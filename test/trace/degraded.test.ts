@@ -1,5 +1,5 @@
 import { drawFrame } from '../../src/cli/view/frame';
-import { describeChanges } from '../../src/cli/view/changes';
+import { describeChanges } from '../../src/cli/view/run-view';
 import type { SolveResult } from '../../src';
 import { whyDegraded } from '../../src/trace/degraded';
 import { PLAIN, widthOf } from '../../src/trace/lines';

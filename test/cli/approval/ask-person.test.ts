@@ -1,122 +1,178 @@
-import { type Asking, PlanQuestions } from '../../../src/cli/approval/ask-person';
+import { type Asking, askVerdict, type Person, PlanQuestions } from '../../../src/cli/approval/ask-person';
+import { UsageError } from '../../../src/cli/exit-code';
+import { RefusedError } from '../../../src/client/steer';
 import type { SolveResult } from '../../../src';
 import { sampleFamily, sampleWaiting } from '../../trace/sample-family';
 import { sampleCall } from '../../trace/sample-trace';
 
-/** Questions to a person who answers by hand, and a run that notes what it is told. */
-function openQuestions(refuse?: Error) {
-  const told: string[] = [];
+/** A run that notes what it is told, and refuses as often as there are errors. */
+function runThat(...refusals: Error[]) {
   const sent: unknown[] = [];
-  const questions: { prompt: string; answer: (text: string) => void }[] = [];
-  const noted = (...message: unknown[]): Promise<never[]> => {
+  const take = (...message: unknown[]): Promise<void> => {
+    const refusal = refusals.shift();
+    if (refusal !== undefined) return Promise.reject(refusal);
     sent.push(message);
-    return refuse === undefined ? Promise.resolve([]) : Promise.reject(refuse);
+    return Promise.resolve();
   };
-  const asking: Asking = {
-    decider: {
-      planContext: () => Promise.resolve({ workers: ['gpt', 'conductor'], maxSteps: 5, round: 0 }),
-      approvePlan: async (id) => {
-        await noted('approve', id);
-      },
-      editPlan: async (id, plan) => {
-        await noted('edit', id, plan);
-        return plan;
-      },
-      rejectPlan: async (id, reason) => {
-        await noted('reject', id, reason);
-      },
+  const decider: Asking['decider'] = {
+    planContext: () => Promise.resolve({ workers: ['alpha', 'beta'], maxSteps: 5, round: 0 }),
+    approvePlan: (id, plan) => take('approve', id, plan),
+    editPlan: async (id, plan) => {
+      await take('edit', id, plan);
+      return plan;
     },
-    whilePaused: (work) => work(),
-    personFor: (signal) => ({
-      ask: (prompt) =>
+    rejectPlan: (id, reason) => take('reject', id, reason),
+  };
+  return { decider, sent };
+}
+
+describe('plans that wait for a person', () => {
+  /** Questions to a person who answers by hand. */
+  function openQuestions(...refusals: Error[]) {
+    const { decider, sent } = runThat(...refusals);
+    const told: string[] = [];
+    const questions: ((answer: string) => void)[] = [];
+    const person: Person = {
+      ask: (_, signal) =>
         new Promise((resolve, reject) => {
-          questions.push({ prompt, answer: resolve });
+          questions.push(resolve);
           signal.addEventListener('abort', () => {
             reject(new Error('taken back'));
           });
         }),
       tell: (text) => told.push(text),
       edit: (text) => Promise.resolve(text),
-    }),
-  };
-  return { asked: new PlanQuestions(asking), told, sent, questions };
-}
+    };
+    const asked = new PlanQuestions({ decider, whilePaused: (work) => work(), person });
+    /** Shows a trace, and lets everything that was begun go on as far as it can. */
+    const consider = async (trace: SolveResult): Promise<void> => {
+      asked.consider(trace);
+      await settled();
+    };
+    const answer = async (text: string): Promise<void> => {
+      questions.at(-1)?.(text);
+      await settled();
+    };
+    return { asked, told, sent, questions, consider, answer };
+  }
 
-/** Everything that was begun has gone on as far as it can. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Repeats the plan, written once more after it was rejected. */
-function writtenAgain(trace: SolveResult): SolveResult {
-  return { ...trace, calls: [...trace.calls, sampleCall({ step: null, purpose: 'plan' })] };
-}
-
-describe('plans that wait for a person', () => {
   test('asks once about a plan, shown whole, and sends what was decided', async () => {
-    const { asked, told, sent, questions } = openQuestions();
-    asked.consider(sampleWaiting());
-    asked.consider(sampleWaiting());
-    await settled();
+    const { consider, answer, told, sent, questions } = openQuestions();
+    await consider(sampleFamily());
+    expect(questions).toEqual([]);
+    await consider(sampleWaiting());
+    await consider(sampleWaiting());
     expect(told).toEqual([
       'What is the capital of France?\nRun solve-1 waits for approval of its plan, at most 12 calls, 40,000 tokens, $0.1200:\n' +
         '  step 1 (gpt): Task 1\n  step 2 (conductor): Task 2',
     ]);
-    expect(questions).toHaveLength(1);
-    questions[0]?.answer('a');
-    await settled();
-    asked.consider(sampleWaiting());
-    await settled();
-    expect({ sent, questions: questions.length }).toEqual({ sent: [['approve', 'solve-1']], questions: 1 });
+    await answer('a');
+    await consider(sampleWaiting());
+    expect({ sent, questions: questions.length }).toMatchObject({
+      sent: [['approve', 'solve-1', {}]],
+      questions: 1,
+    });
   });
 
-  test('asks nothing about a run that does not wait', async () => {
-    const { asked, questions } = openQuestions();
-    asked.consider(sampleFamily());
-    await settled();
-    expect(questions).toEqual([]);
-  });
-
-  test('asks again about a plan written anew, even when nothing more happens after it', async () => {
-    const { asked, sent, questions } = openQuestions();
-    asked.consider(sampleWaiting());
-    await settled();
-    // Rejected from elsewhere, and written again, between two looks.
-    asked.consider(writtenAgain(sampleWaiting()));
-    await settled();
-    expect(questions).toHaveLength(2);
-    questions[1]?.answer('r');
-    await settled();
-    questions[2]?.answer('Be brief.');
-    await settled();
+  test('asks again about a plan that was rejected from elsewhere, and written again', async () => {
+    const { consider, answer, sent } = openQuestions();
+    const waiting = sampleWaiting();
+    await consider(waiting);
+    await consider({ ...waiting, calls: [...waiting.calls, sampleCall({ step: null, purpose: 'plan' })] });
+    await answer('r');
+    await answer('Be brief.');
     expect(sent).toEqual([['reject', 'solve-1', 'Be brief.']]);
   });
 
   test('takes its question back when somebody else has decided, or the command ends', async () => {
-    const { asked, sent, questions } = openQuestions();
-    asked.consider(sampleWaiting());
-    await settled();
-    asked.consider(sampleFamily());
-    await settled();
+    const { asked, consider, sent, questions } = openQuestions();
+    await consider(sampleWaiting());
+    await consider(sampleFamily());
     asked.close();
     expect({ sent, questions: questions.length }).toEqual({ sent: [], questions: 1 });
     await expect(Promise.race([asked.left, Promise.resolve('well')])).resolves.toBe('well');
   });
 
-  test('a failure to decide ends them', async () => {
-    const { asked, questions } = openQuestions(new Error('the server is gone'));
-    asked.consider(sampleWaiting());
-    await settled();
-    questions[0]?.answer('a');
-    await expect(asked.left).rejects.toThrow('the server is gone');
+  test('ends with a failure to decide, or with a plan that is left for later', async () => {
+    const failing = openQuestions(new Error('the server is gone'));
+    await failing.consider(sampleWaiting());
+    await failing.answer('a');
+    await expect(failing.asked.left).rejects.toThrow('the server is gone');
+    const leaving = openQuestions();
+    await leaving.consider(sampleWaiting());
+    await leaving.answer('l');
+    expect(await leaving.asked.left).toEqual({ left: 'solve-1' });
+    expect(leaving.sent).toEqual([]);
+  });
+});
+
+describe('a person who is asked about a plan', () => {
+  const PLAN = { steps: [{ worker: 'alpha', subtask: 'Go', sees: [] }] };
+
+  /** A person who gives these answers, and replaces words in what is to be edited. */
+  function personWho(answers: readonly (string | null)[], edits: readonly [string, string][] = []) {
+    const [waiting, changes] = [[...answers], [...edits]];
+    const told: string[] = [];
+    const drafts: string[] = [];
+    const person: Person = {
+      ask: () => Promise.resolve(waiting.shift() ?? null),
+      tell: (text) => told.push(text),
+      edit: (text) => {
+        drafts.push(text);
+        const [from, to] = changes.shift() ?? ['', ''];
+        return Promise.resolve(text.replace(from, to));
+      },
+    };
+    return { person, told, drafts };
+  }
+
+  const verdictOf = (person: Person, decider: Asking['decider']): Promise<'decided' | 'later'> =>
+    askVerdict('run', PLAN, { person, decider }, new AbortController().signal);
+
+  test.each([
+    [['a'], 'decided', [['approve', 'run', PLAN]]],
+    [[' Approve'], 'decided', [['approve', 'run', PLAN]]],
+    [['l'], 'later', []],
+    [[null], 'later', []],
+    [['', 'what?', 'a'], 'decided', [['approve', 'run', PLAN]]],
+    [['r', ' ', 'r', 'Ask beta.'], 'decided', [['reject', 'run', 'Ask beta.']]],
+    [['r', null], 'later', []],
+  ])('answers %j', async (answers, verdict, expected) => {
+    const { decider, sent } = runThat();
+    expect(await verdictOf(personWho(answers).person, decider)).toBe(verdict);
+    expect(sent).toEqual(expected);
   });
 
-  test('one that is left for later is told', async () => {
-    const { asked, questions, sent } = openQuestions();
-    asked.consider(sampleWaiting());
-    await settled();
-    questions[0]?.answer('l');
-    expect(await asked.left).toEqual({ left: 'solve-1' });
-    expect(sent).toEqual([]);
+  test('edits until there is a plan that the run takes, and loses nothing that was written', async () => {
+    const { decider, sent } = runThat(new RefusedError('gamma was lost meanwhile'));
+    const { person, told, drafts } = personWho(
+      ['e', 'e', 'e', 'e'],
+      [
+        ['', ''],
+        ['alpha\n', 'delta\n'],
+        ['delta', 'beta'],
+        ['beta\n', 'alpha # after all\n'],
+      ],
+    );
+    expect(await verdictOf(person, decider)).toBe('decided');
+    expect(told).toEqual([expect.stringContaining('"delta"'), 'gamma was lost meanwhile']);
+    expect(drafts[2]).toContain('worker: delta');
+    expect(drafts[3]).toContain('worker: beta');
+    expect(sent).toEqual([['edit', 'run', PLAN]]);
+  });
+
+  test('is told what the run refuses, or why no editor starts, and asked again; anything else ends it', async () => {
+    const { decider, sent } = runThat(new RefusedError('the reason is too long'));
+    const { person, told } = personWho(['r', 'x', 'e', 'a']);
+    const edit = (): Promise<never> => Promise.reject(new UsageError('the editor "ed" ended with 127'));
+    expect(await verdictOf({ ...person, edit }, decider)).toBe('decided');
+    expect({ told, sent }).toEqual({
+      told: ['the reason is too long', 'the editor "ed" ended with 127'],
+      sent: [['approve', 'run', PLAN]],
+    });
+    const asked = verdictOf(personWho(['a']).person, runThat(new Error('the server is gone')).decider);
+    await expect(asked).rejects.toThrow('the server is gone');
   });
 });

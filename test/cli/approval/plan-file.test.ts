@@ -26,10 +26,10 @@ describe('a plan that a person wrote', () => {
   });
 
   test.each([
-    ['steps: [', 'neither YAML nor JSON'],
+    ['steps: [', 'this is not valid YAML'],
     ['just words', 'A plan is { steps'],
     ['', 'A plan is { steps'],
-    ['steps: *nowhere', 'This YAML cannot be read'],
+    ['steps: *nowhere', 'its aliases cannot be resolved'],
     ['steps:\n  - { worker: alpha, subtask: Go }\n', 'step 1 needs a list of step numbers in "sees"'],
     ['steps:\n  - { worker: alpha, subtask: Go, sees: [0] }\n', 'counted from 1'],
     [
@@ -45,11 +45,5 @@ describe('a plan that a person wrote', () => {
   ])('is refused with what is wrong: %j', (text, expected) => {
     expect(() => readPlan(text, 'plan.yaml', CONTEXT)).toThrow(expected);
     expect(() => readPlan(text, 'plan.yaml', CONTEXT)).toThrow(/^plan\.yaml cannot be used as a plan\. /);
-  });
-
-  test('is refused with a caret under the mistake', () => {
-    const text =
-      'steps:\n  - worker: alpha\n    subtask: Go\n    sees: []\n  - worker: gamma\n    subtask: Go\n    sees: []\n';
-    expect(() => readPlan(text, 'plan.yaml', CONTEXT)).toThrow(/\n {4}- worker: gamma\n {14}\^/);
   });
 });

@@ -12,8 +12,7 @@ const LINE: CostLine = {
   savedNanoUsd: -5,
 };
 
-const csv = (...lines: CostLine[]): string =>
-  [...renderCsv({ by: 'model', lines, total: LINE })].map((record) => `${record}\n`).join('');
+const csv = (...lines: CostLine[]): string => renderCsv({ by: 'model', lines, total: LINE });
 
 test('a header, a line each group, and none for the sum; amounts to the nano-dollar', () => {
   expect(csv(LINE, { ...LINE, name: 'm-2', nanoUsd: 7 })).toBe(

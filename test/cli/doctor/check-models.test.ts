@@ -52,13 +52,11 @@ test('each server is asked once for its models, in the dialect of its vendor, at
   ]);
   expect(found).toEqual([
     {
-      what: 'Models',
       state: 'broken',
       text: `${url}/v1 does not list "alpah"; near it: alpha`,
     },
-    { what: 'Models', state: 'fine', text: `${url} has beta` },
+    { state: 'fine', text: `${url} has beta` },
     {
-      what: 'Models',
       state: 'broken',
       text: `${url} does not list "gamma"; among those that it has: alpha, beta-20261010`,
     },
@@ -83,7 +81,7 @@ test.each([
   });
   const place = { provider: 'openai', baseUrl: `${server.url}/v1`, model: 'm' } as const;
   const found = await check([{ ...place, apiKeyEnv: 'KEY_OF_TEST' }]);
-  expect(found).toEqual([{ what: 'Models', state, text: expect.stringContaining(words) as string }, PAID]);
+  expect(found).toEqual([{ state, text: expect.stringContaining(words) as string }, PAID]);
   expect(JSON.stringify(found)).not.toContain(KEY);
   server.close();
 });

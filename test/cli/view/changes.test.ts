@@ -1,4 +1,4 @@
-import { describeChanges, describeRetry } from '../../../src/cli/view/changes';
+import { describeChanges } from '../../../src/cli/view/run-view';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 
@@ -107,12 +107,5 @@ describe('a run in plain lines', () => {
   test('an output that an earlier run had is kept, not done', () => {
     const kept = withStep(sampleTrace(), 0, { startedAt: null, endedAt: null });
     expect(describeChanges(null, kept)).toContain('step 1 (gpt) kept: Paris.');
-  });
-
-  test('a call that waits for another attempt says why', () => {
-    const retry = { attempt: 3, reason: 'worker gpt (openai gpt-6) answered 429.' };
-    expect(describeRetry(retry)).toBe(
-      'attempt 2 failed, trying again: worker gpt (openai gpt-6) answered 429.',
-    );
   });
 });
