@@ -20,18 +20,23 @@ export function loading(
 
 type Read<Value> = (text: string) => Value;
 
-/** Makes a parser for commander, which says what was expected where `read` finds nothing. */
-function reader<Value>(expected: string, read: Read<Value | undefined>): Read<Value> {
+/** Makes a parser for commander, which says what was expected where `find` finds nothing. */
+function reader<Value>(expected: string, find: Read<Value | undefined>): Read<Value> {
   return (text) => {
-    const value = read(text);
+    const value = find(text);
     if (value !== undefined) return value;
     throw new InvalidArgumentError(`Expected ${expected}.`);
   };
 }
 
 /** `none` stands for null: no limit. */
-function orNone<Value>(read: Read<Value>): Read<Value | null> {
-  return (text) => (text === 'none' ? null : read(text));
+function orNone<Value>(one: Read<Value>): Read<Value | null> {
+  return (text) => (text === 'none' ? null : one(text));
+}
+
+/** An option that may be repeated. */
+function repeated<Value>(one: Read<readonly Value[]>): (text: string, before?: readonly Value[]) => Value[] {
+  return (text, before = []) => [...before, ...one(text)];
 }
 
 function number(expected: string, pattern: RegExp, least: number, most: number): Read<number> {
@@ -41,99 +46,68 @@ function number(expected: string, pattern: RegExp, least: number, most: number):
   });
 }
 
-const WHOLE = /^-?\d{1,15}$/;
-const AMOUNT = /^(?:\d{1,15}|\d{0,15}\.\d{1,15})(?:e-?\d{1,3})?$/i;
+function whole(least: number, most = Infinity): Read<number> {
+  const range = most === Infinity ? `from ${least}` : `from ${least} to ${most}`;
+  return number(`a whole number ${range}`, /^\d{1,15}$/, least, most);
+}
+
+function list(expected: string): Read<string[]> {
+  return reader(`${expected}, separated by commas`, (text) => {
+    const names = text.split(',').map((name) => name.trim());
+    return names.every((name) => name !== '') ? names : undefined;
+  });
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const COUNT = whole(1);
 const USD = `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`;
+const AMOUNT = /^(?:\d{1,15}|\d{0,15}\.\d{1,15})(?:e-?\d{1,3})?$/i;
 
-export const readInteger = number('a whole number', WHOLE, -Infinity, Infinity);
-export const readCount = number('a whole number from 1', WHOLE, 1, Infinity);
-export const readWhole = number('a whole number from 0', WHOLE, 0, Infinity);
-export const readAmount = number('a number above 0, e.g. 1e-5', AMOUNT, 5e-324, 1e308);
-/** Requests of one run: as many as its result can hold. */
-export const readCalls = number(`a whole number from 1 to ${MAX_CALLS}`, WHOLE, 1, MAX_CALLS);
-export const readDepth = orNone(
-  number('a whole number from 0, or none for no limit', /^\d{1,15}$/, 0, Infinity),
-);
-/** Questions of an evaluation that are under way together. */
-export const readWindow = number('a whole number from 1 to 64', /^\d{1,2}$/, 1, 64);
-export const readTokens = orNone(readCount);
-export const readUsd = orNone(number(USD, /^\d{1,7}(\.\d{1,9})?$/, 0, MAX_COST_USD));
-export const readHours = number(
-  'a number of hours up to 168, e.g. 6 or 0.5',
-  /^\d{1,3}(\.\d{1,2})?$/,
-  0,
-  168,
-);
-/** Temporal's priority. */
-export const readPriority = number(
-  'a number from 1 (first) to 5 (last); runs without one have 3',
-  /^\d$/,
-  1,
-  5,
-);
-export const readPort = number('a port number, from 0 (any that is free) to 65535', /^\d{1,5}$/, 0, 65535);
-
-/** In milliseconds. */
-export const readDuration = reader('a duration from 1s to 24d, e.g. 90s, 30m or 2h', (text) =>
-  isDuration(text) ? durationMs(text) : undefined,
-);
-
-/** In milliseconds. */
-export const readDays = reader('a number of days from 1d, e.g. 30d', (text) => {
-  const days = Number(/^(\d{1,5})d$/.exec(text)?.[1] ?? 0);
-  return days >= 1 ? days * 24 * 60 * 60 * 1000 : undefined;
-});
-
-const readIdList = reader('ids of workers, separated by commas', (text) => {
-  const ids = text.split(',').map((id) => id.trim());
-  return ids.every((id) => id !== '') ? ids : undefined;
-});
-
-/** The option may be repeated. */
-export function readIds(text: string, before: readonly string[] = []): string[] {
-  return [...before, ...readIdList(text)];
-}
-
-/** Separated by commas. */
-export const readNames = reader('names, separated by commas', (text) => {
-  const names = text.split(',').map((name) => name.trim());
-  return names.every((name) => name !== '') ? names : undefined;
-});
-
-export const readTenant = reader('a name of 1 to 64 bytes', (text) => {
-  const bytes = Buffer.byteLength(text);
-  return bytes >= 1 && bytes <= 64 ? text : undefined;
-});
-
-const readOneOrigin = reader('an origin as browsers send it, e.g. http://127.0.0.1:8233', (text) =>
-  URL.canParse(text) && new URL(text).origin === text ? text : undefined,
-);
-
-/** The option may be repeated. */
-export function readOrigin(text: string, before: readonly string[] = []): string[] {
-  return [...before, readOneOrigin(text)];
-}
-
-export const readDate = reader('a date, e.g. 2026-01-31', (text) =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined,
-);
-
-interface Part {
-  readonly name: string;
-  readonly count: number;
-}
-
-const readOnePart = reader('a name of a part and its number of questions, e.g. train=960', (text) => {
-  const [, name, count] = /^([\w-]{1,64})=(\d{1,9})$/.exec(text) ?? [];
-  return name === undefined || Number(count) < 1 ? undefined : { name, count: Number(count) };
-});
-
-/** The option may be repeated, for parts of other names. */
-export function readPart(text: string, before: readonly Part[] = []): Part[] {
-  const part = readOnePart(text);
-  if (before.every(({ name }) => name !== part.name)) return [...before, part];
-  throw new InvalidArgumentError('Expected another name for each part.');
-}
+/** How the values of options are read. */
+export const read = {
+  integer: number('a whole number', /^-?\d{1,15}$/, -Infinity, Infinity),
+  whole: whole(0),
+  count: COUNT,
+  countTo: (most: number): Read<number> => whole(1, most),
+  amount: number('a number above 0, e.g. 1e-5', AMOUNT, 5e-324, 1e308),
+  /** Requests of one run: as many as its result can hold. */
+  calls: whole(1, MAX_CALLS),
+  depth: orNone(number('a whole number from 0, or none for no limit', /^\d{1,15}$/, 0, Infinity)),
+  tokens: orNone(COUNT),
+  usd: orNone(number(USD, /^\d{1,7}(\.\d{1,9})?$/, 0, MAX_COST_USD)),
+  hours: number('a number of hours up to 168, e.g. 6 or 0.5', /^\d{1,3}(\.\d{1,2})?$/, 0, 168),
+  priority: number('a number from 1 (first) to 5 (last); runs without one have 3', /^\d$/, 1, 5),
+  port: number('a port number, from 0 (any that is free) to 65535', /^\d{1,5}$/, 0, 65535),
+  /** In milliseconds. */
+  duration: reader('a duration from 1s to 24d, e.g. 90s, 30m or 2h', (text) =>
+    isDuration(text) ? durationMs(text) : undefined,
+  ),
+  /** In milliseconds. */
+  days: reader('a number of days from 1d, e.g. 30d', (text) => {
+    const days = Number(/^(\d{1,5})d$/.exec(text)?.[1] ?? 0);
+    return days >= 1 ? days * DAY_MS : undefined;
+  }),
+  date: reader('a date, e.g. 2026-01-31', (text) =>
+    /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined,
+  ),
+  ids: repeated(list('ids of workers')),
+  names: list('names'),
+  tenant: reader('a name of 1 to 64 bytes', (text) => {
+    const bytes = Buffer.byteLength(text);
+    return bytes >= 1 && bytes <= 64 ? text : undefined;
+  }),
+  origins: repeated(
+    reader('an origin as browsers send it, e.g. http://127.0.0.1:8233', (text) =>
+      URL.canParse(text) && new URL(text).origin === text ? [text] : undefined,
+    ),
+  ),
+  parts: repeated(
+    reader('a name of a part and its number of questions, e.g. train=960', (text) => {
+      const [, name, count] = /^([\w-]{1,64})=(\d{1,9})$/.exec(text) ?? [];
+      return name === undefined || Number(count) < 1 ? undefined : [{ name, count: Number(count) }];
+    }),
+  ),
+};
 
 export const CONFIG = [
   '--config <file>',

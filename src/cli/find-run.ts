@@ -1,10 +1,14 @@
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { findByPrefix, newestRun } from '../client/list-runs';
 import { isNotFound } from '../client/steer';
+import { someOf } from '../config/errors';
 import { UsageError } from './exit-code';
 import { type Session, type SessionOptions, withSession } from './session';
+import type { TemporalServer } from '../local/configured-server';
 import { loadSettings, type WorkOptions } from './load-settings';
-import { startedRuns } from './started-runs';
+import { FOLDER } from './trust';
 import { say } from './terminal';
 
 /** Does something with a run that was started before. @throws UsageError for one that the server does not know */
@@ -19,8 +23,6 @@ export async function withRun<Result>(
     work(session, await findRun(session, given)),
   );
 }
-
-const MOST_NAMED = 5;
 
 /** Which runs a command shows: all of a folder's own server, of one that others share those of the same workers. */
 export function queueListed({ server, config }: Session): string | undefined {
@@ -52,10 +54,8 @@ async function findLast(session: Session, known: readonly string[]): Promise<str
 async function findOnly(temporal: Client, prefix: string, known: readonly string[]): Promise<string | null> {
   const ids = await findByPrefix(temporal, prefix, known);
   if (ids.length <= 1) return ids[0] ?? null;
-  const named = ids.slice(0, MOST_NAMED).join('\n  ');
-  const more = ids.length > MOST_NAMED ? '\n  …' : '';
   throw new UsageError(
-    `${JSON.stringify(prefix)} is the beginning of more than one run; give more of its id:\n  ${named}${more}`,
+    `${JSON.stringify(prefix)} is the beginning of more than one run; give more of its id:\n  ${someOf(ids, '\n  ')}`,
   );
 }
 
@@ -75,4 +75,43 @@ function unknownRun(id: string, { server }: Session): UsageError {
     `there is ${what} in namespace ${server.namespace} at ${server.address}: ` +
       'check the id ("temporal-conductor list" shows all), the folder you are in, and TEMPORAL_ADDRESS',
   );
+}
+
+// Temporal lists a run a moment after its start, and an embedded server that is stopped meanwhile later still. So the
+// folder keeps the ids of the runs that were started in it: a file each, named by the id. What a run is, the server knows.
+
+const MOST_KEPT = 10;
+
+/** Notes a run before it is started, so that not even a killed command loses it. */
+export async function noteRun(server: TemporalServer, id: string): Promise<void> {
+  const folder = folderOf(server);
+  const nameOf = encodeURIComponent;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, nameOf(id)), '', { mode: 0o600 });
+    const surplus = (await startedRuns(server)).slice(MOST_KEPT);
+    for (const old of surplus) await rm(join(folder, nameOf(old)), { force: true });
+  } catch {
+    // A folder that takes no files keeps no one from solving: the server lists the run soon.
+  }
+}
+
+/** The ids of runs that commands of this folder started on this server, the newest first. */
+export async function startedRuns(server: TemporalServer): Promise<string[]> {
+  const folder = folderOf(server);
+  const names = await readdir(folder).catch(() => []);
+  const noted = await Promise.all(
+    // Another command may be removing it.
+    names.map(async (name) => ({
+      name,
+      at: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0,
+    })),
+  );
+  return noted.sort((one, other) => other.at - one.at).map(({ name }) => decodeURIComponent(name));
+}
+
+/** The embedded server's port can change. */
+function folderOf({ embedded, address, namespace }: TemporalServer): string {
+  const place = `${embedded ? 'embedded' : address} ${namespace}`;
+  return join(FOLDER, 'runs', place.replace(/[^\w.-]/g, '_'));
 }

@@ -1,19 +1,18 @@
-import type { ConductorClient, Retry } from '../client/conductor-client';
+import type { Retry } from '../client/conductor-client';
 import { unfinishedOf } from '../client/list-runs';
+import { someOf } from '../config/errors';
 import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop, howToApprove } from '../trace/describe';
 import { addOns } from './add-ons';
-import { PlanQuestions } from './approval/ask-person';
-import { personAtTerminal } from './approval/verdict';
+import { PERSON_AT_TERMINAL, PlanQuestions } from './approval/ask-person';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
-import { followPatiently } from './follow-patiently';
 import { reasonOf } from '../reason-of';
 import { isWorkedOnElsewhere } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './load-settings';
-import { startedRuns } from './started-runs';
-import { print, say, toJson } from './terminal';
-import { follow } from './view/follow';
+import { startedRuns } from './find-run';
+import { isPersonHere, print, say, toJson } from './terminal';
+import { follow, followPatiently } from './view/follow';
 import { openView } from './view/open-view';
 import { lookOfRun } from './view/run-view';
 
@@ -63,59 +62,46 @@ async function followRun(
   const view = openView(process.stderr, lookOfRun(isAsked));
   const { whilePaused } = view;
   const questions = isAsked
-    ? new PlanQuestions({ decider: conductor, whilePaused, personFor: personAtTerminal })
+    ? new PlanQuestions({ decider: conductor, whilePaused, person: PERSON_AT_TERMINAL })
     : null;
   let trace: SolveResult | undefined;
   let retries: readonly Retry[] = [];
-  const stopPolling = pollRetries(conductor, id, (found) => {
-    retries = found;
-    if (trace !== undefined) view.show({ trace, retries });
-  });
-  const show = (next: SolveResult): void => {
-    trace = next;
-    view.show({ trace, retries });
-    questions?.consider(trace);
-  };
-  try {
-    const states = followPatiently(session, id, say);
-    return await follow(session, id, interruption, { states, show, aside: questions?.left });
-  } finally {
-    questions?.close();
-    stopPolling();
-    view.close();
-  }
-}
-
-/** A retry waits for a second at least, so nothing is missed that a person would see. */
-const PAUSE_MS = 1_000;
-
-/** Looks again and again which calls of a run wait for another attempt; returns what ends it. */
-function pollRetries(
-  conductor: ConductorClient,
-  id: string,
-  show: (retries: readonly Retry[]) => void,
-): () => void {
   let isOver = false;
-  const timer = setInterval(() => {
+  const show = (): void => {
+    if (trace !== undefined && !isOver) view.show({ trace, retries });
+  };
+  // A look that fails is left out.
+  const looking = setInterval(() => {
     conductor.retries(id).then(
-      (retries) => {
-        if (!isOver) show(retries);
+      (found) => {
+        retries = found;
+        show();
       },
       () => undefined,
     );
-  }, PAUSE_MS);
-  return () => {
-    isOver = true;
-    clearInterval(timer);
-  };
+  }, RETRIES_MS);
+  return follow<SolveResult, { readonly left: string }>(session, id, interruption, {
+    states: followPatiently(session, id, say),
+    aside: questions?.left,
+    view: {
+      whilePaused,
+      show: (next) => {
+        trace = next;
+        show();
+        questions?.consider(next);
+      },
+      close: () => {
+        isOver = true;
+        clearInterval(looking);
+        questions?.close();
+        view.close();
+      },
+    },
+  });
 }
 
-/** Only a person at a terminal can be asked about a plan; anywhere else the view says how to approve it. */
-function isPersonHere(): boolean {
-  return process.stdin.isTTY && process.stderr.isTTY;
-}
-
-const MOST_NAMED = 5;
+/** A retry waits for a second at least, so nothing is missed that a person would see. */
+const RETRIES_MS = 1_000;
 
 /**
  * Runs that an earlier command of this folder left, evaluations and nights included: our worker goes on with them, too.
@@ -137,22 +123,17 @@ export async function sayResumed(session: Session, config: string | undefined, o
   const solves = runs.map(({ id }) => ({ id, stop: `cancel ${id}` }));
   const others = [...solves, ...more.flat()].filter(({ id }) => id !== own);
   if (others.length === 0) return;
-  const count = others.length + unlisted;
-  const named = others
-    .slice(0, MOST_NAMED)
-    .map(({ id, stop }) => `  ${id}: stop it with ${command(stop, config)}`);
-  const rest = count > named.length ? ['  … "temporal-conductor list" shows all'] : [];
-  say(
-    [`${counted(count, 'unfinished run')} of this folder will go on as well:`, ...named, ...rest].join('\n'),
-  );
+  const lines = others.map(({ id, stop }) => `  ${id}: stop it with ${commandOf(stop, config)}`);
+  const count = counted(others.length + unlisted, 'unfinished run');
+  say(`${count} of this folder will go on as well:\n${someOf(lines, '\n')}`);
 }
 
-function command(words: string, config: string | undefined): string {
+export function commandOf(words: string, config: string | undefined): string {
   return `temporal-conductor ${words}${config === undefined ? '' : ` --config ${config}`}`;
 }
 
 export function watchOf(id: string, config: string | undefined): string {
-  return command(`watch ${id}`, config);
+  return commandOf(`watch ${id}`, config);
 }
 
 /** After Ctrl-C. */

@@ -9,13 +9,12 @@ import type { Config } from '../config/schema';
 import { configuredKeys } from '../encryption/key-ring';
 import type { PoolFilter } from '../protocol/activity-contract';
 import type { ResolvedRun } from '../protocol/run';
+import { openStore } from '../store/open-store';
+import type { Store } from '../store/store';
 import { addOns } from './add-ons';
 import { UsageError } from './exit-code';
 import { say } from './terminal';
 import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
-
-/** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
-export const FOLDER = '.conductor';
 
 /** The options of every command that loads a configuration. */
 export interface WorkOptions {
@@ -32,9 +31,9 @@ export async function loadSettings(options: WorkOptions): Promise<Config> {
 
 /** Loads the settings of a command that makes calls. @throws ConfigError where this process cannot make all of them */
 export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<Config> {
-  const { config, path, notices, unpriced } = await loadChecked(options.config);
+  const { config, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
-  if (cards.some(({ provider }) => provider === 'local')) requireEngine(path === null);
+  if (cards.some(({ provider }) => provider === 'local')) requireEngine();
   for (const card of cards) keyFor(card, config, process.env);
   await checkTrust(config, options);
   for (const notice of [...notices, ...unpriced]) say(notice);
@@ -47,19 +46,14 @@ export async function loadServable(options: WorkOptions, pool: PoolFilter = {}):
 }
 
 /** @throws UsageError where no model can run inside this process */
-function requireEngine(isDefault: boolean): void {
+function requireEngine(): void {
   if (hasEngine()) return;
-  const why = isDefault
-    ? 'there is no conductor.yaml, no vendor key and no model server, and for the very small model that runs inside this process'
-    : 'for provider "local"';
+  const keys = Object.values(VENDORS).map(({ apiKeyEnv }) => apiKeyEnv);
   throw new UsageError(
-    `${why} an engine is missing: ${howToGetEngine()}${isDefault ? `; or set one of ${KEYS}` : ''}`,
+    `provider "local", the default without a key and a model server, has no engine: ${howToGetEngine()}; or set one of ` +
+      keys.join(', '),
   );
 }
-
-const KEYS = Object.values(VENDORS)
-  .map(({ apiKeyEnv }) => apiKeyEnv)
-  .join(', ');
 
 /** Refuses a configuration that sends credentials where nothing says they belong, unless its folder is trusted. */
 export async function checkTrust(config: Config, options: WorkOptions): Promise<void> {
@@ -125,4 +119,9 @@ export function checkCostLimit(run: ResolvedRun): void {
   throw new UsageError(
     `--max-cost cannot be enforced: ${haveNoPrice(unpriced.map(({ name }) => name))}; ${remedies.join(', or ')}`,
   );
+}
+
+/** The store of a configuration, with the keys that this environment has for it. */
+export function storeOf(config: Config): Store {
+  return openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
 }

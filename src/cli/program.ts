@@ -1,28 +1,5 @@
 import { Command, Option } from 'commander';
-import {
-  CONFIG,
-  loading,
-  readCalls,
-  readCount,
-  readDate,
-  readDays,
-  readDepth,
-  readDuration,
-  readIds,
-  readInteger,
-  readNames,
-  readOrigin,
-  readPart,
-  readPort,
-  readPriority,
-  readTenant,
-  readTokens,
-  readUsd,
-  readWhole,
-  readWindow,
-  type Settle,
-  TRUST,
-} from './arguments';
+import { CONFIG, loading, read, type Settle, TRUST } from './arguments';
 import { addTraining } from '../training/cli/program';
 import type { PlainGrader } from '../evaluation/data/format';
 import { HARMLESS_OUTPUT } from './terminal';
@@ -68,11 +45,11 @@ export function buildProgram(version: string, settle: Settle): Command {
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
     .argument('<question>', '- reads it from standard input')
-    .option('--seed <number>', 'sent to models that take one', readInteger)
-    .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
-    .option('--deny <ids>', 'do not use these workers', readIds)
-    .option('--max-depth <number>', 'how deep the Conductor may call itself; none: no limit', readDepth)
-    .option('--max-cost <usd>', 'end with the best answer so far before more is spent', readUsd)
+    .option('--seed <number>', 'sent to models that take one', read.integer)
+    .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', read.ids)
+    .option('--deny <ids>', 'do not use these workers', read.ids)
+    .option('--max-depth <number>', 'how deep the Conductor may call itself; none: no limit', read.depth)
+    .option('--max-cost <usd>', 'end with the best answer so far before more is spent', read.usd)
     .addOption(
       new Option('--approve [which]', 'ask before a plan is run: the first one, or those of children too')
         .choices(['plan', 'all'])
@@ -81,9 +58,9 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option(
       '--priority <1-5>',
       'who is served first where calls wait: 1 before 5, 3 without it',
-      readPriority,
+      read.priority,
     )
-    .option('--tenant <name>', 'for whom it is, where calls that wait are shared out fairly', readTenant)
+    .option('--tenant <name>', 'for whom it is, where calls that wait are shared out fairly', read.tenant)
     .option(...JSON_OPTION)
     .addOption(
       new Option('--detach', 'start the run, print its id and leave it to running workers').conflicts('json'),
@@ -95,9 +72,9 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/runs.js')).watch));
 
   add('list', 'show the runs that have not ended, and the last ones that have')
-    .option('--limit <number>', 'of those that have ended', readWhole, 10)
+    .option('--limit <number>', 'of those that have ended', read.whole, 10)
     .option('--json', 'print them as JSON')
-    .action(run(async () => (await import('./commands/list.js')).list));
+    .action(run(async () => (await import('./commands/runs.js')).list));
 
   const formats = ['tree', 'json', 'mermaid', 'markdown'];
   add('trace <id>', 'print what happened in a run so far')
@@ -115,15 +92,15 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/cost.js')).cost));
 
   add('depth <id>', 'change how deep the Conductor may call itself, in running children too')
-    .argument('<number>', '0: not at all; none: no limit', readDepth)
+    .argument('<number>', '0: not at all; none: no limit', read.depth)
     .action(run(async () => (await import('./commands/steer.js')).changeDepth));
 
   add('limits <id>', 'change what a run and its children may use, and print what then holds')
-    .option('--max-cost <usd>', 'none: no limit', readUsd)
-    .option('--calls <number>', 'requests to models', readCalls)
-    .option('--tokens <number>', 'input and output; none: no limit', readTokens)
-    .option('--wall-clock <duration>', 'from the start of the run, e.g. 30m', readDuration)
-    .option('--steps <number>', 'of one plan', readCount)
+    .option('--max-cost <usd>', 'none: no limit', read.usd)
+    .option('--calls <number>', 'requests to models', read.calls)
+    .option('--tokens <number>', 'input and output; none: no limit', read.tokens)
+    .option('--wall-clock <duration>', 'from the start of the run, e.g. 30m', read.duration)
+    .option('--steps <number>', 'of one plan', read.count)
     .action(run(async () => (await import('./commands/steer.js')).changeLimits));
 
   const rejection = new Option(
@@ -140,10 +117,10 @@ export function buildProgram(version: string, settle: Settle): Command {
   );
 
   add('retry <id>', 'run a plan again from a step, as a new run that keeps the outputs before it')
-    .requiredOption('--from <step>', 'number of the step, from 1', readCount)
+    .requiredOption('--from <step>', 'number of the step, from 1', read.count)
     .option('--worker <id>', 'another worker for that step')
     .option('--subtask <text>', 'another task for that step')
-    .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', readUsd)
+    .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', read.usd)
     .option(...JSON_OPTION)
     .action(run(async () => (await import('./commands/solve.js')).retry));
 
@@ -168,13 +145,17 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option(
       '--health <port>',
       'answer there over HTTP: 200 while it polls for work, 503 when it does not',
-      readPort,
+      read.port,
     )
     .action(run(async () => (await import('./commands/serve.js')).worker));
 
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
-    .requiredOption('--origin <url...>', 'of the pages that may ask, e.g. http://127.0.0.1:8233', readOrigin)
-    .option('--port <number>', 'where to listen', readPort, 8081)
+    .requiredOption(
+      '--origin <url...>',
+      'of the pages that may ask, e.g. http://127.0.0.1:8233',
+      read.origins,
+    )
+    .option('--port <number>', 'where to listen', read.port, 8081)
     .option('--host <address>', 'other machines need the token in CONDUCTOR_CODEC_TOKEN', '127.0.0.1')
     .action(run(async () => (await import('./commands/codec-server.js')).codecServer));
 
@@ -185,14 +166,14 @@ export function buildProgram(version: string, settle: Settle): Command {
       'have the best worker alone answer questions of the log, and compare what it cost',
     )
     .option('--judge', 'with --from-traces: have the verifier compare answers where no right one is known')
-    .option('--methods <names>', METHODS_HELP, readNames)
-    .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
-    .option('--deny <ids>', 'do not use these workers', readIds)
-    .option('--sample <number>', 'so many of the questions, drawn by chance', readCount)
-    .option('--seed <number>', 'of all draws, and sent to models that take one', readWhole, 1)
+    .option('--methods <names>', METHODS_HELP, read.names)
+    .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', read.ids)
+    .option('--deny <ids>', 'do not use these workers', read.ids)
+    .option('--sample <number>', 'so many of the questions, drawn by chance', read.count)
+    .option('--seed <number>', 'of all draws, and sent to models that take one', read.whole, 1)
     .addOption(grader())
-    .option('--window <number>', 'questions that are under way together', readWindow, 8)
-    .option('--max-cost <usd>', 'for all of it; none: no limit', readUsd)
+    .option('--window <number>', 'questions that are under way together', read.countTo(64), 8)
+    .option('--max-cost <usd>', 'for all of it; none: no limit', read.usd)
     .option('--out <folder>', 'for the report, every verdict and pictures (default: named by its id)')
     .option('--learn-from <id>', 'an earlier evaluation of the workers alone, for the method learned-router')
     .option('--resume <id>', 'go on with an evaluation, or show what it found')
@@ -205,7 +186,7 @@ export function buildProgram(version: string, settle: Settle): Command {
   addTraining(program.command('train').description('train a Conductor of your own'), settle);
 
   addOffline('init', 'write a conductor.yaml from the keys and servers of this machine').action(
-    run(async () => (await import('./commands/init.js')).init),
+    run(async () => (await import('./commands/pool.js')).init),
   );
 
   add('doctor', 'check what is installed, reachable and allowed, and say how to fix what is not').action(
@@ -230,12 +211,12 @@ export function buildProgram(version: string, settle: Settle): Command {
   data
     .command('split <file...>')
     .description('draw balanced parts, none of which repeats a question of another, for training and judging')
-    .requiredOption('--part <name=count>', 'e.g. --part train=960 --part held-out=100', readPart)
+    .requiredOption('--part <name=count>', 'e.g. --part train=960 --part held-out=100', read.parts)
     .requiredOption('--out <folder>', 'for <name>.jsonl of each part')
-    .option('--seed <number>', 'of the draw', readWhole, 42)
+    .option('--seed <number>', 'of the draw', read.whole, 42)
     .addOption(grader())
-    .option('--since <date>', 'of questions that have a date, e.g. 2026-01-31', readDate)
-    .option('--until <date>', 'the last day', readDate)
+    .option('--since <date>', 'of questions that have a date, e.g. 2026-01-31', read.date)
+    .option('--until <date>', 'the last day', read.date)
     .action(run(async () => (await import('../evaluation/cli/data.js')).split));
 
   const store = program.command('store').description('look after the store');
@@ -248,7 +229,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     'remove texts and answers that are old and that no run on the server, evaluation or training refers to',
     store,
   )
-    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
+    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', read.days)
     .option('--dry-run', 'say what would be removed, and remove nothing')
     .action(run(async () => (await import('./commands/store.js')).collect));
 

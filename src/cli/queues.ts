@@ -6,10 +6,10 @@ import type { TemporalServer } from '../local/configured-server';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
 import type { Config } from '../config/schema';
 import { UsageError } from './exit-code';
+import { unlessInterrupted } from './interruption';
 import type { RunningWorker } from './start-worker';
 import { say } from './terminal';
 
-/** Place of the workers that a command relies on. */
 interface Place {
   readonly server: Pick<TemporalServer, 'address' | 'embedded'>;
   readonly config: Pick<Config, 'temporal' | 'workers'>;
@@ -27,7 +27,6 @@ export function queueOf(file: string): string {
   return `${OF_FILE}${relative('', file)}`;
 }
 
-/** The command that has a queue polled. */
 function serverOf(taskQueue: string, { server, config, file }: Place): string {
   const command = `temporal-conductor ${server.embedded ? 'up' : 'worker'}`;
   const withFile = (path: string | undefined): string =>
@@ -101,8 +100,19 @@ export function watchForMissingWorker(place: Place, workflowId: string, tell = s
   };
 }
 
+/** Waits for what workers do, and says which of them are missing; undefined after Ctrl-C. */
+export async function whileWatching<Value>(
+  place: Place,
+  workflowId: string,
+  interruption: AbortSignal,
+  work: Promise<Value>,
+): Promise<Value | undefined> {
+  const stopLooking = watchForMissingWorker(place, workflowId);
+  return unlessInterrupted(interruption, work).finally(stopLooking);
+}
+
 async function findMissingWorkers(place: Place, workflowId: string): Promise<string[]> {
-  const { temporal, config, worker } = place;
+  const { temporal, config, worker, server } = place;
   const { status, taskQueue, raw } = await temporal.workflow.getHandle(workflowId).describe();
   if (status.name !== 'RUNNING') return [];
   const isOwn = worker !== null && taskQueue === config.temporal.taskQueue;
@@ -113,34 +123,24 @@ async function findMissingWorkers(place: Place, workflowId: string): Promise<str
     activity: waiting.map(({ activityType }) => activityType?.name),
     workflow: children.map(({ workflowTypeName }) => workflowTypeName),
   };
-  const members = config.workers.flatMap((worker) =>
-    worker.provider === 'activity' || worker.provider === 'workflow' ? [worker] : [],
-  );
-  const missing = members
-    .filter(({ provider, type }) => called[provider].includes(type))
-    .map(async (member) => {
-      const isThere = await isPolled(temporal, member.taskQueue, QUEUE_KINDS[member.provider]);
-      return isThere ? [] : [describeMissing(member, place)];
-    });
+  const members = config.workers.map(async (member) => {
+    if (member.provider !== 'activity' && member.provider !== 'workflow') return [];
+    const { id, provider, type, taskQueue: queue } = member;
+    if (!called[provider].includes(type)) return [];
+    if (await isPolled(temporal, queue, provider === 'activity' ? 'activities' : 'workflows')) return [];
+    return [
+      `No worker polls task queue ${queue} at ${server.address}, where worker ${id} of the pool is ` +
+        `(${provider} ${type}): its step waits until one does. Start that worker of yours, or solve without it: --deny ${id}`,
+    ];
+  });
   const inside = children
     .filter(({ workflowTypeName }) => workflowTypeName === SOLVE_WORKFLOW)
     .map(({ workflowId: id }) => findMissingWorkers(place, id ?? ''));
-  return (await Promise.all([...missing, ...inside])).flat();
+  return (await Promise.all([...members, ...inside])).flat();
 }
 
 /** `PendingActivityState` of Temporal's API: no worker has taken it yet. */
 const SCHEDULED = 1;
-
-const QUEUE_KINDS = { activity: 'activities', workflow: 'workflows' } as const;
-
-type Member = Extract<Config['workers'][number], { readonly provider: 'activity' | 'workflow' }>;
-
-function describeMissing({ id, provider, type, taskQueue }: Member, { server }: Place): string {
-  return (
-    `No worker polls task queue ${taskQueue} at ${server.address}, where worker ${id} of the pool is ` +
-    `(${provider} ${type}): its step waits until one does. Start that worker of yours, or solve without it: --deny ${id}`
-  );
-}
 
 function describeUnpolled(taskQueue: string, place: Place): string {
   return (

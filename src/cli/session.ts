@@ -14,11 +14,11 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { UsageError } from './exit-code';
-import { requireOwnRuns } from './own-runs';
-import { checkTrust, FOLDER } from './load-settings';
+import { checkTrust } from './load-settings';
 import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerSettings, WorkerParts } from './start-worker';
 import { say } from './terminal';
+import { FOLDER, requireOwnRuns } from './trust';
 
 /** Abilities of the server that a command needs. */
 export interface ServerDemands {

@@ -16,8 +16,8 @@ import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
 import type { Store } from '../store/store';
 import { type AddOn, addOns } from './add-ons';
-import { FOLDER } from './load-settings';
 import { harmless } from './terminal';
+import { FOLDER } from './trust';
 
 export interface WorkerSettings {
   readonly graceMs: number;
@@ -57,7 +57,12 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   installRuntime(log);
   const connection = await NativeConnection.connect(server.connection).catch((error: unknown) => {
-    throw new Error(explainTransport(reasonOf(error), server.address), { cause: error });
+    const reason = reasonOf(error);
+    // The native part looks for certificates in other places than Node, so it may fail where a client does not.
+    const remedy =
+      remedyOfTls(reason) ?? 'Other commands reach it: see whether it has just gone away, and try again';
+    const what = `the worker cannot connect to Temporal at ${server.address}`;
+    throw new Error(`${what}: ${reason}. ${remedy}`, { cause: error });
   });
   const { plugin, bundle } = await pluginFor({ config, store }, servesCheckpoints);
   const creation = Worker.create({
@@ -83,18 +88,14 @@ export async function startWorker(
   // Until someone waits for it, Node must not take a breakdown for a lost rejection.
   ended.catch(() => undefined);
   const stop = async (): Promise<void> => {
-    const isAsked = worker.getState() === 'RUNNING';
-    if (isAsked) worker.shutdown();
-    try {
-      await ended;
-    } catch (error) {
-      // One that does not end in time is no failure of its command: an answer counts, and what was under way is taken up
-      // by another worker. Its connection cannot be closed until the process ends.
-      if (isAsked) return;
-      await connection.close();
-      throw error;
-    }
-    await connection.close();
+    if (worker.getState() !== 'RUNNING') return ended.finally(() => connection.close());
+    worker.shutdown();
+    // One that does not end in time is no failure of its command: an answer counts, and what was under way is taken up
+    // by another worker. Its connection cannot be closed until the process ends.
+    await ended.then(
+      () => connection.close(),
+      () => undefined,
+    );
   };
   const { identity } = worker.options;
   return { connection, identity, status: () => worker.getStatus(), ended, stop };
@@ -107,15 +108,6 @@ async function pluginFor(...given: Parameters<NonNullable<AddOn['pluginFor']>>) 
     if (found != null) return found;
   }
   throw new Error('no add-on has a plugin for a worker');
-}
-
-/** Temporal's native part looks for certificates in other places than Node, so it may fail where a client does not. */
-function explainTransport(reason: string, address: string): string {
-  // It words them as Rust prints them for its programmers.
-  const [, inner = reason] = /^tonic::transport::Error\(Transport, (.*)\)$/s.exec(reason) ?? [];
-  const remedy =
-    remedyOfTls(inner) ?? 'Other commands reach it: see whether it has just gone away, and try again';
-  return `the worker cannot connect to Temporal at ${address}: ${inner}. ${remedy}`;
 }
 
 /** Must come before all else of Temporal's native part. Signals are ours: a command has more to end than its worker. */

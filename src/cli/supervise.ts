@@ -9,23 +9,22 @@ import { say } from './terminal';
 export interface Supervised {
   /** Name in sentences. */
   readonly name: string;
+  /** How it works, said once it does. */
+  readonly line: string;
   /** Starts it; `sayReady` is called when it works. It must end by itself when this process is gone. */
   readonly start: (sayReady: () => void) => ChildProcess;
 }
 
-/** Crashes within the span below that are no accident. */
-const MOST_CRASHES = 5;
-const WITHIN_MS = 60_000;
-
-/** The pause before it is started again; it doubles with each crash. */
+/** The pause before it is started again doubles with each crash, until one has worked for a minute. */
 const FIRST_PAUSE_MS = 1_000;
+const MOST_CRASHES = 5;
+const WORKED_MS = 60_000;
 
 /** Longer than any process may drain for; one that has not ended by then does not listen. */
 const STOP_MS = 40_000;
 
 /**
  * Keeps a process running until it is to stop: native code may crash, and a run must not stand still until someone looks.
- * It is asked to stop at the end, and killed where it does not listen or this process may not wait.
  *
  * @param command goes on with what it left, see the error
  * @throws Error with the last reason where it crashes again and again
@@ -36,28 +35,29 @@ export async function supervise(
   stop: AbortSignal,
   sayReady: () => void,
 ): Promise<ExitCode> {
-  let crashes: number[] = [];
   let hasWorked = false as boolean;
-  while (!stop.aborted) {
+  for (let crashes = 1; !stop.aborted; crashes += 1) {
+    const startedAt = Date.now();
     const child = start(() => {
       if (hasWorked) say(`The ${name} is working again.`);
       else sayReady();
       hasWorked = true;
     });
-    const ended = endOf(child);
-    const end = await unlessInterrupted(stop, ended);
-    if (end === undefined) {
-      await askToStop(child, ended);
-    } else if (!hasWorked && end.code !== null) {
-      // It has said itself why it could not begin: to try again would not help.
-      return exitCodeFrom(end.code);
-    } else {
-      crashes = [...crashes.filter((time) => time > Date.now() - WITHIN_MS), Date.now()];
-      if (crashes.length >= MOST_CRASHES) throw tooMany(name, command, end);
-      const pauseMs = FIRST_PAUSE_MS * 2 ** (crashes.length - 1);
-      say(`The ${name} in process ${child.pid ?? 0} ${end.how}: it is started again in ${pauseMs / 1000} s.`);
-      await pause(pauseMs, undefined, { signal: stop }).catch(() => undefined);
+    const end = await untilEnd(child, stop);
+    if (end === undefined) break;
+    // It has said itself why it could not begin: to try again would not help.
+    if (!hasWorked && end.code !== null) return exitCodeFrom(end.code);
+    if (Date.now() - startedAt > WORKED_MS) crashes = 1;
+    const how = end.code === null ? `was killed by ${end.signal ?? ''}` : `ended with exit code ${end.code}`;
+    if (crashes >= MOST_CRASHES) {
+      throw new Error(
+        `the ${name} crashed ${MOST_CRASHES} times, the last time it ${how}: see its lines above; runs are kept, ` +
+          `and go on with the next "temporal-conductor ${command}"`,
+      );
     }
+    const pauseMs = FIRST_PAUSE_MS * 2 ** (crashes - 1);
+    say(`The ${name} in process ${child.pid ?? 0} ${how}: it is started again in ${pauseMs / 1000} s.`);
+    await pause(pauseMs, undefined, { signal: stop }).catch(() => undefined);
   }
   return EXIT.answered;
 }
@@ -65,32 +65,22 @@ export async function supervise(
 interface End {
   /** Null if a signal ended it. */
   readonly code: number | null;
-  readonly reason: string;
-  readonly how: string;
+  readonly signal: NodeJS.Signals | null;
 }
 
-async function endOf(child: ChildProcess): Promise<End> {
+/** Waits for its end; where it is to stop, asks it to, and kills it if it does not listen or this process must not wait. */
+async function untilEnd(child: ChildProcess, stop: AbortSignal): Promise<End | undefined> {
   const kill = (): unknown => child.kill('SIGKILL');
   process.on('exit', kill);
-  try {
-    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    const reason = signal ?? `exit code ${code ?? 'unknown'}`;
-    return { code, reason, how: signal === null ? `ended with ${reason}` : `was killed by ${reason}` };
-  } finally {
-    process.off('exit', kill);
+  const exit = once(child, 'exit') as Promise<[End['code'], End['signal']]>;
+  const ended = exit.then(([code, signal]): End => ({ code, signal }));
+  const end = await unlessInterrupted(stop, ended);
+  if (end === undefined) {
+    child.kill('SIGTERM');
+    const late = setTimeout(kill, STOP_MS);
+    await ended;
+    clearTimeout(late);
   }
-}
-
-async function askToStop(child: ChildProcess, ended: Promise<End>): Promise<void> {
-  child.kill('SIGTERM');
-  const patience = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-  await ended;
-  clearTimeout(patience);
-}
-
-function tooMany(name: string, command: string, { reason }: End): Error {
-  return new Error(
-    `the ${name} crashed ${MOST_CRASHES} times within a minute, the last time with ${reason}: see its lines above; ` +
-      `runs are kept, and go on with the next "temporal-conductor ${command}"`,
-  );
+  process.off('exit', kill);
+  return end;
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
-import { type Paint, PLAIN, widthOf } from '../trace/lines';
+import { type Paint, PLAIN } from '../trace/lines';
 
 export type Screen = NodeJS.WriteStream;
 
@@ -60,8 +62,12 @@ export const HARMLESS_OUTPUT = {
   writeErr: (text: string): unknown => process.stderr.write(harmless(text)),
 };
 
-/** The picture on the screen, if there is one. */
-let onScreen: { readonly clear: () => void; readonly redraw: () => void } | null = null;
+/** What stands on the screen until it is over: taken off, and put back, around what is said meanwhile. */
+let onScreen: { readonly clear: () => unknown; readonly redraw: () => void } | null = null;
+
+export function setOnScreen(picture: typeof onScreen): void {
+  onScreen = picture;
+}
 
 /** Writes a line for the person who waits. Answers and asked-for output go to stdout, everything else comes here. */
 export function say(line: string): void {
@@ -70,56 +76,25 @@ export function say(line: string): void {
   onScreen?.redraw();
 }
 
-/** A text on a terminal that the next one replaces. What `say` writes meanwhile goes above it. */
-export interface Picture {
-  /** @param text ours, painted; foreign text in it went through `oneLine` before */
-  readonly show: (text: string) => void;
-  /** Takes it off the screen until the next text. */
-  readonly clear: () => void;
-  /** Leaves the last text standing, and the cursor below it. */
-  readonly done: () => void;
+/** Only a person at a terminal can be asked. */
+export function isPersonHere(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-export function openPicture(screen: Screen): Picture {
-  let shown: string | null = null;
-  let rows = 0;
-  const erase = (): string => {
-    const up = rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
-    rows = 0;
-    return up;
-  };
-  const draw = (): void => {
-    if (shown === null) return;
-    const before = erase();
-    // A terminal that does not know its size says 0. What lies above its first row could not be erased.
-    const [columns, height] = [screen.columns || 80, (screen.rows || 24) - 1];
-    const lines: string[] = [];
-    for (const line of shown.split('\n').reverse()) {
-      const needed = Math.max(1, Math.ceil(widthOf(line) / columns));
-      if (rows + needed > height) break;
-      rows += needed;
-      lines.unshift(line);
-    }
-    screen.write(`${before}${lines.join('\n')}\n`);
-  };
-  const own = { clear: () => screen.write(erase()), redraw: draw };
-  onScreen = own;
-  return {
-    show: (text) => {
-      const next = harmless(text, true);
-      if (next === shown) return;
-      shown = next;
-      draw();
-    },
-    clear: () => {
-      shown = null;
-      own.clear();
-    },
-    done: () => {
-      shown = null;
-      if (onScreen === own) onScreen = null;
-    },
-  };
+/**
+ * Asks the person at the keyboard; null if no one answers any more. Each question has a reader of its own, so that between
+ * two of them an editor has the keyboard to itself; lines are left to the terminal, so that Ctrl-C stays a signal.
+ *
+ * @throws AbortError where the signal takes the question back
+ */
+export async function ask(prompt: string, signal?: AbortSignal): Promise<string | null> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const closed = once(reader, 'close').then(() => null);
+  try {
+    return await Promise.race([reader.question(prompt, { signal }), closed]);
+  } finally {
+    reader.close();
+  }
 }
 
 /**

@@ -1,19 +1,24 @@
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { VENDORS } from '../config/cards';
 import { readStoreUrl } from '../config/store-url';
 import { reasonOf } from '../reason-of';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { UsageError } from './exit-code';
+import type { TemporalServer } from '../local/configured-server';
 import { keep, recall } from '../local/memory';
-import { say } from './terminal';
+import { claimDatabase, databasePath } from '../local/own-database';
+import { ask, isPersonHere, say } from './terminal';
 
 // A `conductor.yaml` may come with a stranger's folder, and it names both a variable and the server that is sent what is
 // in it. So a key goes without a question only where it belongs; every other pair is trusted once for a folder, by a
 // person, `--trust` or this variable: `NAME=https://server`, several with commas between them. A store is such a pair,
 // too: whoever chose its server would get this user's password for it, or texts under this user's AWS account.
 const VARIABLE = 'CONDUCTOR_TRUST';
+
+/** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
+export const FOLDER = '.conductor';
 
 type Card = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'apiKeyEnv'>;
 
@@ -58,7 +63,7 @@ export async function requireTrust(
   if (pairs.length === 0) return;
   const open = await untrusted(pairs, file);
   if (open.length > 0) {
-    if (!isTrusted) await ask(open, file);
+    if (!isTrusted) await askForTrust(open, file);
     const trusted = (await recall(TRUST)) ?? {};
     const folder = await realpath(dirname(file));
     await remember({ ...trusted, [folder]: [...(trusted[folder] ?? []), ...open] });
@@ -97,7 +102,7 @@ export function grant(pairs: readonly string[]): void {
   process.env[VARIABLE] = [...granted(), ...pairs].join(',');
 }
 
-async function ask(pairs: readonly string[], file: string): Promise<void> {
+async function askForTrust(pairs: readonly string[], file: string): Promise<void> {
   const errands = pairs.map((pair) => `  ${errandOf(pair, 'to')}`).join('\n');
   await askPerson({
     what: `${file} sends credentials of yours to servers that it chose:\n${errands}`,
@@ -117,11 +122,9 @@ interface Doubt {
 
 /** @throws UsageError where the answer is no, or no one is there to give one */
 export async function askPerson({ what, question, otherwise, pairs }: Doubt): Promise<void> {
-  if (process.stdin.isTTY && process.stderr.isTTY) {
+  if (isPersonHere()) {
     say(what);
-    const { personAtTerminal } = await import('./approval/verdict.js');
-    const person = personAtTerminal(new AbortController().signal);
-    const answer = (await person.ask(`${question} [y/N] `)) ?? '';
+    const answer = (await ask(`${question} [y/N] `)) ?? '';
     if (/^y(es)?$/i.test(answer.trim())) return;
     throw new UsageError(`not trusted, so nothing was started: ${otherwise}`);
   }
@@ -145,4 +148,30 @@ async function remember(trusted: Trusted): Promise<void> {
       `That this folder is trusted could not be remembered (${reasonOf(error)}): it will be asked for again.`,
     );
   }
+}
+
+/**
+ * Lets a worker begin beside the embedded server only if the runs there are this user's, or trusted: what they may spend
+ * was decided by whoever started them.
+ *
+ * @throws UsageError where no one can be asked or the answer is no
+ */
+export async function requireOwnRuns({ isOwn }: TemporalServer, isTrusted = false): Promise<void> {
+  const folder = resolve(FOLDER);
+  const pair = `RUNS=${folder}`;
+  if (granted().includes(pair)) return;
+  if (!isOwn && !isTrusted) {
+    await askPerson({
+      what:
+        `${databasePath(folder)} was not made by you on this machine. What is scheduled there, and its open runs ` +
+        '("temporal-conductor list" shows them), would go on with your keys, within limits that others may have set. ' +
+        `To begin without them, remove ${folder}.`,
+      question: 'Do you trust this folder with that, from now on?',
+      otherwise: `remove ${folder}`,
+      pairs: [pair],
+    });
+  }
+  if (!isOwn) await claimDatabase(folder, say);
+  // For the worker of `up`, should nothing have been remembered.
+  grant([pair]);
 }

@@ -20,10 +20,6 @@ export function solvingDigestOf(config: Config): ConfigDigest {
 }
 
 /** Names the settings in which two versions differ, e.g. `limits.costUsd`, `workers.beta`. */
-export function changesBetween(one: Config, other: Config): string[] {
-  return differencesOf(partsOf(one), partsOf(other));
-}
-
 export function differencesOf(one: ConfigDigest, other: ConfigDigest): string[] {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   const different = names.filter((name) => one[name] !== other[name]);

@@ -131,8 +131,8 @@ export interface YamlSource {
 export function readYaml(text: string, name: string): YamlSource {
   if (text.length > MAX_CHARACTERS) {
     throw new ConfigError(
-      `${name} has ${text.length.toLocaleString('en-US')} characters, and a configuration has at most ` +
-        `${MAX_CHARACTERS.toLocaleString('en-US')}: is this the right file?`,
+      `${name} has ${text.length.toLocaleString('en-US')} characters, and at most ` +
+        `${MAX_CHARACTERS.toLocaleString('en-US')} are read: is this the right file?`,
     );
   }
   const lines = new LineCounter();

@@ -50,7 +50,7 @@ export interface Place {
 }
 
 /** The line around a place, clipped to 60 characters before it and 40 after, with a caret below that points at it. */
-export function underline({ text, at }: Place): string {
+function underline({ text, at }: Place): string {
   const lineStart = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
   const nextLine = text.indexOf('\n', at);
   const lineEnd = nextLine === -1 ? text.length : nextLine;

@@ -10,7 +10,7 @@ import type { Town } from '../demo/town';
 import { TRAIN_RUN } from '../support/lesson';
 import { childrenOf } from '../support/surroundings';
 import { type CycleFigures, type Figures, sum } from './tables';
-import { FOLDER } from '../../../src/cli/load-settings';
+import { FOLDER } from '../../../src/cli/trust';
 
 const POLL_MS = 50;
 

@@ -1,15 +1,31 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ConductorClient } from '../../client/conductor-client';
+import { RefusedError } from '../../client/steer';
 import type { Plan } from '../../plan/plan';
 import type { RoundTrace, SolveResult } from '../../protocol/solve';
+import { startProgram } from '../../start-program';
 import { describeEstimate, describeSteps } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
-import { harmless } from '../terminal';
-import { askVerdict, type Decider, type Person } from './verdict';
+import { UsageError } from '../exit-code';
+import { ask, harmless, say } from '../terminal';
+import { readPlan, writePlanFile } from './plan-file';
+
+export interface Person {
+  /** Null if no one answers any more; rejects where the signal takes the question back. */
+  ask(prompt: string, signal: AbortSignal): Promise<string | null>;
+  tell(text: string): void;
+  edit(text: string): Promise<string>;
+}
+
+export const PERSON_AT_TERMINAL: Person = { ask, tell: say, edit: editText };
 
 export interface Asking {
-  readonly decider: Decider;
-  /** The signal takes back what the person is asked. */
-  readonly personFor: (signal: AbortSignal) => Person;
+  readonly decider: Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
+  readonly person: Person;
   /** Keeps the live view off the screen while the person types. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
 }
@@ -55,13 +71,11 @@ export class PlanQuestions {
     this.current = { about, stop };
     this.asked.add(about);
     const id = childId ?? trace.id;
-    const { decider, personFor, whilePaused } = this.asking;
     try {
-      await whilePaused(async () => {
+      await this.asking.whilePaused(async () => {
         if (plan === null) return;
-        const person = personFor(stop.signal);
-        person.tell(describePlan(id, plan, trace));
-        if ((await askVerdict(person, id, plan, decider)) === 'later') this.leave({ left: id });
+        this.asking.person.tell(describePlan(id, plan, trace));
+        if ((await askVerdict(id, plan, this.asking, stop.signal)) === 'later') this.leave({ left: id });
       });
     } catch (error) {
       if (!stop.signal.aborted) this.fail(error);
@@ -88,4 +102,71 @@ function describePlan(id: string, plan: Plan, { id: root, estimate, question }: 
     `Run ${id} waits for approval of its plan${cost}:`,
     ...steps,
   ].join('\n');
+}
+
+/**
+ * Asks about a plan until the run has taken an answer, or the plan is left waiting. What the run refuses is told, and
+ * asked again; text that was typed in the editor is kept for the next try.
+ */
+export async function askVerdict(
+  id: string,
+  plan: Plan,
+  { person, decider }: Pick<Asking, 'person' | 'decider'>,
+  signal: AbortSignal,
+): Promise<'decided' | 'later'> {
+  let draft: string | null = null;
+  // Each tells whether the run was told anything.
+  const deeds: Readonly<Record<string, (() => Promise<boolean>) | undefined>> = {
+    a: async () => {
+      // Approves the plan that was shown, and no other that came meanwhile.
+      await decider.approvePlan(id, plan);
+      return true;
+    },
+    e: async () => {
+      const context = await decider.planContext(id);
+      const shown: string = draft ?? writePlanFile(plan, context);
+      draft = await person.edit(shown);
+      if (draft === shown) return false;
+      await decider.editPlan(id, readPlan(draft, 'what you wrote', context));
+      return true;
+    },
+    r: async () => {
+      const reason = (await person.ask('What should the Conductor do differently? ', signal))?.trim();
+      // Without a reason, the person has thought better of it.
+      if (!reason) return false;
+      await decider.rejectPlan(id, reason);
+      return true;
+    },
+  };
+  for (;;) {
+    const answer = (await person.ask('Approve, edit, reject, or later? [a/e/r/l] ', signal)) ?? 'later';
+    const letter = answer.trim().toLowerCase().charAt(0);
+    if (letter === 'l') return 'later';
+    try {
+      if ((await deeds[letter]?.()) === true) return 'decided';
+    } catch (error) {
+      if (!(error instanceof RefusedError) && !(error instanceof UsageError)) throw error;
+      person.tell(error.message);
+    }
+  }
+}
+
+/** In `$VISUAL`, `$EDITOR` or vi. @throws UsageError where the editor fails */
+async function editText(text: string): Promise<string> {
+  const { VISUAL, EDITOR } = process.env;
+  const editor = [VISUAL, EDITOR].find(Boolean) ?? 'vi';
+  const folder = await mkdtemp(join(tmpdir(), 'temporal-conductor-'));
+  try {
+    const file = join(folder, 'plan.yaml');
+    await writeFile(file, text);
+    // By the shell, as git does it: the variable may hold arguments, e.g. "code --wait".
+    const setting = { cwd: folder, passes: 'all', shell: true, stdio: 'inherit' } as const;
+    const [code] = (await once(startProgram(`${editor} "${file}"`, [], setting), 'close')) as [number | null];
+    if (code === 0) return await readFile(file, 'utf8');
+    throw new UsageError(
+      `the editor "${editor}" ended with ${code ?? 'a signal'}: set EDITOR to another one`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

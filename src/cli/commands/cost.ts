@@ -1,5 +1,4 @@
 import { withoutPassword } from '../../config/store-url';
-import { configuredKeys } from '../../encryption/key-ring';
 import {
   type CostGroup,
   type CostQuery,
@@ -9,11 +8,10 @@ import {
   type Zone,
 } from '../../store/costs';
 import type { CostLine, Day } from '../../store/store';
-import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { loadSettings, type WorkOptions } from '../load-settings';
+import { loadSettings, storeOf, type WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 interface CostOptions extends WorkOptions {
@@ -31,31 +29,20 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
   const zone = options.utc ? 'utc' : 'local';
   const span = spanOf(options, zone);
   const config = await loadSettings(options);
-  const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+  const store = storeOf(config);
   const report = await sumCosts(store, { by: options.by, zone, ...span }, (count) => {
     if (count === ROWS_IN_SILENCE)
       say(`The ledger has more than ${count.toLocaleString('en-US')} rows: reading on …`);
   });
-  if (options.json) await printLines(renderJson(report, span, zone));
-  else if (options.csv) await printLines(renderCsv(report));
+  if (options.json) await print(renderJson(report, span, zone));
+  else if (options.csv) await print(renderCsv(report));
   else if (report.lines.length === 0)
     say(`No calls ${describeSpan(span)}in the ledger of ${withoutPassword(config.store)}.`);
   else {
     const table = renderTable(report, paintFor(process.stdout), columnsOf(process.stdout));
-    await printLines(table, { painted: true });
+    await print(table.join('\n'), { painted: true });
   }
   return EXIT.answered;
-}
-
-/** A workflow is a line, so a report may be longer than a string can be. */
-async function printLines(lines: Iterable<string>, options?: { painted: boolean }): Promise<void> {
-  let waiting: string[] = [];
-  const flush = async (): Promise<void> => {
-    if (waiting.length > 0) await print(`${waiting.join('\n')}\n`, options);
-    waiting = [];
-  };
-  for (const line of lines) if (waiting.push(line) === 1000) await flush();
-  await flush();
 }
 
 /** More rows than these may take some seconds. */
@@ -82,40 +69,19 @@ function describeSpan({ since, until }: Span): string {
   return until === undefined ? from : `${from}up to ${until.name} `;
 }
 
-function* renderJson(
-  { by, lines, total }: CostReport,
-  { since, until }: Span,
-  zone: Zone,
-): Generator<string> {
+function renderJson({ by, lines, total }: CostReport, { since, until }: Span, zone: Zone): string {
   const timeZone = zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const head = { by, since: since?.name ?? null, until: until?.name ?? null, timeZone };
-  const indented = (line: CostLine, gap: string): string =>
-    toJson(withUsd(line)).replaceAll('\n', `\n${gap}`);
-  yield `${toJson(head).slice(0, -2)},\n  "lines": [`;
-  for (const [index, line] of lines.entries())
-    yield `    ${indented(line, '    ')}${index < lines.length - 1 ? ',' : ''}`;
-  yield `  ],\n  "total": ${indented(total, '  ')}\n}`;
+  const days = { since: since?.name ?? null, until: until?.name ?? null, timeZone };
+  return toJson({ by, ...days, lines: lines.map(withUsd), total: withUsd(total) });
 }
 
-interface LineInUsd extends CostLine {
-  readonly costUsd: number;
-  readonly costIsLowerBound: boolean;
-  readonly savedUsd: number;
+function withUsd(line: CostLine) {
+  const { nanoUsd, savedNanoUsd, unknown } = line;
+  return { ...line, costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
 }
 
-function withUsd(line: CostLine): LineInUsd {
-  const { name, ...sums } = line;
-  const { nanoUsd, savedNanoUsd, unknown } = sums;
-  const amounts = { costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
-  // In one order, whatever the store.
-  return { name, ...sums, ...amounts };
-}
-
-/**
- * A report as CSV (RFC 4180), record by record, without the sum, which a spreadsheet makes itself. Amounts are exact.
- * Each record ends in `\r`; `\n` is added where it is printed.
- */
-export function* renderCsv({ by, lines }: CostReport): Generator<string> {
+/** A report as CSV (RFC 4180), without the sum, which a spreadsheet makes itself. Amounts are exact. */
+export function renderCsv({ by, lines }: CostReport): string {
   const columns: Readonly<Record<string, (line: CostLine) => string | number>> = {
     [by]: ({ name }) => csvText(name),
     calls: ({ calls }) => calls,
@@ -126,11 +92,8 @@ export function* renderCsv({ by, lines }: CostReport): Generator<string> {
     cost_usd: ({ nanoUsd }) => exactUsd(nanoUsd),
     saved_usd: ({ savedNanoUsd }) => exactUsd(savedNanoUsd),
   };
-  yield `${Object.keys(columns).join(',')}\r`;
-  for (const line of lines)
-    yield `${Object.values(columns)
-      .map((cellOf) => cellOf(line))
-      .join(',')}\r`;
+  const rows = lines.map((line) => Object.values(columns).map((cellOf) => cellOf(line)));
+  return [Object.keys(columns), ...rows].map((row) => `${row.join(',')}\r\n`).join('');
 }
 
 /** Names come from anyone, so formulas are escaped (OWASP, "CSV Injection"). */
@@ -148,30 +111,33 @@ const GAP = '  ';
 const NARROWEST_NAME = 16;
 
 /** A report as a table for a terminal: names to the left, in several lines where they are long, the sum below. */
-export function* renderTable(report: CostReport, paint: Paint, columns = Infinity): Generator<string> {
-  const { lines, total } = report;
-  let [widest, least] = [Math.max(report.by.length, total.name.length), 1e9];
-  for (const { name, nanoUsd } of lines) {
-    widest = Math.max(widest, widthOf(oneLine(name, Infinity)));
-    if (nanoUsd > 0) least = Math.min(least, nanoUsd);
-  }
+export function renderTable(report: CostReport, paint: Paint, columns = Infinity): string[] {
+  const { by, lines, total } = report;
+  const least = lines.reduce((min, { nanoUsd }) => (nanoUsd > 0 ? Math.min(min, nanoUsd) : min), 1e9);
+  const widest = [by, total.name, ...lines.map(({ name }) => oneLine(name, Infinity))].reduce(
+    (max, name) => Math.max(max, widthOf(name)),
+    0,
+  );
   const decimals = decimalsFor(least);
-  const head = [report.by, 'calls', 'input', 'output', 'cost'];
   const sum = cellsOf(total, decimals);
+  const head = [by, 'calls', 'input', 'output', 'cost'];
   // No number is longer than that of the sum.
-  const others = head.slice(1).map((title, column) => Math.max(title.length, widthOf(sum[column + 1] ?? '')));
-  const room = others.reduce((left, width) => left - width - GAP.length, columns);
-  const names = Math.min(widest, Math.max(NARROWEST_NAME, room));
-  const draw = ([name = '', ...numbers]: readonly string[]): string[] => {
+  const widths = head.slice(1).map((title, column) => Math.max(title.length, widthOf(sum[column + 1] ?? '')));
+  const numbers = widths.reduce((all, width) => all + GAP.length + width, 0);
+  const names = Math.min(widest, Math.max(NARROWEST_NAME, columns - numbers));
+  const draw = ([name = '', ...cells]: readonly string[]): string[] => {
     const [first = '', ...rest] = wrap([name], names);
-    const cells = numbers.map((cell, column) => cell.padStart(others[column] ?? 0));
-    return [[first + ' '.repeat(names - widthOf(first)), ...cells].join(GAP), ...rest];
+    const padded = cells.map((cell, column) => cell.padStart(widths[column] ?? 0));
+    return [[first + ' '.repeat(names - widthOf(first)), ...padded].join(GAP), ...rest];
   };
-  yield* draw(head).map(paint.faint);
-  for (const line of lines) yield* draw(cellsOf(line, decimals));
-  yield paint.faint('─'.repeat(others.reduce((all, width) => all + GAP.length + width, names)));
-  yield* draw(sum).map(paint.strong);
-  yield* [...explainSavings(total), ...explainUnknown(total)];
+  return [
+    ...draw(head).map(paint.faint),
+    ...lines.flatMap((line) => draw(cellsOf(line, decimals))),
+    paint.faint('─'.repeat(names + numbers)),
+    ...draw(sum).map(paint.strong),
+    ...explainSavings(total),
+    ...explainUnknown(total),
+  ];
 }
 
 function cellsOf(line: CostLine, decimals: number): string[] {

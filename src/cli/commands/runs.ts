@@ -1,14 +1,17 @@
+import type { ListedRun, RunList } from '../../client/list-runs';
 import type { SolveResult } from '../../protocol/solve';
+import { counted, describeAge, describeCost, MARKS, type StepState } from '../../trace/describe';
+import { headLine, type Paint, plainLine, strokeOf, wrapped } from '../../trace/lines';
 import { renderMarkdown } from '../../trace/markdown';
 import { renderMermaid } from '../../trace/mermaid';
 import { renderTree } from '../../trace/tree';
 import { EXIT, type ExitCode } from '../exit-code';
-import { withRun } from '../find-run';
+import { queueListed, startedRuns, withRun } from '../find-run';
 import { sayHowToComeBack, sayResumed, showRun, type ShowOptions } from '../follow-run';
-import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { watchForMissingWorker } from '../queues';
-import type { Session } from '../session';
-import type { WorkOptions } from '../load-settings';
+import { listenForInterruption } from '../interruption';
+import { whileWatching } from '../queues';
+import { loadSettings, type WorkOptions } from '../load-settings';
+import { type Session, withSession } from '../session';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 /** `watch`: follows a run to its end. */
@@ -45,8 +48,7 @@ export function cancel(given: string, options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(given, options, 'follow', async (session, id) => {
     await sayResumed(session, options.config, id);
-    const stopLooking = watchForMissingWorker(session, id);
-    const code = await unlessInterrupted(interruption, cancelAndWait(session, id)).finally(stopLooking);
+    const code = await whileWatching(session, id, interruption, cancelAndWait(session, id));
     if (code === undefined) await sayHowToComeBack(session, id);
     return code ?? EXIT.interrupted;
   });
@@ -67,4 +69,82 @@ async function cancelAndWait({ conductor }: Session, id: string): Promise<ExitCo
     return isCancelled ? EXIT.answered : EXIT.failed;
   }
   throw new Error(`the history of run ${id} stopped without an end of the run: ask for its trace`);
+}
+
+interface ListOptions extends WorkOptions {
+  /** How many runs that have ended. */
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+/** `list`: runs that have not ended, and the last ones that have. */
+export async function list(options: ListOptions): Promise<ExitCode> {
+  const { config: file, limit, json } = options;
+  return withSession(await loadSettings(options), { file, role: 'look', used: true }, async (session) => {
+    const { conductor, server } = session;
+    const known = await startedRuns(server);
+    const found = await conductor.list({ ended: limit, taskQueue: queueListed(session), known });
+    if (json === true) await print(toJson(found));
+    else if (found.runs.length === 0) say(`No runs in namespace ${server.namespace} at ${server.address}.`);
+    else {
+      const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout), now: Date.now() };
+      await print(renderList(found, look), { painted: true });
+      for (const line of explain(found)) say(line);
+    }
+    return EXIT.answered;
+  });
+}
+
+interface Look {
+  readonly paint: Paint;
+  readonly columns?: number;
+  readonly now: number;
+}
+
+const INDENT = '  ';
+
+/** A run's id with state, cost and age, as much of its question as fits a line, and what went wrong. */
+export function renderList({ runs }: RunList, { paint, columns = 160, now }: Look): string {
+  const room = columns - INDENT.length;
+  return runs
+    .flatMap((run) => {
+      const age = `${describeAge(now - Date.parse(run.startedAt))} ago`;
+      const cost = run.costUsd === null ? 'cost unknown' : describeCost({ ...run, costUsd: run.costUsd });
+      const [first = '', ...rest] = headLine(paint, run.id, [stateOf(run), cost, age])(room);
+      const question = plainLine(run.question ?? 'cannot be read here: the store or a key of another place')(
+        room,
+      );
+      const problems = run.problems.flatMap((problem) => wrapped(problem)(room));
+      const strokes = markOf(run);
+      return [
+        `${strokeOf(strokes, paint)(MARKS[strokes])} ${first}`,
+        ...[...rest, ...question, ...problems].map((line) => INDENT + line),
+      ];
+    })
+    .join('\n');
+}
+
+function stateOf({ status, waitsFor, hasWorker, problems }: ListedRun): string {
+  if (status === 'completed' && problems.length > 0) return 'completed, degraded';
+  if (status !== 'running') return status;
+  if (waitsFor !== null) return `waits for ${waitsFor}`;
+  return hasWorker === true ? 'running' : 'unfinished';
+}
+
+function markOf(run: ListedRun): StepState {
+  if (run.status === 'completed') return 'done';
+  if (run.status !== 'running') return 'failed';
+  return stateOf(run) === 'running' ? 'running' : 'waiting';
+}
+
+/** Advice about runs that do not continue by themselves. */
+function explain({ runs, unlisted }: RunList): string[] {
+  const states = runs.map(stateOf);
+  const lines = [
+    unlisted > 0 && `${counted(unlisted, 'older run')} more have not ended.`,
+    states.includes('waits for approval') && 'To let a plan run: temporal-conductor approve ID',
+    states.includes('unfinished') &&
+      'Unfinished: no worker is running it. To finish it: temporal-conductor watch ID; to end it: temporal-conductor cancel ID',
+  ].filter((line) => line !== false);
+  return lines.length === 0 ? [] : ['', ...lines];
 }

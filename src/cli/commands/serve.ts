@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/notices';
@@ -9,14 +11,13 @@ import { startProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { sayResumed } from '../follow-run';
-import { serveHealth } from '../health';
 import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
-import { requireOwnRuns } from '../own-runs';
+import type { RunningWorker } from '../start-worker';
 import { loadServable, loadSettings, type WorkOptions } from '../load-settings';
 import { supervise, type Supervised } from '../supervise';
 import { say } from '../terminal';
-import { watchConfig } from '../config-versions';
+import { requireOwnRuns } from '../trust';
 
 /**
  * How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s and Docker after 10 s unless
@@ -28,19 +29,14 @@ const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
 
 /** `up`: everything on one machine. Other commands of this folder share its server. */
 export function up(options: WorkOptions): Promise<ExitCode> {
-  return serveHere(options, () => []);
+  return serveHere(options, 'up', () => []);
 }
 
-/** A part that is kept running; it says once how it works, and ends when it is told to stop, or for good. */
-export type Part = (stop: AbortSignal, sayReady: (line: string) => void) => Promise<ExitCode>;
-
-/**
- * Keeps a server and a worker for this folder, and what else belongs beside them, until Ctrl-C. Where one part ends for
- * good, the others are stopped.
- */
+/** Keeps a server and a worker for this folder, and what else belongs beside them, until Ctrl-C. */
 export async function serveHere(
   options: WorkOptions,
-  partsOn: (session: Session) => readonly Part[],
+  command: string,
+  partsOn: (session: Session) => readonly Supervised[],
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();
   interruption.addEventListener('abort', sayDraining);
@@ -50,29 +46,25 @@ export async function serveHere(
   return withSession(loaded, { file, role: 'look', stays: true }, async (session) => {
     await requireOwnRuns(session.server, options.trust);
     await sayResumed(session, file);
-    const worker: Part = (stop, sayReady) =>
-      supervise(workerProcess(loaded, file), 'up', stop, () => {
-        sayReady(describeSession(session));
-      });
-    const unwatch = watchConfig(loaded, options, 'up');
-    try {
-      return await keepAll([worker, ...partsOn(session)], interruption);
-    } finally {
-      unwatch();
-    }
+    const worker = workerProcess(loaded, file, describeSession(session));
+    return keepAll([worker, ...partsOn(session)], command, interruption);
   });
 }
 
-async function keepAll(parts: readonly Part[], interruption: AbortSignal): Promise<ExitCode> {
+/** Where one part ends for good, the others are stopped. */
+async function keepAll(
+  parts: readonly Supervised[],
+  command: string,
+  interruption: AbortSignal,
+): Promise<ExitCode> {
   const ended = new AbortController();
   const stop = AbortSignal.any([interruption, ended.signal]);
   let waiting = parts.length;
-  const sayReady = (line: string): void => {
-    waiting -= 1;
-    say(waiting === 0 ? `${line}\n${READY}` : line);
-  };
   const all = parts.map((part) =>
-    part(stop, sayReady).finally(() => {
+    supervise(part, command, stop, () => {
+      waiting -= 1;
+      say(waiting === 0 ? `${part.line}\n${READY}` : part.line);
+    }).finally(() => {
       ended.abort();
     }),
   );
@@ -83,7 +75,7 @@ async function keepAll(parts: readonly Part[], interruption: AbortSignal): Promi
 }
 
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
-function workerProcess(config: Config, file: string | undefined): Supervised {
+function workerProcess(config: Config, file: string | undefined, line: string): Supervised {
   const args = ['up-worker', ...(file === undefined ? [] : ['--config', file])];
   const start = (sayReady: () => void): ChildProcess => {
     const main = join(__dirname, '..', 'main.js');
@@ -98,7 +90,7 @@ function workerProcess(config: Config, file: string | undefined): Supervised {
     child.send(config, () => undefined);
     return child.once('message', sayReady);
   };
-  return { name: 'worker', start };
+  return { name: 'worker', line, start };
 }
 
 /** `up-worker`: the process that works for `up`, until that asks it to stop or is gone. */
@@ -135,22 +127,17 @@ async function untilOrphaned(parent: number): Promise<void> {
 export async function server(command: readonly string[], options: WorkOptions): Promise<ExitCode> {
   const { config: file } = options;
   const loaded = await loadSettings(options);
-  return withSession(
-    loaded,
-    { file, role: 'look', stays: true },
-    async ({ server: { address, ...temporal } }) => {
-      await requireOwnRuns({ address, ...temporal }, options.trust);
-      const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: temporal.namespace };
-      // Runs the program with Temporal's own environment configuration unchanged.
-      if (command.length > 0) return runCommand(command, temporal.embedded ? env : {});
-      const interruption = listenForInterruption();
-      say(
-        `Temporal runs. For your worker and clients: export TEMPORAL_ADDRESS=${address}\nPress Ctrl-C to stop.`,
-      );
-      await untilInterrupted(interruption);
-      return EXIT.answered;
-    },
-  );
+  return withSession(loaded, { file, role: 'look', stays: true }, async ({ server: temporal }) => {
+    await requireOwnRuns(temporal, options.trust);
+    const { address, namespace, embedded } = temporal;
+    // Beside another server, the program runs with Temporal's own environment configuration unchanged.
+    const env = embedded ? { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } : {};
+    if (command.length > 0) return runCommand(command, env);
+    const interruption = listenForInterruption();
+    say(`Temporal runs. For your worker and clients: export TEMPORAL_ADDRESS=${address}\n${STOP}`);
+    await untilInterrupted(interruption);
+    return EXIT.answered;
+  });
 }
 
 /** Runs a program to its end. @throws UsageError where there is no such program */
@@ -189,30 +176,57 @@ export async function worker(options: WorkerOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
-  const unwatch = watchConfig(loaded, options, 'worker');
+  return withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
+    if (session.worker === null) throw new Error('the command "worker" has no worker');
+    const health = options.health === undefined ? null : await serveHealth(options.health, session.worker);
+    const lines = [describeSession(session), ...(health ? [`Health      ${health.url}`] : []), READY];
+    say(lines.join('\n'));
+    try {
+      await unlessInterrupted(interruption, session.worker.ended);
+    } finally {
+      health?.close();
+    }
+    sayDraining();
+    return EXIT.answered;
+  });
+}
+
+/**
+ * Answers on a port of every address of this machine: 200 while the worker polls for work, 503 with the reason when it
+ * does not. A process that hangs answers nothing at all, so whoever asks needs a time-out.
+ *
+ * @throws UsageError where the port cannot be had
+ */
+export async function serveHealth(
+  port: number,
+  { status }: Pick<RunningWorker, 'status'>,
+): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((_, response) => {
+    const { runState, workflowPollerState: workflows, activityPollerState: activities } = status();
+    const healthy = runState === 'RUNNING' && workflows === 'POLLING' && activities === 'POLLING';
+    const polls = `polling for workflows: ${workflows}, for activities: ${activities}`;
+    const problem = runState === 'RUNNING' ? polls : `the worker is ${runState.toLowerCase()}`;
+    response.writeHead(healthy ? 200 : 503, { 'content-type': 'application/json' });
+    response.end(`${JSON.stringify({ healthy, state: healthy ? 'polling' : problem })}\n`);
+  });
   try {
-    return await withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
-      const health = options.health === undefined ? null : await serveHealth(options.health, session);
-      const lines = [describeSession(session), ...(health ? [`Health      ${health.url}`] : []), READY];
-      say(lines.join('\n'));
-      try {
-        await unlessInterrupted(interruption, session.worker?.ended ?? Promise.resolve());
-      } finally {
-        health?.close();
-      }
-      sayDraining();
-      return EXIT.answered;
-    });
-  } finally {
-    unwatch();
+    await once(server.listen(port), 'listening');
+  } catch (error) {
+    throw new UsageError(`--health ${port} cannot be had (${reasonOf(error)}): name another port`);
   }
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
 function sayDraining(): void {
   say(`Draining: calls under way have ${DRAIN_MS / 1000} s to finish.`);
 }
 
-const READY = 'Ready. Press Ctrl-C to stop.';
+const STOP = 'Press Ctrl-C to stop.';
+const READY = `Ready. ${STOP}`;
 
 function describeSession({ server, config }: Session): string {
   const { conductor, workers, temporal, store } = config;

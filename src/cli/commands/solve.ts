@@ -1,21 +1,23 @@
-import { ServiceError } from '@temporalio/client';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Client, ServiceError } from '@temporalio/client';
 import type { SolveRequest } from '../../client/conductor-client';
 import { newRunId } from '../../client/run-id';
+import { readRun } from '../../client/trace-reader';
 import { checkQuestion } from '../../client/steer';
+import { differencesOf, solvingDigestOf } from '../../config/digest';
 import { resolveRun } from '../../config/resolve-run';
 import { reasonOf } from '../../reason-of';
+import type { ConfigDigest } from '../../protocol/activity-contract';
 import { CONDUCTOR_ID } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { sayOtherVersion } from '../config-versions';
-import { findRun } from '../find-run';
+import { findRun, noteRun } from '../find-run';
 import { sayResumed, showRun, type ShowOptions, watchOf } from '../follow-run';
 import { listenForInterruption } from '../interruption';
 import { checkServed } from '../queues';
-import { withSession } from '../session';
+import { type Session, withSession } from '../session';
 import { checkCostLimit, loadServable, loadSettings } from '../load-settings';
-import { noteRun } from '../started-runs';
 import { print, say } from '../terminal';
 
 interface SolveOptions extends ShowOptions {
@@ -25,7 +27,6 @@ interface SolveOptions extends ShowOptions {
   readonly deny?: string[];
   /** null: no limit. */
   readonly maxDepth?: number | null;
-  /** USD; null: no limit. */
   readonly maxCost?: number | null;
   readonly approve?: 'plan' | 'all';
   readonly priority?: number;
@@ -93,7 +94,6 @@ interface RetryOptions extends ShowOptions {
   readonly from: number;
   readonly worker?: string;
   readonly subtask?: string;
-  /** USD; null: no limit. */
   readonly maxCost?: number | null;
 }
 
@@ -118,4 +118,26 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
     await sayOtherVersion(session, again.id);
     return showRun(session, again.id, interruption, options);
   });
+}
+
+/** A run is resolved in its first workflow task: where a worker is free, at once. */
+const PATIENCE_MS = 3_000;
+
+/** Says in one line where the worker that began a run read another version of the configuration than this command. */
+async function sayOtherVersion({ temporal, config, file }: Session, id: string): Promise<void> {
+  const patience = pause(PATIENCE_MS, null, { ref: false });
+  const theirs = await Promise.race([readVersion(temporal, id), patience]).catch(() => null);
+  const different = theirs === null ? [] : differencesOf(theirs, solvingDigestOf(config));
+  if (different.length === 0) return;
+  say(
+    `The worker that began this run read another version of ${file ?? 'the configuration'} (${different.join(', ')}), ` +
+      'and the run keeps that. To have yours hold for the next one, start that worker again.',
+  );
+}
+
+async function readVersion(temporal: Client, id: string): Promise<ConfigDigest | null> {
+  for await (const { origin, trace } of readRun(temporal, id, true)) {
+    if (origin !== null || trace.status !== 'running') return origin?.config ?? null;
+  }
+  return null;
 }

@@ -8,8 +8,8 @@ import { readPlan } from '../approval/plan-file';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
-import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { checkServed, watchForMissingWorker } from '../queues';
+import { listenForInterruption } from '../interruption';
+import { checkServed, whileWatching } from '../queues';
 import type { WorkOptions } from '../load-settings';
 import { print, say } from '../terminal';
 
@@ -39,48 +39,27 @@ export function addHint(given: string, text: string, options: WorkOptions): Prom
   });
 }
 
-/** `limits`: changes those that are named, prints all that then hold, and says what came of each that was named. */
+/** `limits`: changes those that are named, and prints all that then hold. */
 export function changeLimits(given: string, options: LimitsOptions): Promise<ExitCode> {
   const { maxCost: costUsd, calls, tokens, wallClock: wallClockMs, steps } = options;
   return steerRun(given, options, async (conductor, id) => {
     const asked: LimitsChange = { costUsd, calls, tokens, wallClockMs, steps };
     const held = await conductor.setLimits(id, asked);
     await print(describeLimits(held));
-    for (const line of explainLimits(asked, held)) say(line);
+    const missed = LIMITS.filter((key) => asked[key] !== undefined && asked[key] !== held[key]);
+    if (missed.length > 0 || held.remainingMs === 0) {
+      const names = missed.map((key) => SHOWN_AS[key]).join(', ');
+      say(
+        `${names === '' ? 'time' : names}: used up already, or set aside for calls and children under way. The run starts ` +
+          'nothing more, and ends with what it has.',
+      );
+    }
     if (typeof costUsd === 'number' && (await hasUnknownPrice(conductor, id))) {
       say(
         'cost: of some calls the price is unknown, and they count as nothing here; limits on calls and tokens bind them.',
       );
     }
   });
-}
-
-/** Result of each requested limit: whether it holds, from when on, or why not. */
-function explainLimits(asked: LimitsChange, held: HeldLimits): string[] {
-  const named = withoutUndefined(asked);
-  const [wanted, got] = [shownLimits({ ...held, ...named }), shownLimits(held)];
-  const keys = Object.keys(named) as (keyof LimitsChange)[];
-  const missed = keys.filter((key) => named[key] !== held[key]).map((key) => SHOWN_AS[key]);
-  const set = keys.filter((key) => named[key] === held[key]).map((key) => SHOWN_AS[key]);
-  return [
-    ...(set.length === 0 ? [] : [`Set: ${set.join(', ')}.`]),
-    ...missed.map(
-      (name) =>
-        `${name}: not ${wanted[name]}, since ${got[name]} is spent already, or set aside for calls and children under way. ` +
-        'It ends there: the run starts nothing more, and a child under way keeps to its share.',
-    ),
-    ...(set.includes('steps') ? ['steps: this holds for plans that are yet to be written.'] : []),
-    ...(held.remainingMs === 0
-      ? [
-          'time: it is used up already, so the run starts nothing more. Calls under way may still be answered, and a child ' +
-            'under way keeps the time that it was given; then the run ends with what it has.',
-        ]
-      : []),
-  ];
-}
-
-function withoutUndefined(change: LimitsChange): LimitsChange {
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
 async function hasUnknownPrice(conductor: ConductorClient, id: string): Promise<boolean> {
@@ -96,6 +75,8 @@ const SHOWN_AS = {
   steps: 'steps',
   depth: 'depth',
 } as const satisfies Record<keyof LimitsChange, string>;
+
+const LIMITS = Object.keys(SHOWN_AS) as (keyof LimitsChange)[];
 
 const NAME_COLUMNS = 8;
 
@@ -154,19 +135,14 @@ function steerRun(
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(given, options, 'steer', async (session, id) => {
-    const stopLooking = watchForMissingWorker(session, id);
-    try {
-      const done = steer(session.conductor, id).then(() => true);
-      if ((await unlessInterrupted(interruption, done)) === undefined) {
-        say(`Interrupted. Run ${id} may still do what it was asked to, once a worker answers for it.`);
-        return EXIT.interrupted;
-      }
-      if (!session.server.embedded) await checkServed(session);
-      else if (!(await isPolled(session.temporal, session.config.temporal.taskQueue, 'activities')))
-        say(`No worker runs it now; go on with: ${watchOf(id, options.config)}`);
-      return EXIT.answered;
-    } finally {
-      stopLooking();
+    const done = steer(session.conductor, id).then(() => true);
+    if ((await whileWatching(session, id, interruption, done)) === undefined) {
+      say(`Interrupted. Run ${id} may still do what it was asked to, once a worker answers for it.`);
+      return EXIT.interrupted;
     }
+    if (!session.server.embedded) await checkServed(session);
+    else if (!(await isPolled(session.temporal, session.config.temporal.taskQueue, 'activities')))
+      say(`No worker runs it now; go on with: ${watchOf(id, options.config)}`);
+    return EXIT.answered;
   });
 }

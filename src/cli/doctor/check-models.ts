@@ -7,11 +7,10 @@ import type { configuredCards } from '../../config/api-keys';
 import { closeTo } from '../../config/errors';
 import { briefly, quoteBriefly } from '../../plan/plan-error';
 import { FAILURES } from '../../protocol/failures';
-import { broken, fine, type Finding, note } from './finding';
+import { broken, fine, type Looked, note } from './finding';
 
 type Card = ReturnType<typeof configuredCards>[number];
 
-const WHAT = 'Models';
 const ANSWER_MS = 10_000;
 
 /** More than any server lists on its first page, and few enough to be compared. */
@@ -27,7 +26,7 @@ const MOST_NAMED = 5;
 export async function checkModels(
   cards: readonly Card[],
   mayAsk: (card: Card) => boolean,
-): Promise<Finding[]> {
+): Promise<Looked[]> {
   const places = new Map<string, Place>();
   for (const card of cards) {
     const list = MODEL_LISTS[card.provider];
@@ -38,36 +37,32 @@ export async function checkModels(
   }
   if (places.size === 0) return [];
   const found = await Promise.all(Array.from(places.values(), (place) => checkPlace(place, mayAsk)));
-  const more = '"temporal-conductor pool check" makes one tiny paid call to each model';
-  return [...found.flat(), note(WHAT, more)];
+  return [...found.flat(), note('"temporal-conductor pool check" makes one tiny paid call to each model')];
 }
 
-/** A server, and what the configuration wants of it. */
 interface Place {
   readonly card: Card;
   readonly list: ListModels;
   readonly models: Set<string>;
 }
 
-async function checkPlace(
-  { card, list, models }: Place,
-  mayAsk: (card: Card) => boolean,
-): Promise<Finding[]> {
+async function checkPlace({ card, list, models }: Place, mayAsk: (card: Card) => boolean): Promise<Looked[]> {
+  const { apiKeyEnv } = card;
   const where = addressOf(card);
-  const apiKey = card.apiKeyEnv === null ? null : (process.env[card.apiKeyEnv] ?? '');
+  const apiKey = apiKeyEnv === null ? null : (process.env[apiKeyEnv] ?? '');
   // Reports a missing key elsewhere, as a finding of its own.
   if (apiKey === '') return [];
-  if (!mayAsk(card)) return [note(WHAT, `${where} was not asked: its key is not trusted to go there`)];
+  if (!mayAsk(card)) return [note(`${where} was not asked: its key is not trusted to go there`)];
   const signal = AbortSignal.timeout(ANSWER_MS);
   try {
     const listed = (await list({ card, apiKey, signal })).slice(0, MOST_LISTED);
-    if (listed.length === 0) return [fine(WHAT, `${where} answers, and names no models`)];
+    if (listed.length === 0) return [fine(`${where} answers, and names no models`)];
     const missing = [...models].filter((model) => !listed.some((id) => isOf(model, id)));
-    if (missing.length === 0) return [fine(WHAT, `${where} has ${[...models].join(', ')}`)];
-    return missing.map((model) => broken(WHAT, `${where} ${describeMissing(model, listed)}`));
+    if (missing.length === 0) return [fine(`${where} has ${[...models].join(', ')}`)];
+    return missing.map((model) => broken(`${where} ${describeMissing(model, listed)}`));
   } catch (error) {
-    if (signal.aborted) return [broken(WHAT, `${where} gave no answer within ${ANSWER_MS / 1000} s`)];
-    return [explain(where, card, error, apiKey)];
+    if (signal.aborted) return [broken(`${where} gave no answer within ${ANSWER_MS / 1000} s`)];
+    return [explain(where, apiKeyEnv, error, apiKey)];
   }
 }
 
@@ -88,27 +83,26 @@ function describeMissing(model: string, listed: readonly string[]): string {
   return `does not list ${quoteBriefly(model)}; ${names}`;
 }
 
-function explain(where: string, { apiKeyEnv }: Card, error: unknown, apiKey: string | null): Finding {
+function explain(where: string, apiKeyEnv: string | null, error: unknown, apiKey: string | null): Looked {
   const { type, happened, reason: words } = diagnose(error);
   const reason = redact(words, apiKey);
   const told = `${where} ${happened}${reason === '' ? '' : ` (${reason})`}`;
   // OpenAI's restricted keys may make calls and not read the list.
   if (happened === 'answered 403' && /scope|permission/i.test(reason)) {
-    return note(WHAT, `${told}: the key may not read the list of models`);
+    return note(`${told}: the key may not read the list of models`);
   }
   switch (type) {
     case FAILURES.authentication:
       return broken(
-        WHAT,
-        `${told}: ${apiKeyEnv === null ? 'it wants a key, so add apiKeyEnv' : `the key in ${apiKeyEnv} is refused`}`,
+        `${told}: ${apiKeyEnv === null ? 'add apiKeyEnv' : `the key in ${apiKeyEnv} is refused`}`,
       );
     case FAILURES.notFound:
     case FAILURES.badRequest:
     case FAILURES.badResponse:
-      return note(WHAT, `${told} when asked for its list of models: check baseUrl, if runs fail as well`);
+      return note(`${told} when asked for its list of models: check baseUrl, if runs fail as well`);
     case FAILURES.rateLimited:
-      return note(WHAT, told);
+      return note(told);
     default:
-      return broken(WHAT, `${told}: check that it runs, and baseUrl`);
+      return broken(`${told}: check that it runs, and baseUrl`);
   }
 }

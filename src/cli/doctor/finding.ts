@@ -1,17 +1,34 @@
+import { reasonOf } from '../../reason-of';
 import { type Paint, widthOf, wrap } from '../../trace/lines';
 
-export interface Finding {
-  readonly what: string;
+/** What a check found. */
+export interface Looked {
   /** `broken` keeps a solve or a night from running; `note` is good to know. */
   readonly state: 'fine' | 'note' | 'broken';
   readonly text: string;
 }
 
-export const fine = (what: string, text: string): Finding => ({ what, state: 'fine', text });
-export const note = (what: string, text: string): Finding => ({ what, state: 'note', text });
-export const broken = (what: string, text: string): Finding => ({ what, state: 'broken', text });
+export interface Finding extends Looked {
+  readonly what: string;
+}
 
-export const STORE_NOT_ASKED = 'not looked at, since the store is not trusted with what opens it';
+export const fine = (text: string): Looked => ({ state: 'fine', text });
+export const note = (text: string): Looked => ({ state: 'note', text });
+export const broken = (text: string): Looked => ({ state: 'broken', text });
+
+export const STORE_NOT_ASKED = note('not looked at, since the store is not trusted with what opens it');
+
+/** Makes a check; one that throws has found out what is wrong. */
+export async function find(
+  what: string,
+  look: () => Looked | readonly Looked[] | Promise<Looked | readonly Looked[]>,
+): Promise<Finding[]> {
+  try {
+    return [await look()].flat().map((looked) => ({ what, ...looked }));
+  } catch (error) {
+    return [{ what, ...broken(reasonOf(error)) }];
+  }
+}
 
 const WHAT_COLUMNS = 16;
 const LEAST_ROOM = 20;

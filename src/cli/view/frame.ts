@@ -18,7 +18,6 @@ import {
 import { whoStandsIn } from '../../trace/degraded';
 import { oneLine, type Paint, strokeOf, widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
-import { describeRetry } from './changes';
 
 export interface FrameOptions {
   readonly paint: Paint;
@@ -54,6 +53,11 @@ export function drawFrame(trace: SolveTrace, retries: readonly Retry[], options:
   ];
 }
 
+/** Why a call waits for another attempt. */
+export function describeRetry({ attempt, reason }: Retry): string {
+  return `attempt ${attempt - 1} failed, trying again: ${reason}`;
+}
+
 function drawRound(trace: SolveTrace, round: RoundTrace, options: FrameOptions): string[] {
   const { paint, columns } = options;
   const title = `round ${round.round + 1}${isReview(round) ? ': review' : ''}`;
@@ -75,7 +79,6 @@ function drawRound(trace: SolveTrace, round: RoundTrace, options: FrameOptions):
   return [...header, ...lines];
 }
 
-/** The Conductor's line of a round that has no steps. */
 function drawConductor(round: RoundTrace, { paint, columns, spinner }: FrameOptions): string {
   const isBusy = round.plan === null && round.decision === null;
   const state = isBusy ? 'running' : round.plan === null ? 'failed' : 'done';
@@ -92,41 +95,31 @@ function drawChild(trace: SolveTrace, step: StepTrace, options: FrameOptions): s
   return lines.map((line) => ' '.repeat(CHILD_INDENT) + line);
 }
 
-/**
- * A step's line. A name that is too long for its column takes room from the text, which is shortened; why a step failed
- * stands whole, where it is too long below.
- */
+/** A step's line: its text is shortened, but not why it failed; with a long name or reason, several lines. */
 function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, options: FrameOptions): string[] {
   const { paint, columns, now, spinner } = options;
   const state = stateOf(step);
+  const mark = strokeOf(state, paint)(state === 'running' ? spinner : MARKS[state]);
   const time = step.startedAt === null ? '' : describeDuration(step.startedAt, step.endedAt, now);
-  const mark = state === 'running' ? spinner : MARKS[state];
+  const [name, timed] = [nameOf(step).padEnd(nameColumns), time.padStart(TIME_COLUMNS)];
   const inside = columns - WAVE_COLUMNS - 2;
-  const names = wrap([nameOf(step)], inside);
-  const name = (names.pop() ?? '').padEnd(nameColumns);
-  const timed = time.padStart(TIME_COLUMNS);
   const room = inside - widthOf(`${name} ${timed} `);
-  const { text, isWhole } = textOf(round, step, state);
-  const isBelow = isWhole && widthOf(text) > room;
-  const shown = isBelow || room < 0 ? '' : oneLine(text, room);
-  const head = room < 0 ? wrap([name, time], inside) : [`${name} ${paint.faint(timed)} ${shown}`.trimEnd()];
-  const [first = '', ...rest] = [...names, ...head, ...(isBelow ? wrap([text], inside) : [])];
-  return [`${strokeOf(state, paint)(mark)} ${first}`, ...rest];
+  const text = textOf(round, step, state);
+  const isTooLong = room < 0 || (state === 'failed' && widthOf(text) > room);
+  if (!isTooLong) return [`${mark} ${name} ${paint.faint(timed)} ${oneLine(text, room)}`.trimEnd()];
+  const parts = [nameOf(step), time, state === 'failed' ? text : ''].filter((part) => part !== '');
+  const [first = '', ...rest] = wrap(parts, inside);
+  return [`${mark} ${first}`, ...rest];
 }
 
 function nameOf(step: StepTrace): string {
   return `${step.index + 1} ${describeWorker(step)}`;
 }
 
-/** The output or the reason why there is none, which is not to be shortened; the task until then. */
-function textOf(
-  { plan }: RoundTrace,
-  { index, output, error }: StepTrace,
-  state: StepState,
-): { text: string; isWhole: boolean } {
-  if (state === 'failed') return { text: error?.message ?? '', isWhole: true };
-  if (state === 'done') return { text: previewOf(output ?? ''), isWhole: false };
+/** The output or the reason why there is none; the task until then. */
+function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state: StepState): string {
+  if (state === 'failed') return error?.message ?? '';
+  if (state === 'done') return previewOf(output ?? '');
   const { subtask, sees } = plan?.steps[index] ?? { subtask: '', sees: [] };
-  const seen = sees.length === 0 ? '' : ` (${describeSees(sees)})`;
-  return { text: `${subtask}${seen}`, isWhole: false };
+  return sees.length === 0 ? subtask : `${subtask} (${describeSees(sees)})`;
 }

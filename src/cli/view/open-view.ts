@@ -1,5 +1,5 @@
-import type { Paint } from '../../trace/lines';
-import { columnsOf, harmless, openPicture, paintFor, type Screen } from '../terminal';
+import { type Paint, widthOf } from '../../trace/lines';
+import { columnsOf, harmless, paintFor, type Screen, setOnScreen } from '../terminal';
 
 /** How something under way looks to a person. */
 export interface Look<State> {
@@ -49,17 +49,44 @@ function openPlainView<State>(screen: Screen, { tell }: Look<State>): View<State
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
 const TURN_MS = 120;
 
+/** A picture on a terminal that the next one replaces. What `say` writes meanwhile goes above it. */
 function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
-  const picture = openPicture(screen);
   const paint = paintFor(screen);
   let last: State | null = null;
-  let isPaused = false;
+  let drawn = '';
+  let rows = 0;
+  let isHidden = false;
+  const erase = (): string => {
+    const up = rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
+    rows = 0;
+    return up;
+  };
+  const clear = (): unknown => screen.write(erase());
+  const redraw = (): void => {
+    if (isHidden || drawn === '') return;
+    const before = erase();
+    // A terminal that does not know its size says 0. What lies above its first row could not be erased.
+    const [columns, height] = [screen.columns || 80, (screen.rows || 24) - 1];
+    const lines: string[] = [];
+    for (const line of drawn.split('\n').reverse()) {
+      const needed = Math.max(1, Math.ceil(widthOf(line) / columns));
+      if (rows + needed > height) break;
+      rows += needed;
+      lines.unshift(line);
+    }
+    screen.write(`${before}${lines.join('\n')}\n`);
+  };
   const draw = (): void => {
-    if (last === null || isPaused) return;
+    if (last === null) return;
     const now = Date.now();
     const spinner = SPINNER[Math.floor(now / TURN_MS) % SPINNER.length] ?? SPINNER[0];
-    picture.show(look.draw(last, { paint, columns: columnsOf(screen) ?? 80, now, spinner }).join('\n'));
+    const lines = look.draw(last, { paint, columns: columnsOf(screen) ?? 80, now, spinner });
+    const next = harmless(lines.join('\n'), true);
+    if (next === drawn && rows > 0) return;
+    drawn = next;
+    redraw();
   };
+  setOnScreen({ clear, redraw });
   const turning = setInterval(draw, TURN_MS);
   return {
     show: (state) => {
@@ -67,21 +94,21 @@ function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
       draw();
     },
     whilePaused: async (work) => {
-      isPaused = true;
+      isHidden = true;
       // Nothing of it is to stand there twice.
-      picture.clear();
+      clear();
       try {
         await work();
       } finally {
-        isPaused = false;
+        isHidden = false;
         draw();
       }
     },
     close: () => {
       clearInterval(turning);
-      isPaused = false;
+      isHidden = false;
       draw();
-      picture.done();
+      setOnScreen(null);
       // Sets the next output, the answer or a message, apart.
       screen.write('\n');
     },

@@ -153,7 +153,9 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
     const isNamed = fromRuns !== undefined && fromRuns !== true;
     const given = isNamed
       ? fromRuns
-      : (await completedSolves(client, config.temporal.taskQueue, MOST_SOLVES)).solves.map((solve) => solve.workflowId);
+      : (await completedSolves(client, config.temporal.taskQueue, MOST_SOLVES)).solves.map(
+          (solve) => solve.workflowId,
+        );
     const solves: GradedSolve[] = [];
     for (const named of given) {
       const id = isNamed ? await findRun(session, named) : named;
