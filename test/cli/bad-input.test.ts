@@ -126,7 +126,7 @@ const CASES: Readonly<Record<string, Case>> = {
     args: ['solve', 'x'],
     config: POOL,
     setting: { env: { CONDUCTOR_IMAGE: '1' } },
-    says: ['this image holds none', 'set TEMPORAL_ADDRESS'],
+    says: ['none can be started here', 'set TEMPORAL_ADDRESS'],
   },
 };
 
