@@ -96,7 +96,7 @@ module.exports = {
       severity: 'error',
       from: {
         pathNot: [
-          '^src/activities/models/(openai|anthropic|google|local-engine)\\.ts$',
+          '^src/activities/models/(openai|anthropic|google|local)\\.ts$',
           '^src/store/(s3-store|sqlite-database|postgres-database)\\.ts$',
         ],
       },

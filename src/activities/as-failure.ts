@@ -1,7 +1,11 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { ConductorError } from '../conductor-error';
+import type { Problem } from '../protocol/call';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
-import { isErrorLike } from './models/http-error';
+import { callOf, type LedgerRow } from '../store/ledger';
+import type { ModelCall } from './model-call';
+import { type CallFailure, type Failed, failedWith } from './models/failure';
+import type { ModelReply } from './models/model';
 
 /** By the error's code: trying again helps against none of them. */
 const FINAL_TYPES: ReadonlyMap<string, FailureType> = new Map([
@@ -31,5 +35,72 @@ export async function asFailure<T>(work: () => T | Promise<T>, details?: CallFai
 
 /** A system's error, or one that a driver made of it: all else that a call may meet has a name of its own. */
 function isOfStore(error: unknown): error is Error {
-  return isErrorLike(error) && error.name === 'Error' && ('code' in error || 'cause' in error);
+  const { name } = Object(error) as Partial<Error>;
+  return name === 'Error' && ('code' in Object(error) || 'cause' in Object(error));
+}
+
+/** Details of a failed call for the workflow: every request sent for it, and when. */
+export function callDetails(rows: readonly LedgerRow[]): CallFailureDetails {
+  const now = new Date().toISOString();
+  const startedAt = rows[0]?.startedAt ?? now;
+  const endedAt = rows.at(-1)?.endedAt ?? now;
+  return { calls: rows.map(callOf), startedAt, endedAt };
+}
+
+/** Converts a failure for Temporal, without the SDK's error: it may hold the key, and its class means nothing there. */
+export function toError(
+  {
+    type,
+    message,
+    retryable,
+    nextRetryDelayMs,
+  }: Problem & Pick<CallFailure, 'retryable' | 'nextRetryDelayMs'>,
+  rows: readonly LedgerRow[],
+  more: Pick<CallFailureDetails, 'partial' | 'dropped'> = {},
+): Error {
+  const details = [{ ...callDetails(rows), ...more }];
+  // A cancelled call, too, tells its run what was sent for it: it may have been billed.
+  if (type === FAILURES.cancelled) return new CancelledFailure(message, details);
+  const nextRetryDelay = nextRetryDelayMs ?? undefined;
+  return ApplicationFailure.create({ type, message, nonRetryable: !retryable, details, nextRetryDelay });
+}
+
+/** The cap on requests is reached: the last failure becomes final. */
+export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): Error {
+  const last = rows.at(-1)?.error;
+  if (last == null) return processLost(call, rows);
+  const message = `gave up after ${rows.length} requests; the last: ${last.message}`;
+  return toError({ type: last.type, message, retryable: false }, rows);
+}
+
+/** The allowance for requests whose process is lost is used up: the workflow decides whether there is more. */
+export function processLost(call: ModelCall, rows: readonly LedgerRow[]): Error {
+  const lost = rows.filter(({ nanoUsd }) => nanoUsd === null).length;
+  const message =
+    `the process that asked ${call.worker} (${call.card.model}) was lost in mid-request ` +
+    `${lost === 1 ? 'once' : `${lost} times`}; what it asked for may have been billed`;
+  return toError({ type: FAILURES.workerLost, message, retryable: false }, rows);
+}
+
+/**
+ * The call was stopped by its run's cancellation or by the end of this process, and not by the provider: what was
+ * already generated may be billed.
+ *
+ * @param wasSent false where it was stopped before anything went out
+ * @param reply as far as it came
+ */
+export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Failed {
+  const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
+  const isOurs = workerShutdown === true || notFound === true || timedOut === true;
+  const ofProcess = workerShutdown
+    ? 'the worker process was stopped during the call'
+    : // Another attempt may be under way by now.
+      'Temporal had not heard of the worker process for too long, and gave up this attempt';
+  const failure: CallFailure = {
+    type: isOurs ? FAILURES.workerStopped : FAILURES.cancelled,
+    message: isOurs ? ofProcess : 'the run was cancelled during the call',
+    retryable: true,
+    billed: wasSent ? 'unknown' : 'no',
+  };
+  return failedWith(failure, reply);
 }

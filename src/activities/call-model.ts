@@ -1,7 +1,6 @@
-import { activityInfo, ApplicationFailure, CancelledFailure, Context, type Info } from '@temporalio/activity';
+import { activityInfo, Context, type Info } from '@temporalio/activity';
 import { keyFor } from '../config/api-keys';
 import type { WorkerResult } from '../protocol/activity-contract';
-import type { Problem } from '../protocol/call';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import {
@@ -15,16 +14,17 @@ import {
   rowsOfCall,
   writeRow,
 } from '../store/ledger';
+import type { Store } from '../store/store';
 import { keepText, TextTooLargeError } from '../store/texts';
-import { asFailure } from './as-failure';
-import { type BackgroundAnswer, callInBackground, type LeftRunning } from './call-in-background';
+import { asFailure, brokenOff, callDetails, processLost, requestsSpent, toError } from './as-failure';
+import { callInBackground, type LeftRunning } from './call-in-background';
 import type { Dependencies } from './dependencies';
 import { untilWritten } from './heartbeat';
-import { callDetails, closeRow, openRow, openRowOf, processLost, requestsSpent } from './ledger-row';
-import { callIdOf, type ModelCall, requestIdentity } from './model-call';
-import { toApplicationFailure } from './models/failure';
+import { closeRow, openRow, openRowOf } from './ledger-row';
+import { callIdOf, type ModelCall } from './model-call';
+import type { Answered, Ended, Failed } from './models/failure';
 import type { Permit, Report } from './rate-limits/limiter';
-import { brokenOff, outcomeOf, sendRequest, type SentRequest } from './send-request';
+import { sendRequest } from './send-request';
 
 /**
  * Makes one model call durable. Every model call of the product goes through here.
@@ -48,37 +48,33 @@ import { brokenOff, outcomeOf, sendRequest, type SentRequest } from './send-requ
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
   const { store, config, env } = dependencies;
   const info = activityInfo();
-  const callId = callIdOf(info, call, requestIdentity(call));
-  const blank = openRowOf(call, callId, info);
+  const blank = openRowOf(call, callIdOf(info, call), info);
   // A first attempt skips the lookup; creating the row detects an earlier one.
   let made: MadeRequest | null = null;
   for (let isFirst = isNew(call, info); made === null; isFirst = false) {
+    const kept = isFirst ? null : await findAnswer(store, blank.callId);
+    if (kept !== null) return takeKept(store, kept, blank);
     const earlier = isFirst ? [] : await rowsOfCall(store, blank);
-    const kept = isFirst ? null : await findAnswer(store, callId);
-    if (kept !== null) {
-      // The attempt that kept it may have died before it completed its row.
-      await untilWritten(() => writeRow(store, kept.row));
-      return answered(kept, earlier);
-    }
     const apiKey = await asFailure(() => keyFor(call.card, config, env), callDetails(earlier));
     made = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   }
   const { row, sent, others } = made;
-  if (sent.kind === 'left-running') throw comeBackLater(sent, [...others, row]);
-  if (sent.kind !== 'answered') {
-    const failure = await bookFailure(dependencies, call, sent, row, others);
-    const found = await findAnswer(store, callId);
+  if (sent.kind === 'left-running') throw toError(sent.failure, [...others, row]);
+  const ended = sent.kind === 'answered' ? await keepOutput(store, call, sent) : sent;
+  const closed = closeRow(row, call, ended);
+  const rows = [...others, closed];
+  if (ended.kind === 'failed') {
+    await untilWritten(() => writeRow(store, closed));
+    const failure = await toFailure(store, call, ended, rows);
+    // Another attempt may have been answered. Where both waited for one answer in the background, the row is that one's.
+    const found = await findAnswer(store, blank.callId);
     if (found === null) throw failure;
-    // Another attempt was answered. Where both waited for one answer in the background, the row is that one's.
-    await untilWritten(() => writeRow(store, found.row));
-    return answered(found, await rowsOfCall(store, blank));
+    return takeKept(store, found, blank);
   }
-
-  const output = await keepOutput(dependencies, call, sent, row, others);
-  const answer = { output, dropped: sent.reply.dropped, row: closeRow(row, call, outcomeOf(sent)) };
+  const answer = { output: ended.output, dropped: ended.reply.dropped, row: closed };
   const first = await untilWritten(() => keepAnswer(store, answer));
-  await untilWritten(() => writeRow(store, answer.row));
-  return answered(first, [...others, answer.row]);
+  await untilWritten(() => writeRow(store, closed));
+  return answered(first, rows);
 }
 
 /** Another run may have made a call that has an identity of its own, and an answer in the background has no row to it. */
@@ -86,8 +82,10 @@ function isNew({ identity, card }: ModelCall, { attempt }: Pick<Info, 'attempt'>
   return attempt === 1 && identity === undefined && card.background !== true;
 }
 
-function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
-  return rows.filter((row) => row.attempt !== attempt);
+/** Returns an answer that an attempt kept, which may have died before it completed its row. */
+async function takeKept(store: Store, kept: KeptAnswer, blank: OpenRow): Promise<WorkerResult> {
+  await untilWritten(() => writeRow(store, kept.row));
+  return answered(kept, await rowsOfCall(store, blank));
 }
 
 function answered({ output, dropped, row }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
@@ -95,67 +93,41 @@ function answered({ output, dropped, row }: KeptAnswer, rows: readonly LedgerRow
   return { output, calls: [...withoutRow(rows, row), row].map(callOf), dropped, startedAt, endedAt };
 }
 
-/** Has Temporal call again for the answer that the vendor is writing: not having it yet costs nothing. */
-function comeBackLater(
-  { problem, nextRetryDelayMs }: LeftRunning,
-  rows: readonly LedgerRow[],
-): ApplicationFailure {
-  return ApplicationFailure.create({
-    ...problem,
-    details: [callDetails(rows)],
-    nextRetryDelay: nextRetryDelayMs ?? undefined,
-  });
+function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
+  return rows.filter((row) => row.attempt !== attempt);
 }
 
-type Answered = Extract<SentRequest, { kind: 'answered' }>;
-
+/** Keeps the text of an answer; one over the store's cap is no answer, though it was billed. */
 async function keepOutput(
-  { store }: Dependencies,
-  call: ModelCall,
+  store: Store,
+  { worker, card }: ModelCall,
   sent: Answered,
-  row: LedgerRow,
-  earlier: readonly LedgerRow[],
-): Promise<Text> {
+): Promise<(Answered & { readonly output: Text }) | Failed> {
+  const { reply } = sent;
   try {
-    return await untilWritten(() => keepText(store, sent.reply.text));
+    return { ...sent, output: await untilWritten(() => keepText(store, reply.text)) };
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
-    const message = `worker ${call.worker} (${call.card.model}) answered with ${error.message}`;
-    const problem = { type: FAILURES.textTooLarge, message };
-    const closed = closeRow(row, call, { ...outcomeOf(sent), error: problem });
-    await untilWritten(() => writeRow(store, closed));
-    const details = [callDetails([...earlier, closed])];
-    throw ApplicationFailure.create({ ...problem, nonRetryable: true, details });
+    const message = `worker ${worker} (${card.model}) answered with ${error.message}`;
+    const failure = { type: FAILURES.textTooLarge, message, retryable: false, billed: 'yes' } as const;
+    return { kind: 'failed', failure, reply };
   }
 }
 
-/** Completes the row of a request without a usable answer, and makes the failure that reports it. */
-async function bookFailure(
-  { store }: Dependencies,
+async function toFailure(
+  store: Store,
   call: ModelCall,
-  sent: Exclude<SentRequest, Answered>,
-  row: LedgerRow,
-  earlier: readonly LedgerRow[],
+  { failure, reply }: Failed,
+  rows: readonly LedgerRow[],
 ): Promise<Error> {
-  const closed = closeRow(row, call, outcomeOf(sent));
-  await untilWritten(() => writeRow(store, closed));
-  const rows = [...earlier, closed];
-  if (sent.kind === 'broken-off') return brokenOffFailure(sent.problem, rows);
-  const { partial } = sent;
+  const isOver =
+    failure.retryable && failure.type !== FAILURES.cancelled && rows.length >= call.allowance.requests;
   // Waiting for one more that will not be sent would only make the bad news late.
-  if (sent.failure.retryable && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
-  return toApplicationFailure(sent.failure, {
-    ...callDetails(rows),
-    dropped: sent.reply?.dropped ?? [],
-    partial: partial === null ? undefined : await untilWritten(() => keepText(store, partial)),
-  });
-}
-
-/** Also a call that was cancelled tells its run what was sent for it: it may have been billed. */
-function brokenOffFailure({ type, message }: Problem, rows: readonly LedgerRow[]): Error {
-  const details = [callDetails(rows)];
-  if (type === FAILURES.cancelled) return new CancelledFailure(message, details);
-  return ApplicationFailure.create({ type, message, details });
+  if (isOver) return requestsSpent(call, rows);
+  const { text = '', finish, dropped = [] } = reply ?? {};
+  const isCut = finish === 'length' && text.trim() !== '';
+  const partial = isCut ? await untilWritten(() => keepText(store, text)) : undefined;
+  return toError(failure, rows, { dropped, partial });
 }
 
 /** A call before a request is made for it. */
@@ -169,7 +141,7 @@ interface CallSoFar {
 /** A request, the row that it is paid under, and the other rows of its call. */
 interface MadeRequest {
   readonly row: LedgerRow;
-  readonly sent: SentRequest | LeftRunning;
+  readonly sent: Ended | LeftRunning;
   readonly others: readonly LedgerRow[];
 }
 
@@ -183,21 +155,20 @@ interface MadeRequest {
 async function makeRequest(
   dependencies: Dependencies,
   call: ModelCall,
-  soFar: CallSoFar,
+  { blank, apiKey, earlier }: CallSoFar,
 ): Promise<MadeRequest | null> {
   const { store, pacing } = dependencies;
-  const { blank, apiKey, earlier } = soFar;
-  const running = call.card.background === true ? await findRunning(dependencies, soFar) : null;
-  if (running !== null) {
-    const sent = await callInBackground(dependencies, call, apiKey, running);
-    return { row: running.row, sent, others: withoutRow(earlier, running.row) };
+  const begun = call.card.background === true ? await findBegun(store, blank.callId) : null;
+  const running = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
+  if (begun !== null && running !== undefined) {
+    const sent = await callInBackground(dependencies, call, apiKey, { row: running, id: begun.id });
+    return { row: running, sent, others: withoutRow(earlier, running) };
   }
-  if (Context.current().cancellationSignal.aborted)
-    throw brokenOffFailure(brokenOff(null, false).problem, earlier);
+  if (isCancelled()) throw toError(brokenOff(false).failure, earlier);
   const { requests, billable } = call.allowance;
   if (earlier.length >= requests) throw requestsSpent(call, earlier);
   if (earlier.filter(mayBeBilled).length >= billable) throw processLost(call, earlier);
-  const permit = await pacing.enter(call, earlier);
+  const permit = await pacing(call, earlier);
   let report = NOTHING_LEARNT;
   try {
     const row = await openRow(store, blank, (earlier.at(-1)?.attempt ?? 0) + 1);
@@ -210,32 +181,25 @@ async function makeRequest(
   }
 }
 
+function isCancelled(): boolean {
+  return Context.current().cancellationSignal.aborted;
+}
+
 /** A process that was frozen may have been given up meanwhile: it sends nothing more. */
 async function sendUnlessOver(
   dependencies: Dependencies,
   call: ModelCall,
   { apiKey, row, permit }: Pick<CallSoFar, 'apiKey'> & { row: LedgerRow; permit: Permit },
-): Promise<SentRequest | LeftRunning> {
+): Promise<Ended | LeftRunning> {
   const obstacle = await permit.confirm();
-  if (Context.current().cancellationSignal.aborted) return brokenOff(null, false);
+  if (isCancelled()) return brokenOff(false);
   if (obstacle !== null) {
-    const problem = {
-      type: FAILURES.throttled,
-      message: `no request was sent, and it will be tried again: ${obstacle}`,
-    };
-    return { kind: 'broken-off', problem, wasSent: false, reply: null };
+    const message = `no request was sent, and it will be tried again: ${obstacle}`;
+    const failure = { type: FAILURES.throttled, message, retryable: true, billed: 'no' } as const;
+    return { kind: 'failed', failure, reply: null };
   }
   if (call.card.background === true) return callInBackground(dependencies, call, apiKey, { row, id: null });
   return sendRequest(dependencies, call, { apiKey, callId: row.callId });
-}
-
-async function findRunning(
-  { store }: Dependencies,
-  { blank, earlier }: CallSoFar,
-): Promise<BackgroundAnswer | null> {
-  const begun = await findBegun(store, blank.callId);
-  const row = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
-  return begun === null || row === undefined ? null : { row, id: begun.id };
 }
 
 /** Sent by a process that was lost, or broken off: what it came to is unknown. */
@@ -255,15 +219,13 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
 /** Tells the rate limiter of a model about a finished request. */
-function reportOf(sent: SentRequest | LeftRunning): Report {
+function reportOf(sent: Ended | LeftRunning): Report {
   if (sent.kind === 'left-running') return NOTHING_LEARNT;
-  const { usage, billed } = outcomeOf(sent);
+  const { type, billed } = sent.kind === 'failed' ? sent.failure : { type: null, billed: 'yes' };
+  const { inputTokens = 0, outputTokens = 0 } = sent.reply?.usage ?? {};
   // Servers that do not count say 0, which no request comes to: the reservation is better.
-  const counted = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
-  return { tokens: billed === 'no' ? 0 : counted || null, health: healthOf(sent) };
-}
-
-function healthOf(sent: SentRequest): Report['health'] {
-  if (sent.kind === 'broken-off') return 'unknown';
-  return sent.kind === 'failed' && OUT_OF_ORDER.has(sent.failure.type) ? 'bad' : 'good';
+  const tokens = billed === 'no' ? 0 : inputTokens + outputTokens || null;
+  if (type === null) return { tokens, health: 'good' };
+  const isOfProvider = type.startsWith('Provider.');
+  return { tokens, health: OUT_OF_ORDER.has(type) ? 'bad' : isOfProvider ? 'good' : 'unknown' };
 }

@@ -30,13 +30,10 @@ export interface PolicyProvider {
   readonly complete: Complete;
 }
 
-/** Decides whether a request may be sent now. */
-export interface Pacing {
-  /**
-   * Lets a request through, after the `earlier` ones of its call; its permit must be released whatever becomes of it.
-   *
-   * @throws ApplicationFailure `Worker.Throttled`, `Worker.CircuitOpen` or `Store.Unavailable`: call again later, or not
-   * at all
-   */
-  enter(call: ModelCall, earlier: readonly LedgerRow[]): Promise<Permit>;
-}
+/**
+ * Lets a request through now, after the `earlier` ones of its call; its permit must be released whatever becomes of it.
+ *
+ * @throws ApplicationFailure `Worker.Throttled`, `Worker.CircuitOpen` or `Store.Unavailable`: call again later, or not
+ * at all
+ */
+export type Pacing = (call: ModelCall, earlier: readonly LedgerRow[]) => Promise<Permit>;

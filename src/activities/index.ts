@@ -31,18 +31,12 @@ import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
 import { writePlan } from './write-plan';
 
-export { asFailure };
-
 /** The side effects of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
   const { store } = dependencies;
   return {
     [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
-    [CHECK_RUN]: (run) =>
-      asFailure(() => {
-        checkRun(dependencies, run);
-        return Promise.resolve();
-      }),
+    [CHECK_RUN]: (run) => asFailure(() => checkRun(dependencies, run)),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
     [BOOK_CALL]: (booked) => asFailure(() => bookCall(store, booked, activityInfo())),

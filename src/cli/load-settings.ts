@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { hasEngine, howToGetEngine } from '../activities/models/local-engine';
+import { hasEngine, howToGetEngine } from '../activities/models/local';
 import { VENDORS } from '../config/cards';
 import { configuredCards, keyFor, modelCardsOf } from '../config/api-keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';

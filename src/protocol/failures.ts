@@ -22,9 +22,9 @@ export const FAILURES = {
   truncated: 'Provider.Truncated',
   /** The model or its safety filter declined. No one on this worker. */
   refused: 'Provider.Refused',
-  /** 400, 413, 422: the request itself is wrong. No one. */
+  /** 400, 413, 422, a URL that cannot be asked: the request itself is wrong. No one. */
   badRequest: 'Provider.BadRequest',
-  /** 404, a model that the server does not have, a URL that cannot be asked. No one. */
+  /** 404, a model that the server does not have. No one. */
   notFound: 'Provider.NotFound',
   /** 401, 403 or a key variable that is not set. No one. */
   authentication: 'Provider.Authentication',

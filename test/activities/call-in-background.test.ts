@@ -2,10 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { callInBackground } from '../../src/activities/call-in-background';
+import { allowedMs, callInBackground, pauseMs } from '../../src/activities/call-in-background';
 import type { ModelCall } from '../../src/activities/model-call';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
-import { outcomeOf } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
 import { findBegun } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
@@ -115,8 +114,7 @@ test('a cancellation while the answer is begun waits for its id, to stop it by t
   const sent = await run({ activity });
   await beginning;
   expect(created()).toMatchObject([{ outcome: 'cancelled' }]);
-  expect(sent).toMatchObject({ kind: 'broken-off', problem: { type: FAILURES.cancelled } });
-  if (sent.kind !== 'left-running') expect(outcomeOf(sent)).toMatchObject({ billed: 'unknown' });
+  expect(sent).toMatchObject({ kind: 'failed', failure: { type: FAILURES.cancelled, billed: 'unknown' } });
 });
 
 test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-mid-body'] as const)(
@@ -126,7 +124,7 @@ test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-m
     providers.scriptLookups('sim-1', [{ fault }]);
     expect(await run({ id })).toMatchObject({
       kind: 'left-running',
-      problem: {
+      failure: {
         message: expect.stringContaining('It will be asked again; nothing is bought twice.') as unknown,
       },
     });
@@ -139,8 +137,7 @@ test('comes back when the vendor says so', async () => {
   const id = await begunBefore();
   providers.scriptLookups('sim-1', [{ fault: 'rate-limited', retryAfter: { as: 'seconds', ms: 7000 } }]);
   expect(await run({ id })).toMatchObject({
-    problem: { type: FAILURES.rateLimited },
-    nextRetryDelayMs: 7000,
+    failure: { type: FAILURES.rateLimited, nextRetryDelayMs: 7000 },
   });
 });
 
@@ -151,4 +148,19 @@ test('a look that only a person can mend ends the call; what the answer costs is
     kind: 'failed',
     failure: { type: FAILURES.authentication, retryable: false, billed: 'unknown' },
   });
+});
+
+test('looks come close at first, and at most every five seconds later', () => {
+  expect([0, 2000, 8000, 3_600_000].map(pauseMs)).toEqual([500, 500, 2000, 5000]);
+});
+
+test.each([
+  ['what its card allows', 30_000, 60_000, 30_000],
+  ["less where the run's own time ends sooner", 600_000, 60_000, 50_000],
+  ['nothing where that is over', 600_000, 5_000, 0],
+  ['not bounded by a run without an end', 600_000, 0, 600_000],
+])('the time of a call is %s', (_, timeoutMs, scheduleToCloseTimeoutMs, allowed) => {
+  const begunAt = Date.parse('2026-01-01T00:00:10Z');
+  const info = { scheduledTimestampMs: begunAt - 10_000, scheduleToCloseTimeoutMs };
+  expect(allowedMs(begunAt, timeoutMs, info)).toBe(allowed);
 });

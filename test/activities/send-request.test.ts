@@ -34,5 +34,5 @@ test.each([
   const activity = new MockActivityEnvironment();
   const sent = activity.run(() => sendRequest({ complete: silent }, CALL, { apiKey: null, callId: 'call' }));
   activity.cancel('CANCELLED', new ActivityCancellationDetails(details));
-  expect(await sent).toMatchObject({ kind: 'broken-off', problem: { type } });
+  expect(await sent).toMatchObject({ kind: 'failed', failure: { type, billed: 'unknown' } });
 });

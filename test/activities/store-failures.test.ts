@@ -2,7 +2,7 @@ import { writeFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
-import { asFailure } from '../../src/activities';
+import { asFailure } from '../../src/activities/as-failure';
 import { SqliteStore } from '../../src/store/sqlite-store';
 
 test('what a store cannot do has a type of its own, and is tried again', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { timeLimit, withinLimit } from '../../src/activities/heartbeat';
+import { delayed, timeLimit, withinLimit } from '../../src/activities/heartbeat';
 import { startSimulatedProviders } from '../../src/testing';
 
 setFlagsFromString('--expose-gc');
@@ -48,3 +48,15 @@ test('ends a request that hangs, however often garbage is collected meanwhile', 
   expect(ends).toMatchObject([{ name: 'TimeoutError' }]);
   await providers.close();
 }, 10_000);
+
+test('a delayed signal aborts after its original, for the same reason', async () => {
+  const original = new AbortController();
+  const later = delayed(original.signal, 20);
+  const aborted = new Promise((resolve) => {
+    later.addEventListener('abort', resolve, { once: true });
+  });
+  original.abort('enough');
+  expect(later.aborted).toBe(false);
+  await aborted;
+  expect(later.reason).toBe('enough');
+});

@@ -186,7 +186,7 @@ describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, sta
   /** Two processes that count one model, each by a connection of its own. */
   const openLimiters = (limits: Partial<RateLimits>): [RateLimiter, RateLimiter] => {
     const none = { requestsPerMinute: Infinity, tokensPerMinute: Infinity, concurrency: Infinity };
-    const settings = { ...none, ...limits, circuit: { failures: Infinity, pauseMs: 0 } };
+    const settings = { ...none, ...limits, failures: Infinity, pauseMs: 0 };
     const other = kind.startsWith('sqlite:') ? openStore(store.url, '/') : store;
     const surroundings = { now: () => performance.now(), random: () => 0 };
     const open = (each: Store, process: string): RateLimiter =>

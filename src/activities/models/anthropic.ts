@@ -1,16 +1,17 @@
 import type { Anthropic } from '@anthropic-ai/sdk' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
 import {
+  chooseSettings,
   type Complete,
   type FinishReason,
   type ListModels,
   type ModelPlace,
   type ModelRequest,
+  type Settings,
   toConversation,
 } from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
-import { chooseSettings, type Settings } from './api-settings';
-import { sendWith } from './transport';
+import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 type Body = Anthropic.MessageCreateParamsNonStreaming;
 type Content = Anthropic.MessageParam['content'];
@@ -66,14 +67,14 @@ export const completeAnthropic: Complete = async (request) => {
   };
 };
 
-/** A client for one request; it holds no socket. Without a time-out of ours the SDK refuses large output limits. */
+/** A client for one request; it holds no socket, so there is nothing to close. */
 async function openClient({ card, apiKey }: Omit<ModelPlace, 'signal'>): Promise<Anthropic> {
   const { Anthropic } = await import('@anthropic-ai/sdk');
   return new Anthropic({
     baseURL: card.baseUrl,
     apiKey: apiKey ?? 'none',
     maxRetries: 0,
-    timeout: card.timeoutMs,
+    timeout: NO_TIMEOUT_MS,
     fetch: sendWith({
       Authorization: apiKey === null ? null : `Bearer ${apiKey}`,
       'Anthropic-Version': VERSION,

@@ -1,15 +1,7 @@
 import { ConductorError } from '../../conductor-error';
 import { FAILURES, type FailureType } from '../../protocol/failures';
-import {
-  causesOf,
-  type HttpError,
-  isErrorLike,
-  type NetworkFault,
-  readHttpError,
-  readNetworkFault,
-  readRetryAfter,
-} from './http-error';
 import { UnreadableReply } from './reply';
+import { causesOf, type HttpError, readNetworkFault, TransportError } from './transport';
 
 /** A failure before it is put into a sentence. */
 export interface Diagnosis {
@@ -20,12 +12,10 @@ export interface Diagnosis {
   readonly reason: string;
   /** When the provider wants to be asked again, where it says so. */
   readonly nextRetryDelayMs?: number | null;
-  /** The provider asks not to be asked again. */
-  readonly final?: boolean;
   /** One sentence on what to do, where that is not what usually helps against this type. */
   readonly remedy?: string;
   /** Set where it is more certain than the type tells. */
-  readonly billed?: 'no';
+  readonly billed?: Consequence['billed'];
 }
 
 /** The failure types of the boundary between us and a provider. */
@@ -45,11 +35,8 @@ function retried(remedy: string): Consequence {
 }
 
 function final(billed: Consequence['billed'], remedy: string): Consequence {
-  return {
-    retryable: false,
-    billed,
-    remedy: billed === 'unknown' ? `${remedy}; the call may have been billed.` : remedy,
-  };
+  const all = billed === 'unknown' ? `${remedy}; the call may have been billed.` : remedy;
+  return { retryable: false, billed, remedy: all };
 }
 
 /** The law of `protocol/failures.ts` as a table. */
@@ -80,79 +67,58 @@ export abstract class DiagnosedError extends ConductorError {
 /** Judges whatever an SDK threw, cancellation and our own time-out apart. */
 export function diagnose(error: unknown): Diagnosis {
   if (error instanceof DiagnosedError) return error.diagnosis;
-  const http = readHttpError(error);
-  if (http !== null) return diagnoseHttp(http);
-  const fault = readNetworkFault(error);
-  if (fault !== null) return diagnoseFault(fault);
-  // Thrown by us on top of the SDKs or, from the transport, into them; they pass on what JSON.parse throws.
-  const unreadable = causesOf(error).find(
-    (link) => link instanceof UnreadableReply || isNamed(link, 'SyntaxError'),
-  );
-  if (unreadable !== undefined) {
-    return {
-      type: FAILURES.badResponse,
-      happened: 'sent an answer that cannot be read',
-      reason: unreadable.message,
-    };
+  const causes = causesOf(error);
+  const thrown = causes.find((link) => link instanceof TransportError);
+  const problem = thrown?.problem ?? readNetworkFault(error);
+  if (problem !== null && 'status' in problem) return diagnoseHttp(problem);
+  if (problem !== null) {
+    const { sent, reason } = problem;
+    return sent
+      ? { type: FAILURES.interrupted, happened: 'closed the connection before its answer was whole', reason }
+      : { type: FAILURES.unavailable, happened: 'could not be reached', reason };
   }
-  const reason = isErrorLike(error) ? error.message : String(error);
-  // The SDKs' own clock, which runs beside ours.
-  return isNamed(error, 'APIConnectionTimeoutError')
-    ? { type: FAILURES.timeout, happened: LATE, reason }
-    : { type: FAILURES.badRequest, happened: 'could not be asked', reason };
+  // Thrown by us; the SDKs pass on what JSON.parse throws.
+  const unreadable = causes.find((link) => link instanceof UnreadableReply || link.name === 'SyntaxError');
+  return unreadable === undefined
+    ? {
+        type: FAILURES.badRequest,
+        happened: 'could not be asked',
+        reason: causes[0]?.message ?? String(error),
+      }
+    : {
+        type: FAILURES.badResponse,
+        happened: 'sent an answer that cannot be read',
+        reason: unreadable.message,
+      };
 }
 
-const LATE = 'gave no answer in time';
-const OUT_OF_TIME = new Set(['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+/** The beginning of an error's body, which holds all that is looked for in it. */
+const MOST_READ = 16_384;
 
-function diagnoseFault({ code, sent, reason }: NetworkFault): Diagnosis {
-  // fetch will never ask such a URL.
-  if (code === null) return { type: FAILURES.notFound, happened: 'could not be asked', reason };
-  if (!sent) return { type: FAILURES.unavailable, happened: 'could not be reached', reason };
-  if (OUT_OF_TIME.has(code)) return { type: FAILURES.timeout, happened: LATE, reason };
+function diagnoseHttp({ status, headers, body }: HttpError): Diagnosis {
+  const text = body.slice(0, MOST_READ);
+  const named = NAMED.find(([words]) => words.test(text));
   return {
-    type: FAILURES.interrupted,
-    happened: 'closed the connection before its answer was whole',
-    reason,
-  };
-}
-
-/** OpenAI's error classes keep the name `Error`. */
-function isNamed(error: unknown, name: string): boolean {
-  return isErrorLike(error) && (error.name === name || error.constructor.name === name);
-}
-
-function diagnoseHttp(error: HttpError): Diagnosis {
-  const { status, codes, reason, headers } = error;
-  const named = NAMED.find(([code, words]) => codes.some((each) => code.test(each)) || words(status, reason));
-  return {
-    type: named?.[2] ?? TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout),
+    type: named?.[1] ?? TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout),
     happened: `answered ${status}`,
-    reason,
-    nextRetryDelayMs: readRetryAfter(error, Date.now()),
-    // `true` changes nothing: the provider does not weigh what a second answer costs.
-    final: headers?.get('x-should-retry') === 'false',
+    reason: reasonIn(body),
+    nextRetryDelayMs: retryDelayIn({ headers, body: text }),
   };
 }
 
-type Words = (status: number, reason: string) => boolean;
-
-/** Failures that codes, or words, tell more about than the status; the first that fits. */
-const NAMED: readonly (readonly [code: RegExp, words: Words, type: ProviderFailureType])[] = [
+/** Failures that the vendors' codes and words tell more about than the status; the first that fits. */
+const NAMED: readonly (readonly [words: RegExp, type: ProviderFailureType])[] = [
   // An account without money: OpenAI under 429, Anthropic under 400 by words alone. Gemini says "quota" for its limits
   // per minute too; only the name of the quota tells them from a day's.
   [
-    /^(insufficient_quota|billing_\w{1,100}|insufficient_credits|\w{0,100}perday\w{0,100})$/,
-    (_, reason) => /credit balance is too low/i.test(reason),
+    /"(?:insufficient_quota|billing_\w{1,100}|insufficient_credits)"|"\w{0,100}PerDay|credit balance is too low/i,
     FAILURES.quotaExceeded,
   ],
   // Gemini rejects a key with 400.
-  [/^(api_key_invalid|invalid_api_key)$/, () => false, FAILURES.authentication],
+  [/"(?:api_key_invalid|invalid_api_key)"/i, FAILURES.authentication],
   // A model that is not there under 400: OpenRouter, Mistral and DeepSeek by words alone.
   [
-    /^(model_not_found|invalid_model)$/,
-    (status, reason) =>
-      status === 400 && /is not a valid model|^invalid model\b|^model not (exist|found)/i.test(reason),
+    /"(?:model_not_found"|invalid_model"|invalid model\b|model not (?:exist|found))|is not a valid model/i,
     FAILURES.notFound,
   ],
 ];
@@ -169,3 +135,44 @@ const TYPES: Readonly<Record<number, ProviderFailureType>> = {
   503: FAILURES.unavailable,
   529: FAILURES.unavailable,
 };
+
+/** The server's own sentence in the body of an error, whichever field it is in; else the body itself. */
+export function reasonIn(body: string): string {
+  if (body.trimStart().startsWith('<')) return 'a web page';
+  const { error, message, detail } = fieldsOf(readJson(body));
+  const sentences = [fieldsOf(error).message, error, message, detail, body];
+  return sentences.find((sentence) => typeof sentence === 'string') ?? '';
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return Object(value) as Readonly<Record<string, unknown>>;
+}
+
+/** The value that a text spells; null where it spells none, a bare `NaN` among it, which Python writes and JSON lacks. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** No provider is waited for longer: the run's own wall clock is worth more than a far date. */
+const LONGEST_MS = 10 * 60 * 1000;
+
+/**
+ * When the provider wants to be asked again, in milliseconds from now, at most 10 minutes: by `retry-after-ms` (OpenAI),
+ * by `retry-after` in seconds or as a date (RFC 9110), or by Google's `RetryInfo`; null where it does not say.
+ */
+export function retryDelayIn({ headers, body }: Pick<HttpError, 'headers' | 'body'>): number | null {
+  const after = headers.get('retry-after') ?? '';
+  const [, info] = /"retryDelay":\s{0,10}"(\d{1,15}(?:\.\d{1,15})?)s"/.exec(body) ?? [];
+  const waits = [
+    Number(headers.get('retry-after-ms')),
+    Number(after) * 1000,
+    Date.parse(after) - Date.now(),
+    Number(info) * 1000,
+  ];
+  const waitMs = waits.find((ms) => ms > 0);
+  return waitMs === undefined ? null : Math.min(Math.ceil(waitMs), LONGEST_MS);
+}

@@ -1,5 +1,5 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { type CallFailureDetails, FAILURES } from '../../protocol/failures';
+import { factsOf } from '../../explain';
+import { FAILURES, type FailureType } from '../../protocol/failures';
 import {
   type Consequence,
   CONSEQUENCES,
@@ -7,7 +7,6 @@ import {
   type Diagnosis,
   type ProviderFailureType,
 } from './diagnose';
-import { isErrorLike } from './http-error';
 import type { ModelReply } from './model';
 import { redact } from './redact';
 
@@ -25,66 +24,60 @@ export interface CallContext {
 }
 
 /** A failed call in our own words, as plain data and free of secrets. */
-export interface ProviderFailure extends Omit<Consequence, 'remedy'> {
-  readonly type: ProviderFailureType;
+export interface CallFailure extends Omit<Consequence, 'remedy'> {
+  readonly type: FailureType;
   readonly message: string;
-  readonly nextRetryDelayMs: number | null;
+  readonly nextRetryDelayMs?: number | null;
 }
 
 /**
- * Maps whatever a provider's SDK threw to our failure types, all vendors and all kinds of error in this one place.
- *
- * Returns null where the run was cancelled: that is no failure of the provider's, so rethrow `signal.reason`.
+ * Maps whatever a provider's SDK threw to our failure types, all vendors and all kinds of error in this one place; null
+ * where the run was cancelled, which is no failure of the provider's.
  */
-export function toProviderFailure(error: unknown, context: CallContext): ProviderFailure | null {
-  const { signal, timeoutMs } = context;
+export function toProviderFailure(error: unknown, context: CallContext): CallFailure | null {
+  const { signal } = context;
   if (!signal.aborted) return describeFailure(diagnose(error), context);
-  const reason: unknown = signal.reason;
-  if (!isErrorLike(reason) || reason.name !== 'TimeoutError') return null;
-  const happened = `gave no answer within ${timeoutMs / 1000} s`;
-  return describeFailure({ type: FAILURES.timeout, happened, reason: '' }, context);
+  return factsOf(signal.reason).code === 'TimeoutError' ? describeFailure(lateFor(context), context) : null;
+}
+
+export function lateFor({ timeoutMs }: CallContext): Diagnosis {
+  return { type: FAILURES.timeout, happened: `gave no answer within ${timeoutMs / 1000} s`, reason: '' };
 }
 
 /** Puts a diagnosis into one sentence, without the key, and adds what follows from its type. */
-export function describeFailure(diagnosis: Diagnosis, context: CallContext): ProviderFailure {
-  const { type, happened, reason, nextRetryDelayMs = null, final = false } = diagnosis;
+export function describeFailure(diagnosis: Diagnosis, context: CallContext): CallFailure {
+  const { type, happened, reason, nextRetryDelayMs = null } = diagnosis;
   const { remedy, retryable, billed } = { ...CONSEQUENCES[type], ...diagnosis };
   const { worker, provider, model, secret } = context;
   const who = worker === null ? 'the Conductor' : `worker ${worker}`;
-  const why = redact(reason, secret).replace(/(?<![\s.])[\s.]{1,300}$/, '');
+  const why = redact(reason, secret);
   return {
     type,
     message: `${who} (${provider} ${model}) ${happened}${why === '' ? '' : `: ${why}`}. ${remedy}`,
-    retryable: retryable && !final,
-    nextRetryDelayMs: retryable && !final ? nextRetryDelayMs : null,
+    retryable,
+    nextRetryDelayMs: retryable ? nextRetryDelayMs : null,
     billed,
   };
 }
 
-/** Converts the failure for Temporal, without the SDK's error: it may hold the key, and its class means nothing there. */
-export function toApplicationFailure(
-  { type, message, retryable, nextRetryDelayMs }: ProviderFailure,
-  details: CallFailureDetails,
-): ApplicationFailure {
-  return ApplicationFailure.create({
-    type,
-    message,
-    nonRetryable: !retryable,
-    details: [details],
-    nextRetryDelay: nextRetryDelayMs ?? undefined,
-  });
+/** The outcome of a request that is over. */
+export type Ended = Answered | Failed;
+
+export interface Answered {
+  readonly kind: 'answered';
+  readonly reply: ModelReply;
 }
 
-/** The outcome of a request that the provider ended. */
-export type Ended = { readonly kind: 'answered'; readonly reply: ModelReply } | Failed;
-
-interface Failed {
+export interface Failed {
   readonly kind: 'failed';
-  readonly failure: ProviderFailure;
-  /** Reply that came all the same: a refusal, a cut or an empty answer. */
+  readonly failure: CallFailure;
+  /** Reply that came all the same: a refusal, a cut or an empty answer, or usage alone. */
   readonly reply: ModelReply | null;
-  /** Text that came before a length stop. */
-  readonly partial: string | null;
+}
+
+/** A failure beside what there was of a reply: usage that the vendor reports is billed, whatever the failure. */
+export function failedWith(failure: CallFailure, reply: ModelReply | null): Failed {
+  return { kind: 'failed', failure: reply?.usage ? { ...failure, billed: 'yes' } : failure, reply };
 }
 
 /** Decides whether a reply is an answer. A refusal, a cut answer and an empty one are not, and were billed. */
@@ -92,10 +85,9 @@ export function judgeReply(reply: ModelReply, context: CallContext): Ended {
   const { text, finish, refusal } = reply;
   const isBlank = text.trim() === '';
   if (finish === 'stop' && !isBlank) return { kind: 'answered', reply };
-  const partial = finish === 'length' && !isBlank ? text : null;
   const fail = (type: ProviderFailureType, happened: string, reason = ''): Failed => {
-    const failure = describeFailure({ type, happened, reason }, context);
-    return { kind: 'failed', failure: { ...failure, billed: 'yes' }, reply, partial };
+    const failure = describeFailure({ type, happened, reason, billed: 'yes' }, context);
+    return { kind: 'failed', failure, reply };
   };
   if (finish === 'refusal') return fail(FAILURES.refused, 'declined', refusal ?? '');
   if (finish === 'stop') return fail(FAILURES.badResponse, 'sent an empty answer');

@@ -1,21 +1,19 @@
 import type { GenerateContentParameters, GoogleGenAI, ThinkingLevel } from '@google/genai';
 import { z } from 'zod';
 import {
+  chooseSettings,
   type Complete,
   type ListModels,
   type ModelPlace,
   type ModelReply,
   type ModelRequest,
+  type Settings,
   toConversation,
 } from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
-import { chooseSettings, type Settings } from './api-settings';
 import { sendWith } from './transport';
 
-type Effort = Lowercase<Exclude<keyof typeof ThinkingLevel, 'THINKING_LEVEL_UNSPECIFIED'>>;
-type Levels = Readonly<Record<Effort, ThinkingLevel>>;
-
-const EFFORTS: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
+const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
 
 const usageSchema = z
   .object({
@@ -62,8 +60,8 @@ const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
 /** Google's Gemini API. */
 export const completeGoogle: Complete = async (request) => {
   const settings = chooseSettings(request, { seed: true, efforts: EFFORTS });
-  const { client, levels } = await openClient(request);
-  const body = await client.models.generateContent(toParameters(request, settings, levels));
+  const client = await openClient(request);
+  const body = await client.models.generateContent(toParameters(request, settings));
   const response = readReply(responseSchema, body);
   return {
     text: response.candidates?.[0]?.content?.parts ?? '',
@@ -75,38 +73,25 @@ export const completeGoogle: Complete = async (request) => {
 };
 
 export const listGoogle: ListModels = async ({ signal, ...place }) => {
-  const { client } = await openClient(place);
+  const client = await openClient(place);
   const { page } = await client.models.list({ config: { pageSize: 1000, abortSignal: signal } });
   return page.map(({ name = '' }) => name.replace(/^models\//, ''));
 };
 
-const clients = new Map<string, GoogleGenAI>();
-
 /**
- * One client for each endpoint and key: its constructor may print a warning, which should come once. Clients hold no socket.
- *
- * What the SDK would read from the environment though no card says it, another address or Vertex AI, is switched off.
+ * A client for one request; it holds no socket. What the SDK would read from the environment though no card says it,
+ * another address or Vertex AI, is switched off.
  */
-async function openClient({
-  card,
-  apiKey,
-}: Omit<ModelPlace, 'signal'>): Promise<{ client: GoogleGenAI; levels: Levels }> {
-  const { GoogleGenAI, ThinkingLevel } = await import('@google/genai');
+async function openClient({ card, apiKey }: Omit<ModelPlace, 'signal'>): Promise<GoogleGenAI> {
+  const { GoogleGenAI } = await import('@google/genai');
   const baseUrl = card.baseUrl ?? 'https://generativelanguage.googleapis.com/';
-  const id = JSON.stringify([baseUrl, apiKey]);
-  const send = sendWith({ 'X-Goog-Api-Key': apiKey });
-  const client =
-    clients.get(id) ??
-    new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions: { baseUrl, fetch: send } });
-  clients.set(id, client);
-  const { MINIMAL: minimal, LOW: low, MEDIUM: medium, HIGH: high } = ThinkingLevel;
-  return { client, levels: { minimal, low, medium, high } };
+  const httpOptions = { baseUrl, fetch: sendWith({ 'X-Goog-Api-Key': apiKey }) };
+  return new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions });
 }
 
 function toParameters(
   { card, messages, signal }: ModelRequest,
-  { temperature, seed, effort, outputSchema, maxOutputTokens }: Settings<Effort>,
-  levels: Levels,
+  { temperature, seed, effort, outputSchema, maxOutputTokens }: Settings<(typeof EFFORTS)[number]>,
 ): GenerateContentParameters {
   const { system, turns } = toConversation(messages);
   return {
@@ -123,7 +108,7 @@ function toParameters(
       ...(system !== '' && { systemInstruction: system }),
       ...(temperature !== null && { temperature }),
       ...(seed !== null && { seed }),
-      ...(effort !== null && { thinkingConfig: { thinkingLevel: levels[effort] } }),
+      ...(effort !== null && { thinkingConfig: { thinkingLevel: effort.toUpperCase() as ThinkingLevel } }),
       ...(outputSchema !== null && {
         responseMimeType: 'application/json',
         responseJsonSchema: outputSchema.schema,

@@ -1,11 +1,34 @@
-import { createLoader, type FetchWeights, findModelFile } from './local-engine';
-import type { Complete } from './model';
-import { chooseSettings } from './api-settings';
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import type * as Engine from 'node-llama-cpp';
+import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } from 'node-llama-cpp' with {
+  'resolution-mode': 'import',
+};
+import { isOurImage } from '../../explain';
+import { reasonOf } from '../../reason-of';
+import { Turns } from '../../turns';
+import { chooseSettings, type Complete, type ModelReply, type ModelRequest } from './model';
 
 export interface LocalModelOptions {
-  /** Fetches the weights that `model: smollm2` stands for. */
-  readonly fetchSmolLm2: FetchWeights;
+  /** Downloads the weights that `model: smollm2` stands for, unless they are there, and returns the path of their GGUF file. */
+  readonly fetchSmolLm2: () => Promise<string>;
 }
+
+/** The one model that has a name of its own. */
+const SMOLLM2 = 'smollm2';
+
+/** Context that SmolLM2 was trained with; it takes little memory. */
+const MAX_CONTEXT_TOKENS = 8192;
+
+/**
+ * Tried out: with less of it, or with the engine's own 64 tokens to look back on, a small model says one sentence until
+ * it is cut off.
+ */
+const REPEAT_PENALTY = { penalty: 1.15, lastTokens: 256 };
+
+/** One core stays free for the rest of this process: its threads spin, and would starve heartbeats. */
+const THREADS = Math.max(1, availableParallelism() - 1);
 
 /**
  * Models that run inside this process, on the CPU, by `node-llama-cpp`. A card's `model` is `smollm2`, a path of a GGUF
@@ -15,49 +38,166 @@ export interface LocalModelOptions {
  * heartbeat. A request that waits or runs ends as soon as its signal is aborted.
  */
 export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Complete {
-  const inTurn = createQueue();
-  const load = createLoader();
-  return (request) =>
-    inTurn(request.signal, async () => {
-      const { signal, card, messages } = request;
-      const { temperature, seed, maxOutputTokens, outputSchema, dropped } = chooseSettings(request, {
-        seed: true,
-        efforts: [],
-      });
-      const file = await unlessAborted(signal, findModelFile(card.model, { fetchSmolLm2, signal }));
-      const model = await unlessAborted(signal, load(file, card.model));
-      const { text, stopReason, usage } = await model.generate(messages, {
-        temperature: temperature ?? 0,
-        maxTokens: maxOutputTokens,
-        schema: outputSchema?.schema ?? null,
-        seed,
-        signal,
-      });
-      const finish = stopReason === 'maxTokens' ? 'length' : 'stop';
-      return { text, finish, refusal: null, usage, reportedNanoUsd: null, dropped };
-    });
-}
-
-/** Runs one thing at a time, in the order of asking. Work whose signal is aborted before its turn never starts. */
-export function createQueue(): <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (signal, work) => {
-    const mine = unlessAborted(signal, last).then(() => work());
-    last = Promise.allSettled([last, mine]);
-    return mine;
+  const turns = new Turns(1);
+  const models = new Map<string, LoadedModel>();
+  let engine: StartedEngine | undefined;
+  return (request) => {
+    const { signal, card } = request;
+    return unlessAborted(
+      signal,
+      turns.take(async () => {
+        signal.throwIfAborted();
+        const file = card.model === SMOLLM2 ? await fetchSmolLm2() : await findModelFile(card.model, signal);
+        engine ??= await startEngine();
+        const model = models.get(file) ?? (await loadModel(engine, file, card.model));
+        models.set(file, model);
+        signal.throwIfAborted();
+        return answer(model, request);
+      }),
+    );
   };
 }
 
 /** Waits for work that cannot be stopped, or throws the reason of the signal once that is aborted. */
-export function unlessAborted<T>(signal: AbortSignal, awaited: Promise<T>): Promise<T> {
+function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       reject(signal.reason as Error);
     };
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
-    void awaited.then(resolve, reject).finally(() => {
+    void work.then(resolve, reject).finally(() => {
       signal.removeEventListener('abort', giveUp);
     });
   });
+}
+
+type StartedEngine = Awaited<ReturnType<typeof startEngine>>;
+type LoadedModel = Awaited<ReturnType<typeof loadModel>>;
+
+async function loadModel({ code, llama }: StartedEngine, file: string, name: string) {
+  const model = await llama.loadModel({ modelPath: file });
+  const context = await model.createContext({ contextSize: { max: MAX_CONTEXT_TOKENS }, threads: THREADS });
+  const sequence = context.getSequence();
+  // The engine finds this out by itself, in half a second of the processor's time.
+  const chatWrapper = name === SMOLLM2 ? new code.ChatMLChatWrapper() : 'auto';
+  const chat = new code.LlamaChat({ contextSequence: sequence, chatWrapper });
+  return { llama, model, context, sequence, chat };
+}
+
+async function answer(
+  { llama, model, context, sequence, chat }: LoadedModel,
+  request: ModelRequest,
+): Promise<ModelReply> {
+  const { messages, signal } = request;
+  const settings = chooseSettings(request, { seed: true, efforts: [] });
+  const { temperature, seed, maxOutputTokens, outputSchema, dropped } = settings;
+  const history = messages.map(({ role, text }): ChatHistoryItem =>
+    role === 'assistant' ? { type: 'model', response: [text] } : { type: role, text },
+  );
+  const promptTokens = countTokens(chat, model, history);
+  const room = context.contextSize - promptTokens;
+  // The engine would rather drop the beginning of the prompt, and with it the question.
+  if (room <= 0) {
+    throw new Error(
+      `the prompt has ${promptTokens} tokens and the model's context holds ${context.contextSize}; ` +
+        'ask a shorter question, or give the step to a worker with a longer context',
+    );
+  }
+  // Clears the context of the previous request: it would save reading but, by rounding, change the answer.
+  await sequence.clearHistory();
+  const before = sequence.tokenMeter.getState();
+  const { response, metadata } = await chat.generateResponse(history, {
+    signal,
+    temperature: temperature ?? 0,
+    maxTokens: Math.min(maxOutputTokens, room),
+    seed: seed ?? undefined,
+    // JSON repeats its keys.
+    repeatPenalty: outputSchema === null ? REPEAT_PENALTY : undefined,
+    // The engine's types only fit a schema that is written in place.
+    grammar:
+      outputSchema === null
+        ? undefined
+        : await llama.createGrammarForJsonSchema(outputSchema.schema as GbnfJsonObjectSchema),
+  });
+  const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.diff(before);
+  const tokens = { inputTokens: usedInputTokens, outputTokens: usedOutputTokens };
+  return {
+    text: response,
+    finish: metadata.stopReason === 'maxTokens' ? 'length' : 'stop',
+    refusal: null,
+    usage: { ...tokens, cachedInputTokens: 0, reasoningTokens: 0 },
+    reportedNanoUsd: null,
+    dropped,
+  };
+}
+
+/** The prompt as the model is shown it, with the marks of its chat template. */
+function countTokens({ chatWrapper }: LlamaChat, model: LlamaModel, history: ChatHistoryItem[]): number {
+  const asked: ChatHistoryItem[] = [...history, { type: 'model', response: [] }];
+  const { contextText } = chatWrapper.generateContextState({ chatHistory: asked });
+  return contextText.tokenize(model.tokenizer).length;
+}
+
+/**
+ * Starts the engine on the CPU with its prebuilt binary, silent. It never compiles and never downloads its own source:
+ * a worker process is no place for a compiler.
+ */
+async function startEngine(): Promise<{ code: typeof Engine; llama: Engine.Llama }> {
+  const code = await importEngine();
+  const llama = await code.getLlama({
+    gpu: false,
+    build: 'never',
+    skipDownload: true,
+    progressLogs: false,
+    logLevel: code.LlamaLogLevel.disabled,
+    maxThreads: THREADS,
+  });
+  return { code, llama };
+}
+
+/** The engine is an optional peer dependency. */
+export function howToGetEngine(): string {
+  return isOurImage()
+    ? 'this image holds none: serve the model by an OpenAI-compatible server, and name that by "baseUrl"'
+    : '"npm install node-llama-cpp@3" installs it';
+}
+
+/** Whether the engine lies where it would be loaded from. */
+export function hasEngine(): boolean {
+  const folders = require.resolve.paths('node-llama-cpp') ?? [];
+  return folders.some((folder) => existsSync(join(folder, 'node-llama-cpp', 'package.json')));
+}
+
+/** @throws Error that says how to install the engine */
+async function importEngine(): Promise<typeof Engine> {
+  try {
+    return await import('node-llama-cpp');
+  } catch (error) {
+    const reason = reasonOf(error);
+    throw new Error(
+      `the engine for local models, node-llama-cpp, cannot be loaded (${reason}): ${howToGetEngine()}`,
+      { cause: error },
+    );
+  }
+}
+
+/** An address begins with a scheme of two letters at least: a single one is a drive. */
+const ADDRESS = /^[a-z]{2,20}:/i;
+
+/**
+ * The path of a model's GGUF file, downloaded first where `model` is an address.
+ *
+ * @throws Error that names the file that is missing
+ */
+async function findModelFile(model: string, signal: AbortSignal): Promise<string> {
+  if (ADDRESS.test(model)) {
+    const { resolveModelFile } = await importEngine();
+    return resolveModelFile(model, { cli: false, signal });
+  }
+  const path = resolve(model);
+  if (existsSync(path)) return path;
+  throw new Error(
+    `${path} does not exist; name a GGUF file, an address such as hf:user/repository:Q4_K_M, or ${SMOLLM2}`,
+  );
 }

@@ -1,6 +1,7 @@
 import type { Message, OutputSchema } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import type { Diagnosis } from './diagnose';
 
 export type { Message, OutputSchema };
 
@@ -51,11 +52,8 @@ export type Progress =
   | { readonly status: 'running' }
   /** A whole answer, a cut one or a refusal. */
   | { readonly status: 'answered'; readonly reply: ModelReply }
-  /** The reply holds what there was of text and usage, which may be nothing. */
-  | { readonly status: 'cancelled'; readonly reply: ModelReply }
-  | { readonly status: 'failed'; readonly reply: ModelReply; readonly code: string; readonly reason: string }
-  /** The vendor knows of no such answer, or no longer. */
-  | { readonly status: 'lost' };
+  /** The reply holds what there was of text and usage; null where the vendor knows of no such answer any more. */
+  | { readonly status: 'failed'; readonly reply: ModelReply | null; readonly diagnosis: Diagnosis };
 
 /**
  * The verbs behind a provider that goes on writing while no one waits, so that any process that knows the id may come
@@ -90,4 +88,38 @@ export function toConversation(messages: readonly Message[]): { system: string; 
     else turns.push({ role, text });
   }
   return { system: system.join('\n\n'), turns };
+}
+
+/** Settings of one request beyond its messages; null where nothing is asked. */
+export interface Settings<Effort extends string> {
+  readonly maxOutputTokens: number;
+  readonly temperature: number | null;
+  readonly seed: number | null;
+  readonly effort: Effort | null;
+  readonly outputSchema: OutputSchema | null;
+  /** Names of the settings that were asked for and left out. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Narrows a request to what both the model, by its card, and the vendor's API can be asked for.
+ *
+ * @param api settings that the API has a field for, whatever the model
+ */
+export function chooseSettings<Effort extends string>(
+  { card, seed, outputSchema, maxOutputTokens }: ModelRequest,
+  api: { readonly seed: boolean; readonly efforts: readonly Effort[] },
+): Settings<Effort> {
+  const { sampling, effort: levels, jsonSchema, maxOutputTokens: most } = card.capabilities;
+  const asked = { temperature: card.temperature, seed, effort: card.effort, outputSchema };
+  const given = {
+    temperature: sampling ? card.temperature : null,
+    seed: sampling && api.seed ? (seed ?? null) : null,
+    effort: api.efforts.find((level) => level === card.effort && levels.includes(level)) ?? null,
+    outputSchema: jsonSchema ? (outputSchema ?? null) : null,
+  };
+  const dropped = (['temperature', 'seed', 'effort', 'outputSchema'] as const).filter(
+    (name) => (asked[name] ?? null) !== null && given[name] === null,
+  );
+  return { ...given, maxOutputTokens: Math.min(maxOutputTokens, most ?? Infinity), dropped };
 }

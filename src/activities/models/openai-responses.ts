@@ -1,26 +1,17 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
-import { readHttpError } from './http-error';
+import { FAILURES } from '../../protocol/failures';
+import { diagnose, type Diagnosis, type ProviderFailureType } from './diagnose';
 import {
+  chooseSettings,
   type FinishReason,
   type ModelReply,
   type ModelRequest,
   type Progress,
   toConversation,
 } from './model';
-import { chargeFields, reportedCharge } from './charge';
-import {
-  partSchema,
-  readReply,
-  tierSchema,
-  tokensSchema,
-  totalSchema,
-  toUsage,
-  UnreadableReply,
-  USUAL_TIER,
-  wholeOutput,
-} from './reply';
-import { chooseSettings } from './api-settings';
+import { responsesUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
+import { noErrorSchema, readReply, tierSchema } from './reply';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 
@@ -34,33 +25,12 @@ const itemSchema = z.object({
     .nullish(),
 });
 
-const usageSchema = z
-  .object({
-    input_tokens: tokensSchema,
-    output_tokens: tokensSchema,
-    total_tokens: totalSchema,
-    input_tokens_details: z.object({ cached_tokens: partSchema, cache_write_tokens: partSchema }).nullish(),
-    output_tokens_details: z.object({ reasoning_tokens: partSchema }).nullish(),
-    ...chargeFields,
-  })
-  .transform(({ input_tokens: inputTokens, output_tokens: output, total_tokens: total, ...usage }) => {
-    const reasoningTokens = usage.output_tokens_details?.reasoning_tokens ?? 0;
-    const tokens = {
-      inputTokens,
-      outputTokens: wholeOutput(inputTokens, output, { total, reasoning: reasoningTokens }),
-      cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
-      reasoningTokens,
-      cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
-    };
-    return { tokens, nanoUsd: reportedCharge(usage) };
-  });
-
 const responseSchema = z.object({
   output: z.array(itemSchema),
-  error: z.object({ message: z.string() }).nullish(),
+  error: noErrorSchema,
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
   service_tier: tierSchema,
-  usage: usageSchema.nullish().catch(null),
+  usage: responsesUsageSchema.nullish().catch(null),
 });
 
 /** One request to the Responses API. Nothing is left with the vendor (`store: false`): the run keeps its own texts. */
@@ -70,21 +40,21 @@ export async function completeResponse(client: OpenAI, request: ModelRequest): P
   const response = await client.responses
     .create({ ...body, store: false }, { signal: request.signal })
     .asResponse();
-  const read = readReply(responseSchema, await response.json());
-  if (read.error) throw new UnreadableReply(`an error in place of a reply: ${read.error.message}`);
-  return replyOf(read, dropped);
+  return replyOf(readReply(responseSchema, await response.json()), dropped);
 }
 
-function replyOf(response: z.output<typeof responseSchema>, dropped: readonly string[]): ModelReply {
-  const { output, incomplete_details: incomplete, usage, service_tier: serviceTier } = response;
+function replyOf(
+  response: Omit<z.output<typeof responseSchema>, 'error'>,
+  dropped: readonly string[],
+): ModelReply {
+  const { output, incomplete_details: incomplete } = response;
   const parts = output.filter(({ type }) => type === 'message').flatMap(({ content }) => content ?? []);
   const refusal = parts.find(({ type }) => type === 'refusal')?.refusal ?? null;
   return {
     text: parts.map(({ type, text }) => (type === 'output_text' ? (text ?? '') : '')).join(''),
     finish: refusal === null ? finishOf(incomplete?.reason) : 'refusal',
     refusal,
-    usage: usage ? toUsage({ ...usage.tokens, serviceTier }) : null,
-    reportedNanoUsd: usage?.nanoUsd ?? null,
+    ...usageOf(response),
     dropped,
   };
 }
@@ -152,8 +122,8 @@ export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: 
     const response = await client.responses.retrieve(id, {}, { signal: request.signal }).asResponse();
     return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
   } catch (error) {
-    if (readHttpError(error)?.status === 404) return { status: 'lost' };
-    throw error;
+    if (diagnose(error).type !== FAILURES.notFound) throw error;
+    return { status: 'failed', reply: null, diagnosis: LOST };
   }
 }
 
@@ -163,11 +133,33 @@ export async function cancelResponse(client: OpenAI, request: ModelRequest, id: 
   return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
 }
 
+/** What each of the vendor's codes would have been on a held connection. */
+const FAILED: Readonly<Record<string, ProviderFailureType>> = {
+  rate_limit_exceeded: FAILURES.rateLimited,
+  server_error: FAILURES.unavailable,
+  invalid_prompt: FAILURES.badRequest,
+};
+const CANCELLED: Diagnosis = {
+  type: FAILURES.interrupted,
+  happened: 'was asked by someone else to give up its answer',
+  reason: '',
+};
+const LOST: Diagnosis = {
+  type: FAILURES.interrupted,
+  happened: 'no longer knows the answer that it had begun',
+  reason: '',
+  remedy: 'Answers are kept there for a limited time; the call may have been billed.',
+};
+
 function progressOf(response: z.output<typeof backgroundSchema>, dropped: readonly string[]): Progress {
   const { status, error } = response;
   if (UNFINISHED.has(status)) return { status: 'running' };
   const reply = replyOf(response, dropped);
-  if (status === 'cancelled') return { status, reply };
+  if (status === 'cancelled') return { status: 'failed', reply, diagnosis: CANCELLED };
   if (status !== 'failed' && !error) return { status: 'answered', reply };
-  return { status: 'failed', reply, code: error?.code ?? '', reason: error?.message ?? '' };
+  // A failure that was billed after all is none that Temporal may repeat.
+  const type = reply.usage === null ? FAILED[error?.code ?? ''] : undefined;
+  const happened = 'failed while it wrote its answer';
+  const diagnosis = { type: type ?? FAILURES.badResponse, happened, reason: error?.message ?? '' };
+  return { status: 'failed', reply, diagnosis };
 }

@@ -1,9 +1,20 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
-import type { BackgroundCalls, Complete, ListModels, ModelRequest } from './model';
-import { completeChat } from './openai-chat';
+import { z } from 'zod';
+import {
+  type BackgroundCalls,
+  chooseSettings,
+  type Complete,
+  type FinishReason,
+  type ListModels,
+  type ModelReply,
+  type ModelRequest,
+  type Settings,
+  toConversation,
+} from './model';
 import { beginResponse, cancelResponse, completeResponse, EFFORTS, lookAtResponse } from './openai-responses';
-import { chooseSettings } from './api-settings';
-import { sendWith } from './transport';
+import { chatUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
+import { noErrorSchema, readReply, tierSchema } from './reply';
+import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 /** OpenAI, and every server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
 export const completeOpenAI: Complete = async (request) => {
@@ -38,7 +49,7 @@ async function openClient({
     baseURL: card.baseUrl,
     apiKey: apiKey ?? 'none',
     maxRetries: 0,
-    timeout: card.timeoutMs,
+    timeout: NO_TIMEOUT_MS,
     fetch: sendWith({
       Authorization: apiKey === null ? null : `Bearer ${apiKey}`,
       // Id to look for in the logs of OpenAI, or of a gateway before it.
@@ -46,4 +57,73 @@ async function openClient({
     }),
     logLevel: 'off',
   });
+}
+
+type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
+type ChatSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;
+
+const choiceSchema = z.object({
+  message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+  finish_reason: z.string().nullish(),
+});
+
+const completionSchema = z.object({
+  choices: z.tuple([choiceSchema], z.unknown()),
+  service_tier: tierSchema,
+  usage: chatUsageSchema.nullish().catch(null),
+  error: noErrorSchema,
+});
+
+/** One request to Chat Completions, the API that OpenAI-compatible servers have in common. */
+async function completeChat(
+  client: OpenAI,
+  request: ModelRequest,
+  settings: ChatSettings,
+): Promise<ModelReply> {
+  const body = await client.chat.completions.create(toBody(request, settings), { signal: request.signal });
+  const completion = readReply(completionSchema, body);
+  const { message, finish_reason: reason } = completion.choices[0];
+  const refusal = message.refusal ?? null;
+  return {
+    text: message.content ?? '',
+    finish: refusal === null ? finishOf(reason) : 'refusal',
+    refusal,
+    ...usageOf(completion),
+    dropped: settings.dropped,
+  };
+}
+
+/**
+ * OpenAI's own endpoint wants `max_completion_tokens` (its reasoning models reject the older name), other servers know
+ * `max_tokens` and may ignore the newer one, so a card with a `baseUrl` is sent that.
+ */
+function toBody({ card, messages }: ModelRequest, settings: ChatSettings): Body {
+  const { system, turns } = toConversation(messages);
+  const { temperature, seed, effort, outputSchema, maxOutputTokens } = settings;
+  return {
+    model: card.model,
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
+      ...turns.map(({ role, text }) => ({ role, content: text })),
+    ],
+    ...(card.baseUrl === null
+      ? { max_completion_tokens: maxOutputTokens, service_tier: USUAL_TIER }
+      : // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
+        { max_tokens: maxOutputTokens }),
+    ...(temperature !== null && { temperature }),
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
+    ...(seed !== null && { seed }),
+    ...(effort !== null && { reasoning_effort: effort }),
+    ...(outputSchema !== null && {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: outputSchema.name, schema: outputSchema.schema, strict: true },
+      },
+    }),
+  };
+}
+
+function finishOf(reason: string | null | undefined): FinishReason {
+  if (reason === 'length') return 'length';
+  return reason === 'content_filter' ? 'refusal' : 'stop';
 }

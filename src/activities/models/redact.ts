@@ -2,7 +2,7 @@
 const MOST_READ = 4096;
 const LONGEST = 300;
 
-/** Anyone's credentials: providers repeat keys, whole or in part. Only clipped texts are searched. */
+/** Anyone's credentials: providers repeat keys, whole or in part. Only short texts are searched. */
 const CREDENTIALS = [
   /(?<!\w)bearer\s{1,20}(?=[^\s\d*]{0,4096}[\d*])[\w.~+/=*-]{6,4096}/gi,
   /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,4096}/gi,
@@ -12,12 +12,15 @@ const CREDENTIALS = [
 
 /**
  * Makes a provider's words fit for a history that many may read: on one line, without the key or anything that looks
- * like one, at most 300 characters.
+ * like one, without a full stop at its end, at most 300 characters.
  */
 export function redact(text: string, secret: string | null): string {
   const hidden = secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');
-  const line = hideStarts(clip(hidden.trimStart()), secret ?? '').replace(/\s{1,4096}/g, ' ');
-  const clean = CREDENTIALS.reduce((rest, credential) => rest.replace(credential, '[key]'), line).trim();
+  const line = hideStarts(hidden.trimStart().slice(0, MOST_READ), secret ?? '').replace(/\s{1,4096}/g, ' ');
+  const clean = CREDENTIALS.reduce((rest, credential) => rest.replace(credential, '[key]'), line).replace(
+    /(?<![\s.])[\s.]{1,300}$/,
+    '',
+  );
   if (clean.length <= LONGEST) return clean;
   // By characters: half of a surrogate pair could not be stored.
   const characters = Array.from(clean.slice(0, LONGEST * 2));
@@ -32,15 +35,4 @@ function hideStarts(text: string, secret: string): string {
   if (secret.length <= TELLING_START) return text;
   const [head = '', ...tails] = text.split(secret.slice(0, TELLING_START));
   return [head, ...tails.map((tail) => tail.replace(/^[\w.~+/=*-]{1,4096}/, ''))].join('[key]');
-}
-
-/** Characters of a credential, and the first half of a surrogate pair. */
-const EDGE = /[\w.~+/=*\-\ud800-\udbff]/;
-
-/** The first characters of a text, without the word at the edge, which may be the beginning of a key. */
-export function clip(text: string): string {
-  if (text.length <= MOST_READ) return text;
-  let end = MOST_READ;
-  while (end > 0 && EDGE.test(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, end);
 }

@@ -21,26 +21,11 @@ export const tierSchema = z
   .nullish()
   .catch(null);
 
-/** A total that makes no sense is none. */
-export const totalSchema = tokensSchema.nullish().catch(null);
-
-/**
- * All output that is billed. Most servers count reasoning as a part of it. xAI (docs.x.ai) and Gemini's
- * OpenAI-compatible API count it beside, and only the total, or a part larger than the whole, shows that.
- */
-export function wholeOutput(
-  input: number,
-  output: number,
-  { total, reasoning }: { readonly total: number | null | undefined; readonly reasoning: number },
-): number {
-  return Math.max(output, (total ?? 0) - input, reasoning > output ? output + reasoning : 0);
-}
-
 /**
  * Reads the parts of a reply that matter here. The SDKs check nothing: a proxy's web page arrives as a string, and an
  * OpenAI-compatible server may leave out half of what the types promise.
  *
- * @throws UnreadableReply naming the first part that is amiss
+ * @throws UnreadableReply naming the error that came in place of a reply, or the first part that is amiss
  */
 export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const result = schema.safeParse(body);
@@ -48,11 +33,19 @@ export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknow
   if (typeof body === 'string') {
     throw new UnreadableReply(`no JSON but text that begins "${body.slice(0, 80)}"`);
   }
+  // OpenRouter fails so once it has started to answer.
+  const { data: failed } = failedSchema.safeParse(body);
+  if (failed) throw new UnreadableReply(`an error in place of a reply: ${failed.error.message}`);
   const [issue] = result.error.issues;
   throw new UnreadableReply(
     `JSON that is wrong at "${issue?.path.join('.') ?? ''}": ${issue?.message ?? ''}`,
   );
 }
+
+const failedSchema = z.object({ error: z.object({ message: z.string() }) });
+
+/** A reply that must not hold an error. */
+export const noErrorSchema = z.null().optional();
 
 /** Vendors' names of the tier that their plain price is for. */
 const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspecified']);
@@ -78,10 +71,3 @@ export function toUsage({
     ...(tier !== undefined && tier !== '' && !USUAL_TIERS.has(tier) && { serviceTier: tier }),
   };
 }
-
-/**
- * Named in every request to OpenAI's own endpoint, since the cost limits calculate with its price. A request that names
- * none is served in the tier of its project's settings, which may be `priority` at twice the price
- * (developers.openai.com/api/docs/guides/priority-processing). Other servers may not know the field.
- */
-export const USUAL_TIER = 'default';

@@ -1,4 +1,3 @@
-import { NetworkError, readNetworkFault } from './http-error';
 import { UnreadableReply } from './reply';
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
@@ -8,6 +7,40 @@ const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 /** Twice the longest text that the store takes, decoded. */
 const MAX_RESPONSE_MIB = 64;
+
+/**
+ * For an SDK's own clock, which must not run out before the signal of a request. Without one, Anthropic's refuses large
+ * output limits.
+ */
+export const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** A response other than 2xx. Its body is in the provider's own words: it may hold a key. */
+export interface HttpError {
+  readonly status: number;
+  readonly headers: Pick<Headers, 'get'>;
+  readonly body: string;
+}
+
+/** A fault below HTTP. */
+export interface NetworkFault {
+  /** A request that was sent may have been billed. */
+  readonly sent: boolean;
+  readonly reason: string;
+}
+
+/**
+ * A request without a 2xx response, thrown into the SDKs: each would describe it in a way of its own, and drop some of it.
+ *
+ * Its message never mentions a time-out: OpenAI's and Anthropic's SDKs take every error whose text does for one of theirs,
+ * and drop the rest.
+ */
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+
+  constructor(readonly problem: HttpError | NetworkFault) {
+    super('The request brought no answer.');
+  }
+}
 
 /**
  * The `fetch` under an SDK, with the only headers that leave. The SDK's own are dropped: it adds what it finds in
@@ -22,14 +55,21 @@ export function sendWith(headers: Readonly<Record<string, string | null | undefi
     'User-Agent': 'temporal-conductor',
   });
   for (const [name, value] of Object.entries(headers)) if (value != null) all.set(name, value);
-  return (input, init) => sendOnce(input, { ...init, headers: all });
+  return async (input, init) => {
+    const response = await sendOnce(input, { ...init, headers: all });
+    if (response.ok) return response;
+    const { status, headers } = response;
+    throw new TransportError({ status, headers, body: await response.text() });
+  };
 }
 
 /**
- * One request goes out, what breaks below HTTP keeps its code, and a response that does not end is broken off.
+ * One request goes out, and a response that does not end is broken off.
  *
  * Redirects are not followed: they would be a second request, and only `Authorization` is taken off on the way to
  * another host, so a key in any other header would go with it.
+ *
+ * @throws TransportError for what breaks below HTTP
  */
 export async function sendOnce(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const dispatcher = patientDispatcher();
@@ -39,7 +79,7 @@ export async function sendOnce(input: string | URL | Request, init?: RequestInit
     );
   } catch (error) {
     const fault = init?.signal?.aborted === true ? null : readNetworkFault(error);
-    throw fault === null ? error : new NetworkError(fault);
+    throw fault === null ? error : new TransportError(fault);
   }
 }
 
@@ -80,4 +120,39 @@ function patientDispatcher(): Dispatcher | undefined {
 
 function isDispatcher(value: unknown): value is Dispatcher {
   return typeof value === 'object' && value !== null && 'compose' in value && 'dispatch' in value;
+}
+
+const BEFORE_SENDING =
+  /^(?:(?:CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w{1,50}|EPROTO|ENOTFOUND|EAI_[A-Z]{1,20}|UND_ERR_CONNECT_TIMEOUT)$/;
+const IN_BETWEEN =
+  /^(?:ECONN[A-Z]{1,20}|EPIPE|ETIMEDOUT|EHOST[A-Z]{1,20}|ENET[A-Z]{1,20}|EADDRNOTAVAIL|UND_ERR_\w{1,50}|HPE_\w{1,50})$/;
+
+/** Finds what broke below HTTP in an error, its causes and its parts; null where nothing there did. */
+export function readNetworkFault(error: unknown): NetworkFault | null {
+  for (const { code, syscall, message: reason } of causesOf(error)) {
+    if (BEFORE_SENDING.test(String(code))) return { sent: false, reason };
+    if (IN_BETWEEN.test(String(code))) return { sent: syscall !== 'connect', reason };
+    // fetch's own word for a body that broke off.
+    if (reason === 'terminated') return { sent: true, reason };
+  }
+  return null;
+}
+
+type Cause = Error & Readonly<Partial<Record<'code' | 'syscall' | 'errors', unknown>>>;
+
+/** Innermost first: `fetch failed` and the SDKs' wrappers say less than what they wrap. */
+export function causesOf(error: unknown): Cause[] {
+  const chain: Cause[] = [];
+  let link = error;
+  while (isError(link) && !chain.includes(link)) {
+    chain.unshift(link);
+    // The first of several addresses, all of which failed.
+    link = Array.isArray(link.errors) ? link.errors[0] : link.cause;
+  }
+  return chain;
+}
+
+/** By shape: `instanceof` fails between realms, and fetch's errors come from another than a test's. */
+function isError(value: unknown): value is Cause {
+  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../reason-of';
 import type { SharedStates } from '../../store/store';
+import { Turns } from '../../turns';
 import { Circuit, type CircuitSettings } from './circuit';
 import {
   LEASE_MS,
@@ -12,9 +13,7 @@ import {
   RateWindow,
 } from './window';
 
-export interface RateLimiterSettings extends RateLimits {
-  readonly circuit: CircuitSettings;
-}
+export type RateLimiterSettings = RateLimits & CircuitSettings;
 
 /** Where the calls of a model are counted: under its name, for each process. */
 export interface Counting {
@@ -55,11 +54,6 @@ export interface Permit {
   release(report: Report): void;
 }
 
-interface Batch {
-  readonly works: ((window: RateWindow) => unknown)[];
-  readonly values: Promise<readonly unknown[]>;
-}
-
 /** While it is unknown how long this model takes. */
 const GUESSED_CALL_MS = 1_000;
 /** Between looks for the end of a call. */
@@ -68,27 +62,22 @@ const [SHORTEST_MS, LONGEST_MS] = [100, 30_000];
 const CIRCUIT_SPREAD = 1 / 4;
 /** A request that was counted so long ago might reach its provider too late for its margin. */
 const STALE_MS = MARGIN_MS / 2;
-/** A store that is that slow each time does not become quicker. */
-const CONFIRMATIONS = 3;
 
 /**
  * Limits the calls of one model. No request waits in it: one that cannot pass is told when to come again, each at
  * another time, at the pace at which there will be room. So no activity slot is held, and no timer runs for it.
  *
  * Rates and concurrency are counted beside other processes where the states are those of a database; each process leaves a
- * failing model alone by itself. Requests that come at once are counted together, in one read and one write.
+ * failing model alone by itself.
  */
 export class RateLimiter {
   private readonly circuit: Circuit;
+  private readonly turns = new Turns(1);
   private lastCallMs = GUESSED_CALL_MS;
   /** When those who were turned away come again. */
   private expected: number[] = [];
   /** Calls under way. */
   private held = 0;
-  /** Calls that are over, until the store has it. */
-  private unsettled: (Reservation & { readonly used: number })[] = [];
-  private batch: Batch | undefined;
-  private last: Promise<unknown> = Promise.resolve();
   private renewal: NodeJS.Timeout | undefined;
 
   constructor(
@@ -96,7 +85,7 @@ export class RateLimiter {
     private readonly counting: Counting,
     private readonly surroundings: Surroundings,
   ) {
-    this.circuit = new Circuit(settings.circuit);
+    this.circuit = new Circuit(settings);
   }
 
   /**
@@ -104,44 +93,38 @@ export class RateLimiter {
    * @throws what the store throws in which the calls are counted: nothing is known then, and nothing may be sent
    */
   async acquire(tokens: number): Promise<Permit | RateRefusal> {
-    const paused = this.pause();
-    if (paused !== null) return paused;
-    const { requestsPerMinute, tokensPerMinute, concurrency } = this.settings;
-    const isLimited = Math.min(requestsPerMinute, tokensPerMinute, concurrency) < Infinity;
-    const asked = this.surroundings.now();
-    const found = isLimited ? await this.change((window) => window.reserve(tokens, this.settings)) : null;
-    if (found !== null && 'reason' in found) return this.comeAgain(found, tokens);
-    // Others may have begun to probe meanwhile.
-    const late = this.pause();
-    if (late === null) return this.admit(found, asked);
-    if (found !== null) this.leave(found, 0);
-    return late;
+    const { now, random } = this.surroundings;
+    const { requestsPerMinute, tokensPerMinute, concurrency, pauseMs } = this.settings;
+    const openMs = this.circuit.waitAt(now());
+    if (openMs > 0) {
+      return { reason: 'circuit', waitMs: openMs + random() * pauseMs * CIRCUIT_SPREAD };
+    }
+    const isProbe = this.circuit.pass(now());
+    if (Math.min(requestsPerMinute, tokensPerMinute, concurrency) === Infinity) {
+      return this.permit(null, now(), isProbe);
+    }
+    let countedAt = 0;
+    const found = await this.change((window) => {
+      countedAt = now();
+      return window.reserve(tokens, this.settings);
+    });
+    return 'reason' in found ? this.comeAgain(found, tokens) : this.permit(found, countedAt, isProbe);
   }
 
-  private pause(): RateRefusal | null {
-    const pauseMs = this.circuit.waitAt(this.surroundings.now());
-    if (pauseMs === 0) return null;
-    const spread = this.settings.circuit.pauseMs * CIRCUIT_SPREAD;
-    return { reason: 'circuit', waitMs: pauseMs + this.surroundings.random() * spread };
-  }
-
-  private admit(reserved: Reservation | null, asked: number): Permit {
+  private permit(counted: Reservation | null, countedAt: number, isProbe: boolean): Permit {
     const { now } = this.surroundings;
-    let [reservation, since] = [reserved, asked];
     const start = now();
-    const isProbe = this.circuit.pass(start);
+    let reservation = counted;
     return {
       confirm: async () => {
-        for (let tries = 0; tries < CONFIRMATIONS && now() - since > STALE_MS; tries += 1) {
-          const was = reservation;
-          if (was === null) return null;
-          since = now();
-          const moved = await this.change((window) => window.move(was)).catch(reasonOf);
-          if (typeof moved === 'string') return moved;
-          if (moved === null)
-            return 'its room in the rate went to others while this process, or its store, stood still';
-          reservation = moved;
+        const was = reservation;
+        if (was === null || now() - countedAt <= STALE_MS) return null;
+        const moved = await this.change((window) => window.move(was)).catch(reasonOf);
+        if (typeof moved === 'string') return moved;
+        if (moved === null) {
+          return 'its room in the rate went to others while this process, or its store, stood still';
         }
+        reservation = moved;
         return null;
       },
       release: ({ tokens, health }) => {
@@ -157,71 +140,59 @@ export class RateLimiter {
   private leave(reservation: Reservation, used: number): void {
     this.held -= 1;
     if (this.settings.tokensPerMinute === Infinity && this.settings.concurrency === Infinity) return;
-    this.unsettled.push({ ...reservation, used });
-    this.tellOthers();
+    this.tellOthers((window) => {
+      window.settle(reservation, used);
+    });
   }
 
-  /** Where that fails, the next change brings it. */
-  private tellOthers(): void {
-    this.change((window) => (window.isChanged = true)).catch(() => undefined);
+  /** Where that fails, more is counted than there is, for a minute at most. */
+  private tellOthers(work: (window: RateWindow) => void): void {
+    this.change(work).catch(() => undefined);
   }
 
-  /** The next room, and a time after it in which those turned away before, here and elsewhere, will have had theirs. */
-  private comeAgain({ reason, waitMs: roomMs, senders }: NoRoom, tokens: number): RateRefusal {
+  /** The next room, and a time after it in which those turned away before will have had theirs. */
+  private comeAgain({ reason, waitMs: roomMs }: NoRoom, tokens: number): RateRefusal {
     const now = this.surroundings.now();
     const { requestsPerMinute, tokensPerMinute, concurrency } = this.settings;
     this.expected = this.expected.filter((due) => due > now);
     const callMs = this.lastCallMs / concurrency;
     const room = reason === 'rate' ? roomMs : Math.min(Math.max(callMs, SHORTEST_MS), LONGEST_MS);
     const each = Math.max(MINUTE_MS / requestsPerMinute, (MINUTE_MS * tokens) / tokensPerMinute, callMs);
-    const waitMs = room + this.surroundings.random() * this.expected.length * each * senders;
+    const waitMs = room + this.surroundings.random() * this.expected.length * each;
     this.expected.push(now + waitMs);
     return { reason, waitMs };
   }
 
+  /** Changes the window that all processes share, and again where another one was quicker. */
   private change<T>(work: (window: RateWindow) => T): Promise<T> {
-    const { works, values } = (this.batch ??= this.openBatch());
-    const index = works.push(work) - 1;
-    return values.then((all) => all[index] as T);
-  }
-
-  private openBatch(): Batch {
-    const works: Batch['works'] = [];
-    const values = this.last.then(() => {
-      this.batch = undefined;
-      return this.commit(works);
-    });
-    this.last = values.catch(() => undefined);
-    return { works, values };
-  }
-
-  private async commit(works: Batch['works']): Promise<readonly unknown[]> {
     const { states, name, process } = this.counting;
-    for (let conflicts = 0; ; conflicts += 1) {
-      const { text, version, now } = await states.read(name);
-      const window = new RateWindow(text, now, { process, calls: this.held });
-      const settled = [...this.unsettled];
-      for (const call of settled) window.settle(call, call.used);
-      const values = works.map((work) => work(window));
-      if (!window.isChanged || (await states.swap(name, window.toString(), version))) {
-        this.held += window.begun;
-        this.unsettled = this.unsettled.filter((call) => !settled.includes(call));
-        this.renew();
-        return values;
+    return this.turns.take(async () => {
+      for (let conflicts = 0; ; conflicts += 1) {
+        const { text, version, now } = await states.read(name);
+        const window = new RateWindow(text, now, { process, calls: this.held });
+        const value = work(window);
+        if (!window.isChanged || (await states.swap(name, window.toString(), version))) {
+          this.held += window.begun;
+          this.renew();
+          return value;
+        }
+        await pause(Math.random() * 10 * conflicts);
       }
-      await pause(Math.random() * 10 * conflicts);
-    }
+    });
   }
 
   /** While calls are under way, others are told that this process lives. */
   private renew(): void {
-    if (this.settings.concurrency === Infinity || this.held === 0 || this.renewal !== undefined) return;
-    this.renewal = setInterval(() => {
-      if (this.held > 0) this.tellOthers();
-      else {
-        clearInterval(this.renewal);
-        this.renewal = undefined;
+    if (this.settings.concurrency === Infinity || this.held === 0) return;
+    this.renewal ??= setInterval(() => {
+      if (this.held > 0) {
+        this.tellOthers((window) => {
+          window.isChanged = true;
+        });
+        return;
       }
+      clearInterval(this.renewal);
+      this.renewal = undefined;
     }, LEASE_MS / 3).unref();
   }
 }

@@ -1,15 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ApplicationFailure } from '@temporalio/activity';
 import { resolveConductor, resolveWorker } from '../../config/cards';
 import { durationMs } from '../../config/field-schemas';
 import type { Config, ModelConfig } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import { reasonOf } from '../../reason-of';
-import type { LedgerRow } from '../../store/ledger';
 import type { SharedState, SharedStates, Store } from '../../store/store';
 import type { Pacing } from '../dependencies';
-import { callDetails } from '../ledger-row';
+import { toError } from '../as-failure';
 import type { ModelCall } from '../model-call';
 import {
   type Permit,
@@ -43,17 +41,19 @@ export function createPacing(
       return [key, new RateLimiter(settings, { states, name, process }, surroundings)];
     }),
   );
-  return {
-    enter: async (call, earlier) => {
-      const limiter = limiters.get(keyOf(call.card));
-      if (limiter === undefined) return UNLIMITED;
-      const permit = await limiter.acquire(tokensOf(call)).catch((error: unknown) => {
-        throw uncounted(call, error, earlier);
-      });
-      if ('reason' in permit)
-        throw refused(call, permit, whyRefused(permit, limiter.settings, among), earlier);
-      return permit;
-    },
+  return async (call, earlier) => {
+    const limiter = limiters.get(keyOf(call.card));
+    if (limiter === undefined) return UNLIMITED;
+    const permit = await limiter.acquire(tokensOf(call)).catch((error: unknown) => {
+      // While it is unknown what others send, nothing is sent: Temporal makes the call again, later each time.
+      const message = `whether there is room for ${nameOf(call)} cannot be told, and no request was sent: ${reasonOf(error)}`;
+      throw toError({ type: FAILURES.storeUnavailable, message, retryable: true }, earlier);
+    });
+    if ('reason' in permit) {
+      const why = whyRefused(permit, limiter.settings, among);
+      throw toError(refused(call, permit, why), earlier);
+    }
+    return permit;
   };
 }
 
@@ -105,12 +105,7 @@ function settingsOf({ rate, concurrency = Infinity, circuit = {} }: ModelConfig)
   const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate ?? {};
   const { failures, pause } =
     circuit === false ? { failures: Infinity, pause: '0s' } : { ...CIRCUIT, ...circuit };
-  return {
-    requestsPerMinute,
-    tokensPerMinute,
-    concurrency,
-    circuit: { failures, pauseMs: durationMs(pause) },
-  };
+  return { requestsPerMinute, tokensPerMinute, concurrency, failures, pauseMs: durationMs(pause) };
 }
 
 function strictest(a: RateLimiterSettings, b: RateLimiterSettings): RateLimiterSettings {
@@ -118,10 +113,8 @@ function strictest(a: RateLimiterSettings, b: RateLimiterSettings): RateLimiterS
     requestsPerMinute: Math.min(a.requestsPerMinute, b.requestsPerMinute),
     tokensPerMinute: Math.min(a.tokensPerMinute, b.tokensPerMinute),
     concurrency: Math.min(a.concurrency, b.concurrency),
-    circuit: {
-      failures: Math.min(a.circuit.failures, b.circuit.failures),
-      pauseMs: Math.max(a.circuit.pauseMs, b.circuit.pauseMs),
-    },
+    failures: Math.min(a.failures, b.failures),
+    pauseMs: Math.max(a.pauseMs, b.pauseMs),
   };
 }
 
@@ -138,15 +131,6 @@ function nameOf({ step, worker, card }: ModelCall): string {
   return `${step === null ? 'the Conductor' : `worker ${worker}`} (${card.provider} ${card.model})`;
 }
 
-/** While it is unknown what others send, nothing is sent: Temporal makes the call again, later each time. */
-function uncounted(call: ModelCall, error: unknown, earlier: readonly LedgerRow[]): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: FAILURES.storeUnavailable,
-    message: `whether there is room for ${nameOf(call)} cannot be told, and no request was sent: ${reasonOf(error)}`,
-    details: [callDetails(earlier)],
-  });
-}
-
 /**
  * The failure of a call that its limiter turned away: no request was sent and no row opened, so it is no attempt.
  *
@@ -157,24 +141,21 @@ function refused(
   call: ModelCall,
   { reason, waitMs }: RateRefusal,
   why: string,
-  earlier: readonly LedgerRow[],
-): ApplicationFailure {
+): Parameters<typeof toError>[0] {
   const isFinal = reason === 'circuit' && call.hasFallback === true;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
-  return ApplicationFailure.create({
+  return {
     type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
     message: `${nameOf(call)} ${why}; no request was sent. ${then}`,
-    nonRetryable: isFinal,
-    details: [callDetails(earlier)],
-    nextRetryDelay: isFinal ? undefined : Math.ceil(waitMs),
-  });
+    retryable: !isFinal,
+    nextRetryDelayMs: isFinal ? null : Math.ceil(waitMs),
+  };
 }
 
 function whyRefused({ reason }: RateRefusal, settings: RateLimiterSettings, among: string): string {
-  const { requestsPerMinute: requests, tokensPerMinute: tokens, concurrency, circuit } = settings;
-  if (reason === 'circuit')
-    return `failed ${circuit.failures} times in a row or more, and is left alone for a while`;
+  const { requestsPerMinute: requests, tokensPerMinute: tokens, concurrency, failures } = settings;
+  if (reason === 'circuit') return `failed ${failures} times in a row or more, and is left alone for a while`;
   if (reason === 'concurrency') return `has as many requests of ${among} as it may at a time, ${concurrency}`;
   const rates = [requests < Infinity && `${requests} requests`, tokens < Infinity && `${tokens} tokens`];
   return `has had its ${rates.filter(Boolean).join(' or ')} a minute from ${among}`;

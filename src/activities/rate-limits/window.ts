@@ -12,12 +12,11 @@ export interface Reservation {
   readonly tokens: number;
 }
 
-/** Why there is no room, in how many milliseconds there may be, and how many processes share it. */
+/** Why there is no room, and in how many milliseconds there may be. */
 export interface NoRoom {
   readonly reason: 'rate' | 'concurrency';
   /** 0 for concurrency: nobody knows when a call will end. */
   readonly waitMs: number;
-  readonly senders: number;
 }
 
 export const MINUTE_MS = 60_000;
@@ -77,12 +76,10 @@ export class RateWindow {
 
   /** Counts a request where there is room. One that is larger than a whole minute may hold goes when the minute is empty. */
   reserve(tokens: number, limits: RateLimits): Reservation | NoRoom {
-    const processes = Object.values(this.processes);
-    const senders = processes.length;
-    const calls = processes.reduce((sum, process) => sum + process.calls, 0);
-    if (calls >= limits.concurrency) return { reason: 'concurrency', waitMs: 0, senders };
+    const calls = Object.values(this.processes).reduce((sum, process) => sum + process.calls, 0);
+    if (calls >= limits.concurrency) return { reason: 'concurrency', waitMs: 0 };
     const waitMs = this.waitFor(tokens, limits);
-    if (waitMs > 0) return { reason: 'rate', waitMs, senders };
+    if (waitMs > 0) return { reason: 'rate', waitMs };
     this.begun += 1;
     this.processes[this.own.process] = { calls: this.own.calls + this.begun, until: this.now + LEASE_MS };
     return this.take(tokens);

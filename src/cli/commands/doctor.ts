@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
+import { hasEngine, howToGetEngine } from '../../activities/models/local';
 import { configuredCards } from '../../config/api-keys';
 import { isOurImage } from '../../explain';
 import type { LoadedConfig } from '../../config/load';

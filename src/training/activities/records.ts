@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { readJson } from '../../activities/models/diagnose';
 import { ConductorError } from '../../conductor-error';
 import type { Store } from '../../store/store';
-import { readJson } from '../policy/client';
 import {
   type GroupRecord,
   groupRecordSchema,

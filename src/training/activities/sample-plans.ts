@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { timeLimit, whileHeartbeating } from '../../activities/heartbeat';
-import { isErrorLike } from '../../activities/models/http-error';
+import { factsOf } from '../../explain';
 import type { Message, PlanContext } from '../../plan/plan';
 import { parsePlan } from '../../plan/parse';
 import { PlanError } from '../../plan/plan-error';
@@ -86,7 +86,7 @@ async function sampleOnce(
   const signal = AbortSignal.any([cancellationSignal, timeLimit(policy.timeoutMs)]);
   const sampling = whileHeartbeating(() => samplePrompts(task, signal));
   const rollouts = await sampling.catch((error: unknown) => {
-    throw isErrorLike(error) && error.name === 'TimeoutError' ? outOfTime(policy.timeoutMs) : error;
+    throw factsOf(error).code === 'TimeoutError' ? outOfTime(policy.timeoutMs) : error;
   });
   const kept: KeptSamples = {
     identity,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isErrorLike, readNetworkFault } from '../../activities/models/http-error';
+import { diagnose, readJson, reasonIn } from '../../activities/models/diagnose';
 import { redact } from '../../activities/models/redact';
 import { sendOnce } from '../../activities/models/transport';
 import { briefly } from '../../plan/plan-error';
@@ -82,7 +82,7 @@ export class PolicyClient {
   async load(model: string, folder: string, signal: AbortSignal): Promise<void> {
     const content = { lora_name: model, lora_path: folder };
     const { ok, status, body } = await post(this.urlOf('load_lora_adapter'), content, signal);
-    const reason = reasonIn(body);
+    const reason = refusalIn(body);
     if (ok || reason.includes('already been loaded')) return;
     throw cannotLoad(this.baseUrl, model, folder, { status, reason });
   }
@@ -96,7 +96,7 @@ export class PolicyClient {
     schema: Schema,
     model: string,
   ): z.output<Schema> {
-    if (!ok) throw refused(this.baseUrl, model, { status, reason: reasonIn(body) });
+    if (!ok) throw refused(this.baseUrl, model, { status, reason: refusalIn(body) });
     const { success, data, error } = schema.safeParse(readJson(body));
     if (success) return data;
     const [issue] = error.issues;
@@ -147,23 +147,14 @@ async function post(url: string, content: unknown, signal: AbortSignal): Promise
     return { ok: response.ok, status: response.status, body: await response.text() };
   } catch (error) {
     signal.throwIfAborted();
-    const reason = readNetworkFault(error)?.reason ?? (isErrorLike(error) ? error.message : String(error));
-    throw unavailable(`the policy server gave no answer to ${url}: ${redact(reason, null)}`);
+    throw unavailable(`the policy server gave no answer to ${url}: ${redact(diagnose(error).reason, null)}`);
   }
 }
 
-/** A refusal's own reason, by vLLM, our own server or a framework in front of them; empty where it gave none. */
-function reasonIn(body: string): string {
-  const { data } = refusalSchema.safeParse(readJson(body));
-  const reason = data?.error?.message ?? data?.message ?? data?.detail ?? '';
-  return redact(reason, null).replace(/(?<![\s.])[\s.]+$/, '');
+/** A refusal's own reason, by vLLM, our own server or a framework in front of them. */
+function refusalIn(body: string): string {
+  return redact(reasonIn(body), null);
 }
-
-const refusalSchema = z.object({
-  error: z.object({ message: z.string() }).optional(),
-  message: z.string().optional(),
-  detail: z.string().optional(),
-});
 
 const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
 
@@ -192,12 +183,3 @@ type Choice = z.infer<typeof choiceSchema>;
 
 /** `POST /v1/completions` with `logprobs: 0` and `return_token_ids: true`. */
 const completionReplySchema = z.object({ model: z.string(), choices: z.array(choiceSchema) });
-
-/** The value that a text spells; null where it spells none, a bare `NaN` among it, which Python writes and JSON lacks. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { asFailure as asCoreFailure } from '../../activities';
+import { asFailure as asCoreFailure } from '../../activities/as-failure';
 import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models/diagnose';
 import { FAILURES } from '../../protocol/failures';
 

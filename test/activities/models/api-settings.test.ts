@@ -84,10 +84,6 @@ describe.each(DIALECTS)('$name', ({ name, complete, card }) => {
     expect(providers.log.at(-1)?.body).not.toContain('heroic');
   });
 
-  test('records nothing where nothing was asked', async () => {
-    expect((await complete(aRequest(card(providers.url)))).dropped).toEqual([]);
-  });
-
   async function bodyOf(changes: object): Promise<string | undefined> {
     await complete(aRequest({ ...card(providers.url), ...changes }));
     return providers.log.at(-1)?.body;

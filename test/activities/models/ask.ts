@@ -1,7 +1,11 @@
 import { completeAnthropic } from '../../../src/activities/models/anthropic';
-import { type ProviderFailure, toProviderFailure } from '../../../src/activities/models/failure';
+import {
+  type CallContext,
+  type CallFailure,
+  toProviderFailure,
+} from '../../../src/activities/models/failure';
 import { completeGoogle } from '../../../src/activities/models/google';
-import type { Complete, ModelRequest } from '../../../src/activities/models/model';
+import type { Complete, ModelReply, ModelRequest } from '../../../src/activities/models/model';
 import { completeOpenAI } from '../../../src/activities/models/openai';
 import type { ModelCard } from '../../../src/protocol/cards';
 
@@ -44,6 +48,22 @@ export function aRequest(card: ModelCard, changes: Partial<ModelRequest> = {}): 
   };
 }
 
+/** A reply without anything. */
+export const NOTHING: ModelReply = {
+  text: '',
+  finish: 'stop',
+  refusal: null,
+  usage: null,
+  reportedNanoUsd: null,
+  dropped: [],
+};
+
+/** Who was asked what, for the sentences of failures. */
+export function contextOf({ card, apiKey, signal }: ModelRequest): CallContext {
+  const { provider, model, timeoutMs } = card;
+  return { worker: 'ada', provider, model, signal, secret: apiKey, timeoutMs };
+}
+
 /** One of the four ways to talk to a provider. */
 export interface Dialect {
   readonly name: string;
@@ -76,14 +96,11 @@ export const DIALECTS: readonly Dialect[] = [
 ];
 
 /** Sends a request that must fail, and gives the failure as the activity would see it. */
-export async function failureOf(complete: Complete, request: ModelRequest): Promise<ProviderFailure | null> {
-  const { card, apiKey, signal } = request;
-  const { provider, model, timeoutMs } = card;
+export async function failureOf(complete: Complete, request: ModelRequest): Promise<CallFailure | null> {
   return complete(request).then(
     () => {
       throw new Error('The request was answered, and should have failed.');
     },
-    (error: unknown) =>
-      toProviderFailure(error, { worker: 'ada', provider, model, signal, secret: apiKey, timeoutMs }),
+    (error: unknown) => toProviderFailure(error, contextOf(request)),
   );
 }

@@ -1,23 +1,21 @@
-import { toApplicationFailure, toProviderFailure } from '../../../src/activities/models/failure';
+import { toError } from '../../../src/activities/as-failure';
+import { toProviderFailure } from '../../../src/activities/models/failure';
+import { TransportError } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
+import { aCard, aRequest, contextOf } from './ask';
 
-const CONTEXT = {
-  worker: 'gpt',
-  provider: 'openai',
-  model: 'gpt-6-sol',
-  signal: new AbortController().signal,
-  secret: null,
-  timeoutMs: 60_000,
-};
+const REQUEST = aRequest(aCard({}));
+const CONTEXT = contextOf(REQUEST);
 
 /** An error as fetch throws it: the cause says what happened. */
 function broken(message: string, fields: object): Error {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(message), fields) });
 }
 
-/** An error as OpenAI's and Anthropic's SDKs throw it. */
+/** An error as an SDK throws it that was answered so. */
 function answered(status: number, error: object, headers: Record<string, string> = {}): Error {
-  return Object.assign(new Error(`${status} status code`), { status, error, headers: new Headers(headers) });
+  const problem = { status, headers: new Headers(headers), body: JSON.stringify({ error }) };
+  return new Error('Connection error.', { cause: new TransportError(problem) });
 }
 
 test('says who answered what, why, and what to do', () => {
@@ -25,7 +23,7 @@ test('says who answered what, why, and what to do', () => {
   expect(toProviderFailure(error, CONTEXT)).toEqual({
     type: FAILURES.authentication,
     message:
-      "worker gpt (openai gpt-6-sol) answered 401: Incorrect API key provided. Set the key's variable and start again.",
+      "worker ada (openai sim-1) answered 401: Incorrect API key provided. Set the key's variable and start again.",
     retryable: false,
     nextRetryDelayMs: null,
     billed: 'no',
@@ -34,7 +32,7 @@ test('says who answered what, why, and what to do', () => {
 
 test('calls the Conductor by its name', () => {
   const failure = toProviderFailure(answered(400, {}), { ...CONTEXT, worker: null });
-  expect(failure?.message).toMatch(/^the Conductor \(openai gpt-6-sol\) answered 400/);
+  expect(failure?.message).toMatch(/^the Conductor \(openai sim-1\) answered 400/);
 });
 
 test.each([
@@ -55,16 +53,14 @@ test.each([
 });
 
 test.each([
-  ['ECONNRESET', 'read', FAILURES.interrupted],
-  ['EPIPE', 'write', FAILURES.interrupted],
-  ['UND_ERR_SOCKET', undefined, FAILURES.interrupted],
-  ['HPE_INVALID_CONSTANT', undefined, FAILURES.interrupted],
-  ['ETIMEDOUT', 'read', FAILURES.timeout],
-  ['UND_ERR_HEADERS_TIMEOUT', undefined, FAILURES.timeout],
-  ['UND_ERR_BODY_TIMEOUT', undefined, FAILURES.timeout],
-])('%s after sending may have been billed and is not retried', (code, syscall, type) => {
+  ['ECONNRESET', 'read'],
+  ['EPIPE', 'write'],
+  ['UND_ERR_SOCKET', undefined],
+  ['HPE_INVALID_CONSTANT', undefined],
+  ['ETIMEDOUT', 'read'],
+])('%s after sending may have been billed and is not retried', (code, syscall) => {
   expect(toProviderFailure(broken(code, { code, syscall }), CONTEXT)).toMatchObject({
-    type,
+    type: FAILURES.interrupted,
     retryable: false,
     billed: 'unknown',
   });
@@ -82,17 +78,14 @@ test('reads the first of several addresses that were tried', () => {
 
 test('a URL that fetch will not ask is a wrong setting, not a broken network', () => {
   const failure = toProviderFailure(broken('bad port', {}), CONTEXT);
-  expect(failure).toMatchObject({ type: FAILURES.notFound, retryable: false, billed: 'no' });
+  expect(failure).toMatchObject({ type: FAILURES.badRequest, retryable: false, billed: 'no' });
+  expect(failure?.message).toContain('could not be asked: bad port.');
 });
 
 test.each([
   ['OpenAI', 429, { code: 'insufficient_quota', type: 'insufficient_quota' }],
-  ['Anthropic, by type', 402, { type: 'error', error: { type: 'billing_error', message: 'Pay first.' } }],
-  [
-    'Anthropic, by words',
-    400,
-    { type: 'error', error: { type: 'invalid_request_error', message: 'Your credit balance is too low.' } },
-  ],
+  ['Anthropic, by type', 402, { type: 'billing_error', message: 'Pay first.' }],
+  ['Anthropic, by words', 400, { type: 'invalid_request_error', message: 'Your credit balance is too low.' }],
   ['OpenRouter', 402, { code: 402, message: 'Insufficient credits' }],
 ])('an empty account at %s is final', (_, status, body) => {
   expect(toProviderFailure(answered(status, body), CONTEXT)).toMatchObject({
@@ -129,27 +122,18 @@ test.each([[502], [520], [524]])('%i comes from a gateway that lost the answer',
   });
 });
 
-test('x-should-retry may forbid a retry, never cause one that could be billed twice', () => {
-  const told = (status: number, value: string) =>
-    toProviderFailure(answered(status, {}, { 'x-should-retry': value, 'retry-after': '3' }), CONTEXT);
-  expect(told(429, 'false')).toMatchObject({ retryable: false, nextRetryDelayMs: null });
-  expect(told(429, 'true')).toMatchObject({ retryable: true, nextRetryDelayMs: 3000 });
-  expect(told(504, 'true')).toMatchObject({ retryable: false, nextRetryDelayMs: null });
-});
-
 test('becomes what Temporal carries, without the error it came from', () => {
   const rateLimited = answered(429, { message: 'Slow down.' }, { 'retry-after': '3' });
   const failure = toProviderFailure(rateLimited, CONTEXT);
-  const details = { calls: [], startedAt: '2026-11-21T09:00:00Z', endedAt: '2026-11-21T09:00:01Z' };
   if (failure === null) throw new Error('A 429 was taken for a cancellation.');
-  const thrown = toApplicationFailure(failure, details);
+  const thrown = toError(failure, []);
   expect(thrown).toMatchObject({
     type: FAILURES.rateLimited,
     message: failure.message,
     nonRetryable: false,
     nextRetryDelay: 3000,
-    details: [details],
+    details: [{ calls: [] }],
   });
   expect(thrown.cause).toBeUndefined();
-  expect(toApplicationFailure({ ...failure, retryable: false }, details).nonRetryable).toBe(true);
+  expect(toError({ ...failure, retryable: false }, [])).toMatchObject({ nonRetryable: true });
 });

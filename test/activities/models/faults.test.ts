@@ -46,23 +46,6 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
     expect(failure?.message).toMatch(/^worker ada \(\w+ sim-1\) .+\. [A-Z].+\.$/);
   });
 
-  test("a proxy's page is told by its title", async () => {
-    providers.script('sim-1', [{ fault: 'html-bad-gateway' }]);
-    const failure = await failureOf(complete, aRequest(card(providers.url)));
-    expect(failure?.message).toContain(' answered 502: a web page titled "502 Bad Gateway". ');
-  });
-
-  test.each(['hang', 'stall'] as const)('%s ends as a time-out when its time is up', async (fault) => {
-    providers.script('sim-1', [{ fault }]);
-    const patient = card(providers.url);
-    const request = aRequest({ ...patient, timeoutMs: 200 }, { signal: AbortSignal.timeout(200) });
-    expect(await failureOf(complete, request)).toMatchObject({
-      type: timeout,
-      retryable: false,
-      billed: 'unknown',
-    });
-  });
-
   test('keeps the key out of the message, even where the provider repeats it', async () => {
     providers.script('sim-1', [
       { fault: 'invalid-key', message: `Incorrect API key provided: ${KEY}.` },

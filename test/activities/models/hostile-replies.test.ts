@@ -7,7 +7,7 @@ import { backgroundOpenAI } from '../../../src/activities/models/openai';
 import { PolicyClient } from '../../../src/training/policy/client';
 import { PolicyError } from '../../../src/training/policy/errors';
 import { hostileText } from '../../support/hostile-text';
-import { aRequest, DIALECTS } from './ask';
+import { aRequest, contextOf, DIALECTS } from './ask';
 
 // Replies of a server that says what it likes, in each place of them. What is made of one goes into histories and the
 // ledger, which take no more than 2 MB of it, and into sums, which must stay exact.
@@ -104,15 +104,7 @@ test.each(DIALECTS)(
       fc.asyncProperty(spoiled(GOOD[name]), async (reply) => {
         said = JSON.stringify(reply);
         const request = aRequest(card(url));
-        const { provider, model, timeoutMs } = request.card;
-        const context = {
-          worker: 'ada',
-          provider,
-          model,
-          timeoutMs,
-          signal: request.signal,
-          secret: request.apiKey,
-        };
+        const context = contextOf(request);
         try {
           const { text, ...found } = await complete(request);
           const { usage, reportedNanoUsd } = found;

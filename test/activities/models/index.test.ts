@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createComplete } from '../../../src/activities/models';
 import { startSimulatedProviders } from '../../../src/testing';
 import { aCard, aRequest, DIALECTS } from './ask';
@@ -16,7 +17,35 @@ test("asks each model in its own provider's protocol", async () => {
   await providers.close();
 });
 
-test('asks a local model of this process', async () => {
-  const local = aCard({ provider: 'local', model: 'smollm2', effort: null });
-  await expect(complete(aRequest(local))).rejects.toThrow('no weights in this test');
+describe('requests to local models', () => {
+  const local = (signal?: AbortSignal) =>
+    aRequest(aCard({ provider: 'local', model: 'smollm2' }), signal && { signal });
+
+  test('are served one at a time, also after one that failed', async () => {
+    const loading: ((reason: Error) => void)[] = [];
+    const ask = createComplete({
+      fetchSmolLm2: () => new Promise((_, reject) => loading.push(reject)),
+    });
+    const [one, two] = [ask(local()), ask(local())];
+    await setImmediate();
+    expect(loading).toHaveLength(1);
+    loading[0]?.(new Error('one'));
+    await expect(one).rejects.toThrow('one');
+    await setImmediate();
+    loading[1]?.(new Error('two'));
+    await expect(two).rejects.toThrow('two');
+  });
+
+  test('end at once when they are given up, before their turn or in it', async () => {
+    const fetchSmolLm2 = jest.fn(() => new Promise<never>(() => undefined));
+    const ask = createComplete({ fetchSmolLm2 });
+    const [one, two] = [new AbortController(), new AbortController()];
+    const asked = [ask(local(one.signal)), ask(local(two.signal))];
+    two.abort(new Error('waited too long'));
+    await expect(asked[1]).rejects.toThrow('waited too long');
+    one.abort(new Error('enough'));
+    await expect(asked[0]).rejects.toThrow('enough');
+    await expect(ask(local(AbortSignal.abort(new Error('early'))))).rejects.toThrow('early');
+    expect(fetchSmolLm2).toHaveBeenCalledTimes(1);
+  });
 });

@@ -1,4 +1,5 @@
 import { backgroundOpenAI, completeOpenAI } from '../../../src/activities/models/openai';
+import { FAILURES } from '../../../src/protocol/failures';
 import { startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
 import { aCard, aRequest } from './ask';
 
@@ -13,6 +14,8 @@ const { begin, look, cancel } = backgroundOpenAI;
 function request(): ReturnType<typeof aRequest> {
   return aRequest(aCard({ api: 'responses', baseUrl: `${providers.url}/v1`, background: true }));
 }
+
+const CANCELLED = { status: 'failed', diagnosis: { type: FAILURES.interrupted } };
 
 /** Begins an answer and waits until the vendor is through with it. */
 async function writtenInBackground(): Promise<string> {
@@ -53,8 +56,7 @@ test('one that fails in the end says so by its code, and no usage is made up', a
   const id = await writtenInBackground();
   expect(await look(request(), id)).toMatchObject({
     status: 'failed',
-    code: 'server_error',
-    reason: 'Out of luck.',
+    diagnosis: { type: FAILURES.unavailable, reason: 'Out of luck.' },
     reply: { text: '', usage: null },
   });
 });
@@ -62,14 +64,17 @@ test('one that fails in the end says so by its code, and no usage is made up', a
 test('one that is cancelled in progress tells what was used, one that was queued nothing', async () => {
   const letGo = providers.hold('sim-1');
   const queued = await begin(request());
-  expect(await cancel(request(), queued.id)).toMatchObject({ status: 'cancelled', reply: { usage: null } });
+  expect(await cancel(request(), queued.id)).toMatchObject({
+    ...CANCELLED,
+    reply: { usage: null },
+  });
   letGo();
 
   providers.script('sim-1', [{ text: 'Never written.', delayMs: 600_000 }]);
   const begun = await begin(request());
   const cancelled = await cancel(request(), begun.id);
   expect(cancelled).toMatchObject({
-    status: 'cancelled',
+    ...CANCELLED,
     reply: { usage: { inputTokens: 7, outputTokens: 0 } },
   });
   expect(await cancel(request(), begun.id)).toEqual(cancelled);
@@ -83,9 +88,27 @@ test('cancelling an answer that is whole gives it as it is', async () => {
 });
 
 test('an id that the vendor does not know is lost; any other refusal of a look is an error', async () => {
-  expect(await look(request(), 'resp_99')).toEqual({ status: 'lost' });
+  expect(await look(request(), 'resp_99')).toMatchObject({
+    status: 'failed',
+    reply: null,
+    diagnosis: { type: FAILURES.interrupted },
+  });
   const id = await writtenInBackground();
   providers.scriptLookups('sim-1', [{ fault: 'server-error' }]);
-  await expect(look(request(), id)).rejects.toMatchObject({ status: 500 });
+  await expect(look(request(), id)).rejects.toThrow();
   expect(await look(request(), id)).toMatchObject({ status: 'answered' });
+});
+
+test.each([
+  ['rate_limit_exceeded', null, FAILURES.rateLimited],
+  ['server_error', null, FAILURES.unavailable],
+  ['invalid_prompt', null, FAILURES.badRequest],
+  ['something_new', null, FAILURES.badResponse],
+  // What failed with usage was billed, and Temporal must not repeat it.
+  ['server_error', { input_tokens: 3, output_tokens: 5 }, FAILURES.badResponse],
+])('%s with usage %j is %s', async (code, usage, type) => {
+  const body = { id: 'resp_1', status: 'failed', error: { code, message: 'Words.' }, usage };
+  jest.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json(body));
+  const failed = look(request(), 'resp_1').finally(() => jest.restoreAllMocks());
+  expect(await failed).toMatchObject({ status: 'failed', diagnosis: { type, reason: 'Words.' } });
 });

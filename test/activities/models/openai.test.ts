@@ -5,7 +5,6 @@ import { aCard, aRequest, failureOf } from './ask';
 afterEach(() => {
   jest.restoreAllMocks();
   delete process.env.OPENAI_BASE_URL;
-  delete process.env.OPENAI_ORG_ID;
 });
 
 /** Answers every request with `body`, and gives what was sent. */
@@ -56,35 +55,6 @@ test.each([
     ]);
   },
 );
-
-test('no server, not even the vendor, is told an organisation that the environment names', async () => {
-  process.env.OPENAI_ORG_ID = 'org-1';
-  const sent = answerWith(completion());
-  await completeOpenAI(aRequest(aCard({ api: 'chat', baseUrl: 'http://127.0.0.1:9999/v1' })));
-  await completeOpenAI(aRequest(aCard({ api: 'chat' })));
-  expect(sent.map(({ headers }) => headers.get('openai-organization'))).toEqual([null, null]);
-});
-
-test('takes what the provider says it charged, where it says so', async () => {
-  const usage = { prompt_tokens: 10, completion_tokens: 5 };
-  const ask = async (cost?: number | string) => {
-    jest.restoreAllMocks();
-    answerWith(completion({ usage: { ...usage, cost } }));
-    return (await completeOpenAI(aRequest(aCard({ api: 'chat' })))).reportedNanoUsd;
-  };
-  expect(await ask(0.000123)).toBe(123_000);
-  expect(await ask(0)).toBeNull();
-  expect(await ask('free')).toBeNull();
-  expect(await ask()).toBeNull();
-});
-
-test('takes an answer whose usage makes no sense, with the usage unknown', async () => {
-  answerWith(completion({ usage: { prompt_tokens: 'many' } }));
-  expect(await completeOpenAI(aRequest(aCard({ api: 'chat' })))).toMatchObject({
-    text: 'Eight.',
-    usage: null,
-  });
-});
 
 test('leaves reasoning out of the text', async () => {
   answerWith({

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { redact } from '../../../src/activities/models/redact';
 
 test.each([
-  ['Incorrect API key provided: sk-abcd************wxyz.', 'Incorrect API key provided: [key].'],
+  ['Incorrect API key provided: sk-abcd************wxyz.', 'Incorrect API key provided: [key]'],
   ['header was "Bearer abc123.def-456"', 'header was "[key]"'],
   ['API key not valid: AIzaSyA1234567890abcdefg', 'API key not valid: [key]'],
   ['token eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl expired', 'token [key] expired'],
-  ['A bearer token is missing; see basic-information and risk-assessment.', undefined],
+  ['A bearer token is missing; see basic-information and risk-assessment', undefined],
   ['two\n  lines\t', 'two lines'],
 ])('%j', (text, expected) => {
   expect(redact(text, null)).toBe(expected ?? text);

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { completeGoogle } from '../../../src/activities/models/google';
-import { NetworkError } from '../../../src/activities/models/http-error';
-import { sendOnce } from '../../../src/activities/models/transport';
+import { sendOnce, TransportError } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
 import { aCard, aRequest, DIALECTS, failureOf } from './ask';
 
@@ -90,7 +89,7 @@ test("waits for headers and body beyond the 300 s of Node's dispatcher", async (
   };
   const compose = (interceptor: (next: Dispatch) => Dispatch) => ({ dispatch: interceptor(dispatch) });
   Reflect.set(globalThis, symbol, { dispatch, compose });
-  await expect(sendOnce('http://127.0.0.1:9999/')).rejects.toBeInstanceOf(NetworkError);
+  await expect(sendOnce('http://127.0.0.1:9999/')).rejects.toBeInstanceOf(TransportError);
   Reflect.set(globalThis, symbol, before);
   expect(dispatched).toMatchObject([{ headersTimeout: 0, bodyTimeout: 0 }]);
 });

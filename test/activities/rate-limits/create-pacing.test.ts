@@ -53,9 +53,9 @@ async function refusalOf(enter: () => Promise<unknown>): Promise<ApplicationFail
 describe('the gates of a process', () => {
   test('are one for all cards of a model, and the strictest card holds', async () => {
     const pacing = gates();
-    await pacing.enter(callOf('quick'), []);
-    await pacing.enter(callOf('slow'), []);
-    expect(await refusalOf(() => pacing.enter(callOf('quick'), []))).toMatchObject({
+    await pacing(callOf('quick'), []);
+    await pacing(callOf('slow'), []);
+    expect(await refusalOf(() => pacing(callOf('quick'), []))).toMatchObject({
       type: 'Worker.Throttled',
       nonRetryable: false,
       nextRetryDelay: 61_500,
@@ -67,30 +67,30 @@ describe('the gates of a process', () => {
 
   test('count a prompt and all that may be answered, as far as that can be told before', async () => {
     const pacing = gates();
-    await pacing.enter(callOf('slow', { maxOutputTokens: 801 }), []);
-    expect((await refusalOf(() => pacing.enter(callOf('slow'), []))).type).toBe('Worker.Throttled');
+    await pacing(callOf('slow', { maxOutputTokens: 801 }), []);
+    expect((await refusalOf(() => pacing(callOf('slow'), []))).type).toBe('Worker.Throttled');
     const other = gates();
-    await other.enter(callOf('slow', { maxOutputTokens: 700 }), []);
-    await other.enter(callOf('slow'), []);
+    await other(callOf('slow', { maxOutputTokens: 700 }), []);
+    await other(callOf('slow'), []);
   });
 
   test('hold nobody else back', async () => {
     const pacing = gates();
-    for (let calls = 0; calls < 50; calls += 1) await pacing.enter(callOf('free'), []);
+    for (let calls = 0; calls < 50; calls += 1) await pacing(callOf('free'), []);
     const { card } = callOf('free');
     const elsewhere = callOf('free', { card: { ...card, model: 'of another configuration' } });
-    expect(await pacing.enter(elsewhere, [])).toHaveProperty('release');
+    expect(await pacing(elsewhere, [])).toHaveProperty('release');
   });
 
   test('have a failing model waited for, unless another worker stands in', async () => {
     const pacing = gates();
-    (await pacing.enter(callOf('slow'), [])).release({ tokens: null, health: 'bad' });
-    expect(await refusalOf(() => pacing.enter(callOf('slow'), []))).toMatchObject({
+    (await pacing(callOf('slow'), [])).release({ tokens: null, health: 'bad' });
+    expect(await refusalOf(() => pacing(callOf('slow'), []))).toMatchObject({
       type: 'Worker.CircuitOpen',
       nonRetryable: false,
       nextRetryDelay: 30_000,
     });
-    const failure = await refusalOf(() => pacing.enter(callOf('slow', { hasFallback: true }), []));
+    const failure = await refusalOf(() => pacing(callOf('slow', { hasFallback: true }), []));
     expect(failure).toMatchObject({ type: 'Worker.CircuitOpen', nonRetryable: true });
     expect(failure.nextRetryDelay).toBeUndefined();
     expect(failure.details).toMatchObject([{ calls: [] }]);
@@ -98,8 +98,8 @@ describe('the gates of a process', () => {
 
   test('let nothing through while the database that counts is away, and say so', async () => {
     const pacing = createPacing(config, openStore('sqlite:/dev/null/store.db', '/'));
-    await pacing.enter(callOf('free'), []);
-    expect(await refusalOf(() => pacing.enter(callOf('quick'), []))).toMatchObject({
+    await pacing(callOf('free'), []);
+    expect(await refusalOf(() => pacing(callOf('quick'), []))).toMatchObject({
       type: 'Store.Unavailable',
       nonRetryable: false,
       message: expect.stringMatching(

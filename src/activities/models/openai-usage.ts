@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { partSchema, tokensSchema, tierSchema, toUsage } from './reply';
+import type { ModelReply } from './model';
+
+const MAX_USD = 1e6;
+
+/** An amount that makes no sense is one that was not reported. */
+const amountUpTo = (max: number) => z.number().nonnegative().max(max).nullish().catch(null);
+
+const detailsSchema = z
+  .object({ cached_tokens: partSchema, cache_write_tokens: partSchema, reasoning_tokens: partSchema })
+  .nullish();
+
+/** Usage as the Responses API reports it; Chat Completions has the same under the names of `chatUsageSchema`. */
+const tokensOfUsage = z.object({
+  input_tokens: tokensSchema,
+  output_tokens: tokensSchema,
+  /** A total that makes no sense is none. */
+  total_tokens: tokensSchema.nullish().catch(null),
+  input_tokens_details: detailsSchema,
+  output_tokens_details: detailsSchema,
+  /** DeepSeek's name of cached tokens (api-docs.deepseek.com/guides/kv_cache). */
+  prompt_cache_hit_tokens: partSchema,
+  /** USD (OpenRouter: openrouter.ai/docs/use-cases/usage-accounting). */
+  cost: amountUpTo(MAX_USD),
+  /** OpenRouter asked with the user's own key of the vendor: `cost` is its fee alone. */
+  is_byok: z.boolean().nullish().catch(null),
+  cost_details: z
+    .object({ upstream_inference_cost: amountUpTo(MAX_USD) })
+    .nullish()
+    .catch(null),
+  /** 10⁻¹⁰ USD (xAI: docs.x.ai). */
+  cost_in_usd_ticks: amountUpTo(MAX_USD * 1e10),
+});
+
+type Reported = z.output<typeof tokensOfUsage>;
+
+/** What a server says of a request's tokens and charge, in the words of the Responses API. */
+export const responsesUsageSchema = tokensOfUsage.transform((usage) => ({
+  tokens: tokensIn(usage),
+  reportedNanoUsd: chargeIn(usage),
+}));
+
+/** Likewise, in the words of Chat Completions. */
+export const chatUsageSchema = z.preprocess((usage) => {
+  const named = Object(usage) as Readonly<Record<string, unknown>>;
+  return {
+    ...named,
+    input_tokens: named.prompt_tokens,
+    output_tokens: named.completion_tokens,
+    input_tokens_details: named.prompt_tokens_details,
+    output_tokens_details: named.completion_tokens_details,
+  };
+}, responsesUsageSchema);
+
+/**
+ * Output is all that is billed. Most servers count reasoning as a part of it. xAI (docs.x.ai) and Gemini's
+ * OpenAI-compatible API count it beside, and only the total, or a part larger than the whole, shows that.
+ */
+function tokensIn({
+  input_tokens: inputTokens,
+  output_tokens: output,
+  total_tokens: total,
+  ...usage
+}: Reported) {
+  const reasoningTokens = usage.output_tokens_details?.reasoning_tokens ?? 0;
+  const beside = reasoningTokens > output ? output + reasoningTokens : 0;
+  const { cached_tokens: cached = 0, cache_write_tokens: cacheWriteTokens = 0 } =
+    usage.input_tokens_details ?? {};
+  return {
+    inputTokens,
+    outputTokens: Math.max(output, (total ?? 0) - inputTokens, beside),
+    cachedInputTokens: Math.max(cached, usage.prompt_cache_hit_tokens),
+    reasoningTokens,
+    cacheWriteTokens,
+  };
+}
+
+/**
+ * What a request cost by the provider's own account, in nano-USD; null where it does not say. 0 says nothing: servers
+ * that do not count report it, too.
+ */
+function chargeIn(charge: Reported): number | null {
+  const usd = usdOf(charge);
+  return usd === null || usd === 0 ? null : Math.round(usd * 1e9);
+}
+
+function usdOf({
+  cost,
+  is_byok: isByok,
+  cost_details: details,
+  cost_in_usd_ticks: ticks,
+}: Reported): number | null {
+  if (cost == null) return ticks == null ? null : ticks / 1e10;
+  const upstream = details?.upstream_inference_cost ?? null;
+  // Without the user's own key, the upstream's price is a part of the cost, and never more than all of it.
+  if (!(isByok ?? (upstream ?? 0) > cost)) return cost;
+  // The vendor bills the user, and nothing says how much.
+  return upstream === null ? null : cost + upstream;
+}
+
+/** Usage and charge of a reply, whose service tier stands beside them. */
+export function usageOf({
+  usage,
+  service_tier: serviceTier,
+}: {
+  readonly usage?: z.output<typeof responsesUsageSchema> | null;
+  readonly service_tier?: z.output<typeof tierSchema>;
+}): Pick<ModelReply, 'usage' | 'reportedNanoUsd'> {
+  return {
+    usage: usage ? toUsage({ ...usage.tokens, serviceTier }) : null,
+    reportedNanoUsd: usage?.reportedNanoUsd ?? null,
+  };
+}
+
+/**
+ * Named in every request to OpenAI's own endpoint, since the cost limits calculate with its price. A request that names
+ * none is served in the tier of its project's settings, which may be `priority` at twice the price
+ * (developers.openai.com/api/docs/guides/priority-processing). Other servers may not know the field.
+ */
+export const USUAL_TIER = 'default';
