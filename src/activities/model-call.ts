@@ -33,8 +33,9 @@ export interface ModelCall extends Pick<
  */
 export function callIdOf(
   { workflowExecution, activityId }: Pick<Info, 'workflowExecution' | 'activityId'>,
-  { card, identity, round, step, worker, messages, maxOutputTokens, outputSchema, seed }: ModelCall,
+  call: Omit<ModelCall, 'rootId' | 'purpose' | 'timeoutMs' | 'allowance'>,
 ): string {
+  const { card, identity, round, step, worker, messages, maxOutputTokens, outputSchema, seed } = call;
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
   const place = identity === undefined ? [workflowId, runId, activityId] : [identity, round, step, worker];
   const { provider, model, api, temperature, effort } = card;

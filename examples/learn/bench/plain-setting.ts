@@ -124,8 +124,7 @@ function createAskWorker(baseURL: string): AskWorker {
  * and learn the same: that their weights are equal shows it.
  */
 function nameOf({ card, messages, rollout, step }: PlainCall): string {
-  const { id, provider, model, api, temperature, effort, maxOutputTokens } = card;
-  const request = { provider, model, api, temperature, effort, messages, maxOutputTokens };
+  const { id: worker, maxOutputTokens } = card;
   const identity = `${rolloutIdentity(rollout)}/0`;
-  return callIdOf({ activityId: '' }, { identity, round: 0, step, worker: id }, request);
+  return callIdOf({ activityId: '' }, { card, identity, round: 0, step, worker, messages, maxOutputTokens });
 }
