@@ -78,15 +78,22 @@ export const listGoogle: ListModels = async ({ signal, ...place }) => {
   return page.map(({ name = '' }) => name.replace(/^models\//, ''));
 };
 
+const clients = new Map<string, GoogleGenAI>();
+
 /**
- * A client for one request; it holds no socket. What the SDK would read from the environment though no card says it,
- * another address or Vertex AI, is switched off.
+ * One client for each endpoint and key: its constructor may print a warning, which should come once. Clients hold no socket.
+ *
+ * What the SDK would read from the environment though no card says it, another address or Vertex AI, is switched off.
  */
 async function openClient({ card, apiKey }: Omit<ModelPlace, 'signal'>): Promise<GoogleGenAI> {
   const { GoogleGenAI } = await import('@google/genai');
   const baseUrl = card.baseUrl ?? 'https://generativelanguage.googleapis.com/';
   const httpOptions = { baseUrl, fetch: sendWith({ 'X-Goog-Api-Key': apiKey }) };
-  return new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions });
+  const id = JSON.stringify([baseUrl, apiKey]);
+  const client =
+    clients.get(id) ?? new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions });
+  clients.set(id, client);
+  return client;
 }
 
 function toParameters(
