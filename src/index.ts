@@ -18,14 +18,8 @@ export { BadQuestionError, RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
 // Input and result of a run, and the reasons why a call in it failed.
-export {
-  solveInputSchema,
-  solveResultSchema,
-  solveTraceSchema,
-  type SolveResult,
-  type SolveTrace,
-} from './protocol/solve';
-export type { SolveInput } from './protocol/input';
+export { solveResultSchema, solveTraceSchema, type SolveResult, type SolveTrace } from './protocol/solve';
+export { solveInputSchema, type SolveInput } from './protocol/input';
 export type { Call, CallPurpose, Problem, Usage } from './protocol/call';
 export { FAILURES, type FailureType } from './protocol/failures';
 

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { type GivenText, sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/prompt/worker';
-import type { Background, Reserved, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
+import type { Reserved, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
+import type { Background } from '../protocol/input';
 import { FAILURES } from '../protocol/failures';
 import type { Store } from '../store/store';
 import { readText } from '../store/texts';

@@ -1,8 +1,23 @@
-import { ConfigError } from '../config/errors';
+import { ApplicationFailure } from '@temporalio/activity';
+import type { z } from 'zod';
+import { ConfigError, explainIssue } from '../config/errors';
 import { resolveRun } from '../config/resolve-run';
 import type { ModelProvider } from '../protocol/cards';
+import { FAILURES } from '../protocol/failures';
 import type { ResolvedRun } from '../protocol/run';
 import type { Dependencies } from './dependencies';
+
+/**
+ * Refuses what a workflow's input has that no run can be made of: any client may have written it.
+ *
+ * @throws ApplicationFailure `Solve.BadInput` that says where it is wrong
+ */
+export function checkShape(schema: z.ZodType, value: unknown): void {
+  const [issue] = schema.safeParse(value).error?.issues ?? [];
+  if (issue === undefined) return;
+  const problem = `the input cannot be used: ${explainIssue(issue, value, schema)}`;
+  throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
+}
 
 /**
  * Local activity `conductor.checkRun`: whether a run that came with a workflow's input names only what this process's own

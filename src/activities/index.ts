@@ -3,14 +3,11 @@ import { ConfigError } from '../config/errors';
 import { solvingDigestOf } from '../config/digest';
 import { narrowRun, resolveRun } from '../config/resolve-run';
 import { jsonBytes } from '../plan/plan';
-import type {
-  ConductorActivities,
-  ConductorChange,
-  ResolveRunRequest,
-  ResolveRunResult,
-} from '../protocol/activity-contract';
+import type { ConductorActivities, ResolveRunResult } from '../protocol/activity-contract';
+import { workerSchema } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
-import type { ResolvedRun } from '../protocol/run';
+import { type ConductorChange, type SolveInput, solveInputSchema } from '../protocol/input';
+import { type ResolvedRun, runSchema } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import {
   BOOK_CALL,
@@ -25,7 +22,7 @@ import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
 import { callWorker } from './call-worker';
-import { checkRun } from './check-run';
+import { checkRun, checkShape } from './check-run';
 import type { Dependencies, PolicyProvider } from './dependencies';
 import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
@@ -35,8 +32,13 @@ import { writePlan } from './write-plan';
 export function createActivities(dependencies: Dependencies): ConductorActivities {
   const { store } = dependencies;
   return {
-    [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
-    [CHECK_RUN]: (run) => asFailure(() => checkRun(dependencies, run)),
+    [RESOLVE_RUN]: (input) => asFailure(() => resolveForRun(dependencies, input)),
+    [CHECK_RUN]: (run, cards = []) =>
+      asFailure(() => {
+        checkShape(runSchema, run);
+        for (const card of cards) checkShape(workerSchema, card);
+        checkRun(dependencies, run);
+      }),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
     [BOOK_CALL]: (booked) => asFailure(() => bookCall(store, booked, activityInfo())),
@@ -49,10 +51,9 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
  * What holds for a run and everything below it, whatever changes on disk meanwhile. The workflow cannot know it: any
  * client may start a run, and none of them sees this configuration.
  */
-async function resolveForRun(
-  dependencies: Dependencies,
-  { question, pool, limits, run: given, conductor = {} }: ResolveRunRequest,
-): Promise<ResolveRunResult> {
+async function resolveForRun(dependencies: Dependencies, input: SolveInput): Promise<ResolveRunResult> {
+  checkShape(solveInputSchema, input);
+  const { question, pool, limits, run: given, conductor = {} } = input;
   const { config, store, policy } = dependencies;
   if (given !== undefined) checkRun(dependencies, given);
   const run = given === undefined ? resolveRun(config, { pool, limits }) : narrowRun(given, { pool, limits });

@@ -4,16 +4,10 @@ import { PlanError } from '../plan/plan-error';
 import { conductorMessages } from '../plan/prompt/conductor';
 import { planOutputSchema, renderPlan } from '../plan/render';
 import { validatePlan } from '../plan/validate';
-import {
-  purposeOf,
-  type Reserved,
-  takesConfigured,
-  type WritePlanRequest,
-  type WritePlanResult,
-} from '../protocol/activity-contract';
+import { type Reserved, type WritePlanRequest, type WritePlanResult } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID } from '../protocol/names';
-import { planContextOf } from '../protocol/run';
+import { planContextOf, purposeOf, takesConfigured } from '../protocol/planning';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { callModel } from './call-model';

@@ -51,12 +51,8 @@ export class Account {
 
   /** All that is spent or set aside. `Infinity` where a child was given a share without a limit. */
   get committed(): Amount {
-    return sumOf([this.own, ...this.shares.values()]);
-  }
-
-  /** Spent, or set aside for the run's own calls. */
-  get own(): Amount {
-    return sumOf([this.spent, ...[...this.reservations.values()].map(({ held }) => held)]);
+    const held = [...this.reservations.values()].map((reservation) => reservation.held);
+    return sumOf([this.spent, ...held, ...this.shares.values()]);
   }
 
   /** Known spending and the worst case of what is unknown, without what is only set aside. */
@@ -64,9 +60,9 @@ export class Account {
     return this.spent;
   }
 
-  /** Amounts that children were given and have not returned. */
-  get shared(): readonly Amount[] {
-    return [...this.shares.values()];
+  /** How many children have not returned their shares. */
+  get sharing(): number {
+    return this.shares.size;
   }
 
   /**

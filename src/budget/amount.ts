@@ -36,33 +36,6 @@ export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
   return { calls, tokens: finiteOrNull(tokens), nanoUsd: finiteOrNull(nanoUsd) };
 }
 
-/**
- * What a child may still use once the run's limits were changed. Where they do not hold all that was promised, what is
- * missing is taken off all shares in proportion; a share without a limit becomes an equal part of what no other share
- * was promised. Nothing changes for a child where the limits hold everything.
- *
- * The parent keeps holding the whole share until the child has ended, so a message that comes too late breaks nothing.
- *
- * @param given what the run itself has spent or set aside, and the shares of all its children
- */
-export function scaleShare(
-  share: SpendingLimits,
-  limits: SpendingLimits,
-  given: { readonly own: Amount; readonly shared: readonly Amount[] },
-): SpendingLimits {
-  const [held, bound] = [boundOf(share), boundOf(limits)];
-  const scale = (measure: keyof Amount): number => {
-    const left = Math.max(0, bound[measure] - given.own[measure]);
-    const bounded = given.shared.map((each) => each[measure]).filter(Number.isFinite);
-    const promised = bounded.reduce((sum, each) => sum + each, 0);
-    if (held[measure] < Infinity)
-      return promised <= left ? held[measure] : Math.floor(held[measure] * (left / promised));
-    if (left === Infinity) return Infinity;
-    return Math.floor(Math.max(0, left - promised) / (given.shared.length - bounded.length));
-  };
-  return limitsOf({ calls: scale('calls'), tokens: scale('tokens'), nanoUsd: scale('nanoUsd') });
-}
-
 /** Why something may not begin. */
 export interface LimitRefusal {
   /** By the name that `stoppedBy` gives it. */

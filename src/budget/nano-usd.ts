@@ -12,9 +12,8 @@ export function billOf(usage: Usage | null, price: Price | null): number | null 
 const BELIEVABLE = 0.5;
 
 /**
- * What to book for a request that was billed, in nano-USD; null where it is unknown. What the provider says it charged
- * wins over the price (discounts, cheaper upstreams), unless it is less than half of it: then it is likely to be a part
- * of the bill alone, and the price is booked.
+ * Amount to book for a request that was billed, in nano-USD; null if unknown. What the provider says it charged wins over
+ * the price (discounts, cheaper upstreams), unless it is so low that it must be a part of the bill alone.
  *
  * @param reported null: the provider does not say
  */

@@ -47,7 +47,7 @@ export class SharedBudget {
 
   /** Parts under way. */
   get underWay(): number {
-    return this.account.shared.length;
+    return this.account.sharing;
   }
 
   /** Parts that are over: whoever waits for money asks again as it grows. */

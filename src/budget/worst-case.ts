@@ -1,7 +1,8 @@
 import { CONDUCTOR_ID, type Plan, type Step, utf8Bytes } from '../plan/plan';
-import type { Background, WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
-import type { ConductorCard } from '../protocol/cards';
-import type { ResolvedRun, RunWorker } from '../protocol/run';
+import type { WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
+import type { ConductorCard, RunWorker } from '../protocol/cards';
+import type { Background } from '../protocol/input';
+import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { nanoUsdOfCall } from '../protocol/external-worker';
@@ -47,13 +48,10 @@ export function worstCaseOf(
 }
 
 /**
- * What prompts have beside the texts in them, in bytes, by the version of these estimators that a run was resolved with.
- *
- * These are bounds of the wording in `plan/prompt`, not the wording itself: a sentence may change, and a run in flight
- * still begins the same calls. Wording that outgrows them, or any other change here, is a new version, and the old one
- * stays for as long as a run may need it: see `docs/versioning.md`.
+ * What prompts have beside the texts in them, in bytes: bounds of the wording in `plan/prompt`, not the wording itself, so
+ * that a sentence may change and a run in flight still begins the same calls. See `docs/versioning.md`.
  */
-const VERSION_1 = {
+const BYTES = {
   /** Rules, examples and headings of the Conductor's prompt. */
   style: { full: 3072, compact: 256 },
   /** Instruction about calling itself. */
@@ -75,32 +73,16 @@ const VERSION_1 = {
   part: 256,
 } as const;
 
-const ESTIMATORS: Readonly<Record<number, typeof VERSION_1>> = { 1: VERSION_1 };
-
-/** The version that new runs are resolved with. */
-export const ESTIMATOR = 1;
-
-/** @throws Error for a version to come: the workflow task is tried again, and a worker that knows it takes it */
-function estimatorOf({ estimator = 1 }: Pick<ResolvedRun, 'estimator'>): typeof VERSION_1 {
-  const found = ESTIMATORS[estimator];
-  if (found !== undefined) return found;
-  throw new Error(
-    `the run is reckoned by estimator ${estimator}, and this process knows ${Object.keys(ESTIMATORS).join(', ')}: ` +
-      'it waits for a worker of a newer version',
-  );
-}
-
 /** An upper bound of the UTF-8 bytes that the Conductor is sent to write a plan, the output's schema included. */
 export function conductorPromptBytes(
   request: Pick<
     WritePlanRequest,
     'question' | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
   >,
-  run: Pick<ResolvedRun, 'conductor' | 'workers' | 'estimator'>,
+  { conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>,
 ): number {
   const { question, repairs, mayCallItself = false, background = [], review, hints = [] } = request;
-  const { conductor, workers } = run;
-  const { style, self, member, schema, schemaCopies, ordinal, part, shownReply, ...bytes } = estimatorOf(run);
+  const { style, self, member, schema, schemaCopies, ordinal, part, shownReply } = BYTES;
   const told = conductor.describe;
   const team = workers.map(({ id, notes }) => {
     const remark = { ordinals: '', names: id, notes: `${id}${notes ?? ''}` }[told];
@@ -114,33 +96,34 @@ export function conductorPromptBytes(
     ...repairs.map(
       ({ reply, problem }) => Math.min(shownReply, textBytes(reply)) + utf8Bytes(problem.message) + 2 * part,
     ),
-    backgroundBytes(background, part),
-    review === undefined ? 0 : bytes.review + planBytes(review.plan, part) + textBytes(review.answer),
+    backgroundBytes(background),
+    review === undefined ? 0 : BYTES.review + planBytes(review.plan) + textBytes(review.answer),
     ...hints.map((hint) => utf8Bytes(hint) + part),
   ]);
 }
 
 /** Bytes of a plan in either notation, in which two escapes are longer than in JSON. */
-function planBytes(plan: Plan, part: number): number {
+function planBytes(plan: Plan): number {
   const json = JSON.stringify(plan).replace(/\\[bf]/g, '\\u0000');
-  return utf8Bytes(json) + plan.steps.length * part;
+  return utf8Bytes(json) + plan.steps.length * BYTES.part;
 }
 
 /** An upper bound of the UTF-8 bytes that a step's worker is sent. */
-export function workerPromptBytes(
-  request: Pick<WorkerRequest, 'question' | 'subtask' | 'sees' | 'background' | 'worker'>,
-  run: Pick<ResolvedRun, 'estimator'>,
-): number {
-  const { question, subtask, sees, background = [], worker } = request;
-  const { worker: wording, seen, part } = estimatorOf(run);
+export function workerPromptBytes({
+  question,
+  subtask,
+  sees,
+  background = [],
+  worker,
+}: Pick<WorkerRequest, 'question' | 'subtask' | 'sees' | 'background' | 'worker'>): number {
   const instructions = worker.kind === 'model' ? utf8Bytes(worker.instructions ?? '') : 0;
-  const own = wording + instructions + textBytes(question) + utf8Bytes(subtask) + 2 * part;
-  return own + backgroundBytes(sees, seen + part) + backgroundBytes(background, part);
+  const own = BYTES.worker + instructions + textBytes(question) + utf8Bytes(subtask) + 2 * BYTES.part;
+  return own + backgroundBytes(sees) + sees.length * BYTES.seen + backgroundBytes(background);
 }
 
 /** The most that texts which were given or may be seen add to a prompt. */
-function backgroundBytes(given: readonly Background[], part: number): number {
-  return sum(given.map(({ subtask, output }) => textBytes(subtask ?? '') + textBytes(output) + part));
+function backgroundBytes(given: readonly Background[]): number {
+  return sum(given.map(({ subtask, output }) => textBytes(subtask ?? '') + textBytes(output) + BYTES.part));
 }
 
 /** A text in the store need not be loaded. */
@@ -163,9 +146,8 @@ interface PlanTexts {
 /**
  * The most that a plan may cost where every step is asked once and answered by its planned worker.
  *
- * A step that sees others reads answers that are not written yet: each counts as many tokens as its worker may write,
- * which is close and no bound, since two models split a text differently. Of the user's own activities and workflows
- * only a call is counted, and of the Conductor's own steps too, since their plans are not written yet.
+ * An answer that is not written yet counts as many tokens as its worker may write, which is close and no bound, since two
+ * models split a text differently. Steps of the Conductor's own, or of a user's activity, count as a call alone.
  */
 export function estimatePlan(
   plan: Plan,
@@ -183,7 +165,7 @@ export function estimatePlan(
       const output = kept[index] ?? outputToCome(workers.get(earlier?.worker ?? ''));
       return earlier ? [{ ...earlier, step: index, output }] : [];
     });
-    const bytes = workerPromptBytes({ question, subtask, sees: seen, background, worker }, run);
+    const bytes = workerPromptBytes({ question, subtask, sees: seen, background, worker });
     return worstCaseOf(worker, bytes, worker.maxOutputTokens);
   };
   const left = plan.steps.filter((_, index) => (kept[index] ?? null) === null);

@@ -7,7 +7,7 @@ import { haveNoPrice, unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
 import type { Config } from '../config/schema';
 import { configuredKeys } from '../encryption/key-ring';
-import type { PoolFilter } from '../protocol/activity-contract';
+import type { PoolFilter } from '../protocol/input';
 import type { ResolvedRun } from '../protocol/run';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';

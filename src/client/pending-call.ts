@@ -1,16 +1,15 @@
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 import {
-  type Parent,
-  takesConfigured,
   type WorkerRequest,
   type WorkerResult,
   type WritePlanRequest,
   type WritePlanResult,
 } from '../protocol/activity-contract';
 import { readExternalResult } from '../protocol/external-worker';
-import { isSolveInput } from '../protocol/input';
+import { isSolveInput, type Parent } from '../protocol/input';
 import { SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import { takesConfigured } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
 import {
   type ChildOutcome,

@@ -1,8 +1,8 @@
 import { ConductorError } from '../conductor-error';
 import type { PlanContext } from '../plan/plan';
-import type { LimitsInput } from '../protocol/activity-contract';
-import type { SolveInput } from '../protocol/input';
-import { mayCallItself, planContextOf, type RunLimits } from '../protocol/run';
+import type { LimitsInput, SolveInput } from '../protocol/input';
+import { mayCallItself, planContextOf } from '../protocol/planning';
+import type { RunLimits } from '../protocol/run';
 import { CONDUCTOR_ID } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { RefusedError } from './steer';

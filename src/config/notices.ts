@@ -1,5 +1,5 @@
-import type { ConductorCard } from '../protocol/cards';
-import type { ResolvedRun, RunWorker } from '../protocol/run';
+import type { ConductorCard, RunWorker } from '../protocol/cards';
+import type { ResolvedRun } from '../protocol/run';
 import { resolveRun } from './resolve-run';
 import type { ConductorConfig, Config } from './schema';
 

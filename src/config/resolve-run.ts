@@ -1,6 +1,6 @@
-import { ESTIMATOR } from '../budget/worst-case';
-import type { LimitsInput, PoolFilter, ResolveRunRequest } from '../protocol/activity-contract';
-import type { ResolvedRun, RunLimits, RunWorker } from '../protocol/run';
+import type { RunWorker } from '../protocol/cards';
+import type { LimitsInput, PoolFilter, SolveInput } from '../protocol/input';
+import type { ResolvedRun, RunLimits } from '../protocol/run';
 import { resolveConductor, resolveWorker } from './cards';
 import type { Plan } from '../plan/plan';
 import { PlanError, quoteBriefly } from '../plan/plan-error';
@@ -17,7 +17,7 @@ import { durationMs, durationSchema } from './field-schemas';
  */
 export function resolveRun(
   config: Config,
-  { pool, limits }: Pick<ResolveRunRequest, 'pool' | 'limits'> = {},
+  { pool, limits }: Pick<SolveInput, 'pool' | 'limits'> = {},
   day = new Date(),
 ): ResolvedRun {
   const conductor = resolveConductor(config.conductor, day);
@@ -29,7 +29,6 @@ export function resolveRun(
       recursion: config.recursion,
       heartbeatMs: durationMs(config.temporal.heartbeat),
       queuePerProvider: config.temporal.queuePerProvider,
-      estimator: ESTIMATOR,
     },
     { pool, limits },
   );
@@ -46,7 +45,7 @@ export function resolveRun(
  */
 export function narrowRun(
   run: ResolvedRun,
-  { pool, limits = {} }: Pick<ResolveRunRequest, 'pool' | 'limits'>,
+  { pool, limits = {} }: Pick<SolveInput, 'pool' | 'limits'>,
 ): ResolvedRun {
   const members = membersOf(run.workers, pool);
   const allowed = new Set(members.map(({ id }) => id));

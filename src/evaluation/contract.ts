@@ -1,6 +1,6 @@
 import type { Grade, Verdict } from '../grading/grade';
 import type { Question } from '../grading/question';
-import type { LimitsInput } from '../protocol/activity-contract';
+import type { LimitsInput } from '../protocol/input';
 import type { ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { Verdict } from '../grading/verdict';
 import type { Plan } from '../plan/plan';
 import { planSchema } from '../plan/schema';
-import type { ModelCard } from '../protocol/cards';
-import { isModel, isRun } from '../protocol/given-run';
-import type { ResolvedRun } from '../protocol/run';
+import { modelSchema } from '../protocol/cards';
+import { runSchema } from '../protocol/run';
 import { textSchema } from '../protocol/solve';
 
 // Records of plans that were carried out and judged, and of whole evaluations.
@@ -132,8 +131,8 @@ export const manifestSchema = z.object({
   seed: z.int(),
   startedAt: z.string(),
   /** Run settings from its beginning to its end, whatever is configured meanwhile. */
-  run: z.custom<ResolvedRun>(isRun),
-  verifier: z.custom<ModelCard>(isModel).exactOptional(),
+  run: runSchema,
+  verifier: modelSchema.exactOptional(),
   /** Whether the verifier compares answers where no right one is known. */
   compares: z.boolean().exactOptional(),
   /** Absent where the questions are those of a file alone. */

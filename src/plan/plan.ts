@@ -50,6 +50,30 @@ export function planWaves({ steps }: Plan): number[] {
   return waves;
 }
 
+/**
+ * The steps that should have their provider keep what their prompts share with other steps, or look for it there: each
+ * that begins when an earlier step of the same worker is over, and the first of those that it waits for. Steps that
+ * begin at the same time find nothing of each other's, and writing costs more than sending.
+ */
+export function stepsSharingPrompts({ steps }: Plan): ReadonlySet<number> {
+  const sharing = new Set<number>();
+  for (const [index, all] of stepsBefore({ steps }).entries()) {
+    const first = all.find((each) => steps[each]?.worker === steps[index]?.worker);
+    if (first !== undefined) sharing.add(first).add(index);
+  }
+  return sharing;
+}
+
+/** By step: all that must be over before it begins, in ascending order. A step sees earlier ones alone. */
+function stepsBefore({ steps }: Plan): number[][] {
+  const before: number[][] = [];
+  for (const { sees } of steps) {
+    const all = sees.flatMap((earlier) => [earlier, ...(before[earlier] ?? [])]);
+    before.push([...new Set(all)].sort((one, other) => one - other));
+  }
+  return before;
+}
+
 /** One message of a conversation with a model, in no vendor's dialect. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
@@ -60,7 +84,8 @@ export interface Message {
  * How a worker is shown its part: `tagged`, everything in one user message, as the paper does; `chat`, seen steps as
  * turns of a conversation; `plain`, turns of subtasks, outputs and the question alone, for a model that tags confuse.
  */
-export type Layout = 'tagged' | 'chat' | 'plain';
+export const LAYOUTS = ['tagged', 'chat', 'plain'] as const;
+export type Layout = (typeof LAYOUTS)[number];
 
 /** Which questions with their plans the Conductor is shown: of everyday subjects, of the paper's tasks, some of both, or none. */
 export const EXAMPLE_SET_NAMES = ['everyday', 'in-domain', 'mixed', 'none'] as const;

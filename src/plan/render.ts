@@ -50,12 +50,9 @@ const GRAMMAR_SUBTASK = 400;
 /**
  * A JSON schema for a Conductor whose output can be held to one; `parsePlan` reads what it produces.
  *
- * It is a list of steps, so that the lists cannot differ in length, and a step sees all earlier steps or none, so that
- * no reference can point ahead: all that a `grammar` allows is a valid plan. (In the paper's ablation, lists of indices
- * scored no better than all or none.) Reasoning comes first, since a model cannot think outside of its output.
- *
- * `vendor` leaves out the bounds that strict modes of hosted APIs refuse (`maxItems`, `maxLength`) and keeps to the
- * subset that OpenAI, Anthropic and Google have in common; the parser enforces the rest.
+ * All that a `grammar` allows is a valid plan: a step sees all earlier steps or none, so that no reference can point
+ * ahead. (In the paper's ablation, lists of indices scored no better.) Reasoning comes first, since a model cannot think
+ * outside of its output. `vendor` leaves out the bounds that strict modes of hosted APIs refuse.
  */
 export function planOutputSchema(
   { workers, maxSteps, round }: PlanContext,

@@ -27,8 +27,7 @@ export const TOPOLOGY_NAMES: Readonly<Record<Topology, string>> = {
 };
 
 /**
- * What kind of plan it is, by its graph alone. What a step sees through a step that it sees does not count, so `["all"]` in
- * a row of steps is still a row. The first of these that holds:
+ * The kind of a plan by its graph, without what a step sees through a step that it sees. The first of these that holds:
  *
  * - `recursion`: a step is the Conductor's own;
  * - `single`: one step;
@@ -39,7 +38,7 @@ export const TOPOLOGY_NAMES: Readonly<Record<Topology, string>> = {
  * - `tree`: every output but the last goes into exactly one later step, and somewhere several come together;
  * - `other`: anything else, such as an output that no step uses.
  *
- * A plan without steps accepts the answer that is there, and is of no kind.
+ * Null for a plan without steps, which accepts the answer that is there.
  */
 export function topologyOf({ steps }: Plan): Topology | null {
   if (steps.length === 0) return null;

@@ -1,6 +1,5 @@
-import type { ExampleSet, Plan } from '../plan/plan';
+import type { Plan } from '../plan/plan';
 import type { Call, CallPurpose, Problem } from './call';
-import { FAILURES } from './failures';
 import type {
   BOOK_CALL,
   CALL_WORKER,
@@ -10,30 +9,10 @@ import type {
   RESOLVE_RUN,
   WRITE_PLAN,
 } from './names';
-import type { LimitsChange } from './messages';
-import type { PlanningRun, ResolvedRun, RunWorker } from './run';
+import type { Background, ReviewedRound, SolveInput } from './input';
+import type { ConductorCard, RunWorker } from './cards';
+import type { ResolvedRun, RunLimits } from './run';
 import type { Text } from './text';
-
-/** Which of the configured workers a run may use, by id. */
-export interface PoolFilter {
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
-}
-
-/** In what the Conductor of one run differs from the configured one. */
-export interface ConductorChange {
-  /** `<training run>/<name>` of the checkpoint that writes its plans. */
-  readonly checkpoint?: string;
-  readonly examples?: ExampleSet;
-}
-
-/** Limits of one run that replace the configured ones; null: no such limit. */
-export interface LimitsInput extends Omit<LimitsChange, 'wallClockMs'> {
-  /** A duration, e.g. `10m`. */
-  readonly wallClock?: string;
-  /** How long a plan waits for approval: a duration. */
-  readonly approval?: string;
-}
 
 /** How many requests one model call may make; the workflow has set aside what they cost at worst. */
 export interface Allowance {
@@ -41,15 +20,6 @@ export interface Allowance {
   readonly requests: number;
   /** Those that may be billed: one, and one for each time the process may be lost in mid-request. */
   readonly billable: number;
-}
-
-export interface ResolveRunRequest {
-  readonly question: Text;
-  readonly pool?: PoolFilter;
-  readonly limits?: LimitsInput;
-  /** In place of what is configured. */
-  readonly run?: ResolvedRun;
-  readonly conductor?: ConductorChange;
 }
 
 /** A short hash of each part of a configuration, by the name of the part, e.g. `limits.costUsd`. */
@@ -67,6 +37,13 @@ export interface ResolveRunResult {
 export interface FailedReply {
   readonly reply: Text;
   readonly problem: Problem;
+}
+
+/** The part of a run that the Conductor's prompt and the reading of its reply depend on. */
+export interface PlanningRun {
+  readonly conductor: ConductorCard;
+  readonly workers: readonly Pick<RunWorker, 'id' | 'notes'>[];
+  readonly limits: Pick<RunLimits, 'steps'>;
 }
 
 export type Reserved<Request> = Request & { readonly allowance: Allowance };
@@ -149,57 +126,18 @@ export interface WorkerResult {
 
 /** The side effects of a solve, by activity type. */
 export interface ConductorActivities {
-  /** Local: it runs within the first workflow task. */
-  [RESOLVE_RUN](request: ResolveRunRequest): Promise<ResolveRunResult>;
-  /** Refuses a run of an input that names what the configuration does not. Local, too. */
-  [CHECK_RUN](run: ResolvedRun): Promise<void>;
+  /** Local: it runs within the first workflow task. Checks the input, which any client may have written. */
+  [RESOLVE_RUN](input: SolveInput): Promise<ResolveRunResult>;
+  /**
+   * Refuses a run of an input that has another shape, or names what the configuration does not. Local, too.
+   *
+   * @param cards others of the same input
+   */
+  [CHECK_RUN](run: ResolvedRun, cards?: readonly RunWorker[]): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
   [BOOK_CALL](booked: BookedCall): Promise<void>;
   /** @param inlineBytes what is longer as JSON goes to the store. Default: `INLINE_BYTES` */
   [KEEP_TEXT](text: string, inlineBytes?: number): Promise<Text>;
   [READ_TEXT](text: Text): Promise<string>;
-}
-
-/** An earlier text that every call of a child may see: an output that its parent's plan showed it, or the first answer. */
-export interface Background {
-  /** null for the answer that a review is about. */
-  readonly subtask: Text | null;
-  readonly output: Text;
-}
-
-export interface ReviewedRound {
-  readonly plan: Plan;
-  readonly answer: Text;
-}
-
-/** Data that a solve passes to a solve that it starts. */
-export interface Parent {
-  readonly rootId: string;
-  /** Depth of the child, from 1. */
-  readonly depth: number;
-  /** Number of the child's first plan: 0 for a step, one more than the reviewed round's for a review. */
-  readonly round: number;
-  /** Index of the step of the parent's plan that the child is for; absent for a review. */
-  readonly step?: number;
-  /** The resolved configuration, its limits cut to what the child may use. */
-  readonly run: ResolvedRun;
-  readonly background: readonly Background[];
-  readonly review?: ReviewedRound;
-  readonly hints: readonly string[];
-}
-
-/** Whether a plan is that of the configuration, which the Conductor is not asked for: the first one, in no review. */
-export function takesConfigured({
-  run,
-  repairs,
-  review,
-}: Pick<WritePlanRequest, 'run' | 'repairs' | 'review'>): boolean {
-  return run.conductor.plan !== undefined && review === undefined && repairs.length === 0;
-}
-
-/** Purpose of a call of the Conductor. A plan that a person rejected is written anew, not repaired. */
-export function purposeOf({ repairs, review }: Pick<WritePlanRequest, 'repairs' | 'review'>): CallPurpose {
-  if (repairs.at(-1)?.problem.type === FAILURES.planInvalid) return 'repair';
-  return review === undefined ? 'plan' : 'review';
 }

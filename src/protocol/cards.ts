@@ -1,95 +1,121 @@
-import type { ExampleSet, Layout, Plan } from '../plan/plan';
+import { z } from 'zod';
+import { EXAMPLE_SET_NAMES, LAYOUTS } from '../plan/plan';
+import { planSchema } from '../plan/schema';
+import { MAX_COST_USD, MAX_WALL_CLOCK_MS } from './messages';
 
-/** Settings that a model's API takes. One that it lacks is left out of the request and recorded as dropped. */
-export interface Capabilities {
-  /** `temperature` and `seed` are accepted. */
-  readonly sampling: boolean;
-  /** Effort levels, lowest first; empty where the model has no such setting. */
-  readonly effort: readonly string[];
-  readonly jsonSchema: boolean;
-  /** The most output tokens one request may ask for; null where unknown. */
-  readonly maxOutputTokens: number | null;
-}
+// What a run knows of its models and workers. Workflows import the types alone: their sandbox must not load zod.
+
+export const milliseconds = z.int().min(1).max(MAX_WALL_CLOCK_MS);
+const count = z.int().min(1);
+/** Far beyond any model: sums must stay exact. */
+const rate = z.number().min(0).max(1e6);
 
 /** USD per million tokens. */
-export interface Rates {
-  readonly input: number;
-  readonly output: number;
+const ratesSchema = z.object({
+  input: rate,
+  output: rate,
   /** For input that the provider had cached; absent where that costs the same. */
-  readonly cachedInput?: number;
+  cachedInput: rate.optional(),
   /** For input that it wrote to its cache; absent where that costs the same. */
-  readonly cacheWrite?: number;
+  cacheWrite: rate.optional(),
   /** For what it writes to be kept for an hour; absent where that costs as much as other writes. */
-  readonly hourCacheWrite?: number;
-}
+  hourCacheWrite: rate.optional(),
+});
+export type Rates = z.infer<typeof ratesSchema>;
 
-interface TierPrice extends Rates {
+const tierSchema = ratesSchema.extend({
   /** Rates of a whole request whose input has more than `over` tokens. */
-  readonly longPrompt?: Rates & { readonly over: number };
-}
+  longPrompt: ratesSchema.extend({ over: count }).optional(),
+});
 
-export interface Price extends TierPrice {
+const priceSchema = tierSchema.extend({
   /**
    * Service tiers but the usual one, by the vendor's word: a factor on every rate above, or a price of its own. A tier
    * that is not listed has an unknown price; where there is no list at all, the price holds in each.
    */
-  readonly tiers?: Readonly<Record<string, number | TierPrice>>;
-}
+  tiers: z.record(z.string(), z.union([rate, tierSchema])).optional(),
+});
+export type Price = z.infer<typeof priceSchema>;
 
-/** `policy`: a checkpoint that was trained here; only a Conductor can be one. */
-export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'local' | 'policy';
+/** Settings that a model's API takes. One that it lacks is left out of the request and recorded as dropped. */
+const capabilitiesSchema = z.object({
+  /** `temperature` and `seed` are accepted. */
+  sampling: z.boolean(),
+  /** Effort levels, lowest first; empty where the model has no such setting. */
+  effort: z.array(z.string()).readonly(),
+  jsonSchema: z.boolean(),
+  /** The most output tokens one request may ask for; null where unknown. */
+  maxOutputTokens: count.nullable(),
+});
+export type Capabilities = z.infer<typeof capabilitiesSchema>;
 
-interface ModelSettings {
-  readonly provider: ModelProvider;
-  readonly model: string;
+const settings = {
+  /** `policy`: a checkpoint that was trained here; only a Conductor can be one. */
+  provider: z.enum(['openai', 'anthropic', 'google', 'local', 'policy']),
+  model: z.string(),
   /** Which of OpenAI's two APIs to speak; null for the other vendors. */
-  readonly api: 'responses' | 'chat' | null;
+  api: z.enum(['responses', 'chat']).nullable(),
   /** Answers are written at the vendor while no one waits (Responses API only); absent where the connection is held. */
-  readonly background?: true;
-  readonly baseUrl: string | null;
+  background: z.literal(true).optional(),
+  baseUrl: z.string().nullable(),
   /** Name of the environment variable that holds the key; null where the server wants none. */
-  readonly apiKeyEnv: string | null;
-  readonly maxOutputTokens: number;
-  readonly temperature: number | null;
-  readonly effort: string | null;
+  apiKeyEnv: z.string().nullable(),
+  maxOutputTokens: count,
+  temperature: z.number().nullable(),
+  effort: z.string().nullable(),
   /** Time limit of one request. */
-  readonly timeoutMs: number;
-  readonly capabilities: Capabilities;
+  timeoutMs: milliseconds,
+  capabilities: capabilitiesSchema,
   /** null: unknown, so costs of this card are unknown too. */
-  readonly price: Price | null;
+  price: priceSchema.nullable(),
   /** Where the price came from: `card`, or the bundled table's version. */
-  readonly priceVersion: string | null;
-}
+  priceVersion: z.string().nullable(),
+};
 
-export interface ModelCard extends ModelSettings {
-  readonly kind: 'model';
-  readonly id: string;
-  readonly notes: string | null;
+const member = {
+  id: z.string(),
+  notes: z.string().nullable(),
   /** Ids of workers that stand in when this one has failed for good. */
-  readonly fallback: readonly string[];
-  readonly layout: Layout;
+  fallback: z.array(z.string()).readonly(),
+};
+
+export const modelSchema = z.object({
+  kind: z.literal('model'),
+  ...member,
+  ...settings,
+  layout: z.enum(LAYOUTS),
   /** The system text of each request; absent where it has none. */
-  readonly instructions?: string;
-}
+  instructions: z.string().optional(),
+});
+export type ModelCard = z.infer<typeof modelSchema>;
+export type ModelProvider = ModelCard['provider'];
 
 /** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns `{ text, usage? }`. */
-export interface ExternalCard extends Pick<ModelCard, 'id' | 'notes' | 'fallback' | 'timeoutMs'> {
-  readonly kind: 'activity' | 'workflow';
-  readonly type: string;
-  readonly taskQueue: string;
+const externalSchema = z.object({
+  kind: z.enum(['activity', 'workflow']),
+  ...member,
+  timeoutMs: milliseconds,
+  type: z.string(),
+  taskQueue: z.string(),
   /** USD per call, however often Temporal repeats it; absent if unknown. */
-  readonly price?: { readonly perCall: number };
-}
+  price: z.strictObject({ perCall: z.number().min(0).max(MAX_COST_USD) }).optional(),
+});
+export type ExternalCard = z.infer<typeof externalSchema>;
 
-export interface ConductorCard extends ModelSettings {
+export const workerSchema = z.discriminatedUnion('kind', [modelSchema, externalSchema]);
+export type RunWorker = z.infer<typeof workerSchema>;
+
+export const conductorSchema = z.object({
+  ...settings,
   /** Description of the workers in the prompt: only ordinals, their ids, or their notes. */
-  readonly describe: 'ordinals' | 'names' | 'notes';
+  describe: z.enum(['ordinals', 'names', 'notes']),
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
-  readonly checkpoint?: string;
+  checkpoint: z.string().optional(),
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */
-  readonly prompt?: 'full' | 'compact';
+  prompt: z.enum(['full', 'compact']).optional(),
   /** Shown in a full prompt. @default 'everyday' */
-  readonly examples?: ExampleSet;
+  examples: z.enum(EXAMPLE_SET_NAMES).optional(),
   /** The first plan of every solve, for which no model is asked. */
-  readonly plan?: Plan;
-}
+  plan: planSchema.optional(),
+});
+export type ConductorCard = z.infer<typeof conductorSchema>;

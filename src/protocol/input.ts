@@ -1,150 +1,115 @@
-import { EXAMPLE_SET_NAMES, type Plan } from '../plan/plan';
-import { quoteBriefly } from '../plan/plan-error';
-import { isRecord } from '../plan/validate';
-import type { ConductorChange, LimitsInput, Parent, PoolFilter } from './activity-contract';
-import { PARENT, PLAN, RUN, TEXT } from './given-run';
-import { LIMIT_RULES } from './messages';
-import type { ResolvedRun } from './run';
-import {
-  anyText,
-  findFault,
-  isString,
-  listOf,
-  oneOf,
-  only,
-  optional,
-  orNull,
-  type Rule,
-  type Rules,
-  text,
-  whole,
-} from './rules';
-import { isText, type Text } from './text';
+import { z } from 'zod';
+import { EXAMPLE_SET_NAMES } from '../plan/plan';
+import { planSchema } from '../plan/schema';
+import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
+import { runSchema, solveRunSchema } from './run';
+import { INLINE_BYTES, isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
-/** A longer question lies in the store: with the answer it must fit a result. */
-const MAX_INLINE_QUESTION_BYTES = 128 * 1024;
+// Checked in the local activity that every run begins with: the sandbox imports types alone, since zod would double its
+// bundle and cost each run's context 8 ms of processor time to load.
+
+const text = z.custom<Text>((value) => isText(value), {
+  error: `expected a text of at most ${INLINE_BYTES} bytes, or a reference to one in the store`,
+});
+
+/** An earlier text that every call of a child may see: an output that its parent's plan showed it, or the first answer. */
+const backgroundSchema = z.object({
+  /** null for the answer that a review is about. */
+  subtask: z.union([z.string(), text]).nullable(),
+  output: text,
+});
+export type Background = z.infer<typeof backgroundSchema>;
+
+const reviewedSchema = z.object({ plan: planSchema, answer: text });
+export type ReviewedRound = z.infer<typeof reviewedSchema>;
+
+/** Data that a solve passes to a solve that it starts. */
+const parentSchema = z.object({
+  rootId: z.string(),
+  /** Depth of the child, from 1. */
+  depth: z.int().min(1),
+  /** Number of the child's first plan: 0 for a step, one more than the reviewed round's for a review. */
+  round: z.int().min(0),
+  /** Index of the step of the parent's plan that the child is for; absent for a review. */
+  step: z.int().min(0).optional(),
+  /** The resolved configuration, its limits cut to what the child may use. */
+  run: runSchema,
+  background: z.array(backgroundSchema).readonly(),
+  review: reviewedSchema.optional(),
+  hints: z.array(z.string()).readonly(),
+});
+export type Parent = z.infer<typeof parentSchema>;
+
+const ids = z.array(z.string()).readonly();
+const duration = z.string().max(100);
+
+/** Which of the configured workers a run may use, by id. */
+const poolSchema = z.strictObject({ allow: ids.optional(), deny: ids.optional() });
+export type PoolFilter = z.infer<typeof poolSchema>;
+
+/** Limits of one run that replace the configured ones; null: no such limit. */
+const limitsInputSchema = z.strictObject({
+  steps: z.int().min(1).max(MAX_STEPS).optional(),
+  depth: z.int().min(0).nullable().optional(),
+  calls: z.int().min(1).max(MAX_CALLS).optional(),
+  tokens: z.int().min(1).nullable().optional(),
+  costUsd: z.number().min(0).max(MAX_COST_USD).nullable().optional(),
+  /** A duration, e.g. `10m`. */
+  wallClock: duration.optional(),
+  /** How long a plan waits for approval: a duration. */
+  approval: duration.optional(),
+});
+export type LimitsInput = z.infer<typeof limitsInputSchema>;
+
+/** In what the Conductor of one run differs from the configured one. */
+const conductorChangeSchema = z.strictObject({
+  /** `<training run>/<name>` of the checkpoint that writes its plans. */
+  checkpoint: z.string().optional(),
+  examples: z.enum(EXAMPLE_SET_NAMES).optional(),
+});
+export type ConductorChange = z.infer<typeof conductorChangeSchema>;
 
 /** The one argument of workflow `conductorSolve`. */
-export interface SolveInput {
-  readonly question: Text;
+export const solveInputSchema = z.strictObject({
+  question: z.custom<Text>(isQuestion, {
+    error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,
+  }),
   /** Which of the configured workers this run may use; default all. */
-  readonly pool?: PoolFilter;
+  pool: poolSchema.optional(),
   /** Replace the configured ones for this run. */
-  readonly limits?: LimitsInput;
+  limits: limitsInputSchema.optional(),
   /** Replaces parts of the configured Conductor for this run. */
-  readonly conductor?: ConductorChange;
+  conductor: conductorChangeSchema.optional(),
   /** Whether a person sees a plan before any of it is run: the first one, or those of children too. */
-  readonly approval?: 'plan' | 'all';
+  approval: z.enum(['plan', 'all']).optional(),
   /** 1 is served first, 5 last; Temporal's default is 3. */
-  readonly priority?: number;
+  priority: z.int().min(1).max(5).optional(),
   /** Whose run it is, where task queues must be fair between several: Temporal's fairness key. */
-  readonly tenant?: string;
+  tenant: z.string().min(1).max(64).optional(),
   /**
    * A plan to run as it is instead of one by the Conductor, with a place for each step: the output that is kept, or
-   * Null if the step is to be run.
+   * null if the step is to be run.
    */
-  readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
+  given: z
+    .strictObject({ plan: planSchema, outputs: z.array(text.nullable()).readonly() })
+    .refine(({ plan, outputs }) => plan.steps.length === outputs.length, {
+      error: 'expected one output, or null, for each step of the plan',
+    })
+    .optional(),
   /** Settings as they were resolved before, which hold whatever is configured now. */
-  readonly run?: ResolvedRun;
-  /** Only in a solve that another one started. */
-  readonly parent?: Parent;
+  run: solveRunSchema.optional(),
+  /** Only in a solve that another one started: a client that sends it is refused. */
+  parent: parentSchema.optional(),
   /** Sent to models that take one. */
-  readonly seed?: number;
-}
+  seed: z.int().optional(),
+});
+export type SolveInput = z.infer<typeof solveInputSchema>;
 
-/**
- * The outputs of an earlier run that hold for a plan, by step: null for a step to be run. A person may have edited the
- * plan that was given, or had another one written: a step keeps its output only as it was, seeing what was kept.
- */
-export function keptOutputs({ given }: Pick<SolveInput, 'given'>, { steps }: Plan): (Text | null)[] {
-  const kept: (Text | null)[] = [];
-  for (const [index, { worker, subtask, sees }] of steps.entries()) {
-    const before = given?.plan.steps[index];
-    const isAsBefore =
-      before?.worker === worker &&
-      before.subtask === subtask &&
-      before.sees.length === sees.length &&
-      sees.every((seen) => before.sees.includes(seen) && (kept[seen] ?? null) !== null);
-    kept.push(isAsBefore ? (given?.outputs[index] ?? null) : null);
-  }
-  return kept;
-}
-
-/**
- * Finds the fault of an input of `conductorSolve`, in a sentence; null: none. Any client may start the workflow with
- * anything, and such a run must fail with a sentence instead of hanging.
- */
-export function findInputProblem(input: unknown): string | null {
-  if (input === undefined) {
-    return (
-      'the input of conductorSolve must be one object, { question, … }, and is missing ' +
-      '(encryption.strict leaves out one that is not encrypted for this run)'
-    );
-  }
-  const stray = isRecord(input) && Object.keys(input).find((key) => !Object.hasOwn(SOLVE_RULES, key));
-  if (typeof stray === 'string') {
-    return `the input of conductorSolve has no ${quoteBriefly(stray)}: it knows ${Object.keys(SOLVE_RULES).join(', ')}`;
-  }
-  return findFault('conductorSolve', input, SOLVE_RULES);
+function isQuestion(value: unknown): boolean {
+  return isText(value, MAX_INLINE_QUESTION_BYTES) && !(typeof value === 'string' && value.trim() === '');
 }
 
 /** Whether a run can be made of an unchecked input. */
 export function isSolveInput(input: unknown): input is SolveInput {
-  return findInputProblem(input) === null;
-}
-
-/** Whether a person sees the plan of a solve at this depth before any of it is run. */
-export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: number): boolean {
-  return approval === 'all' || (approval === 'plan' && depth === 0);
-}
-
-/** The question of an unchecked input; empty where it has none. */
-export function questionOf(input: unknown): Text {
-  const question = isRecord(input) ? input.question : undefined;
-  return isText(question, MAX_INLINE_QUESTION_BYTES) ? question : '';
-}
-
-const duration: Rule = {
-  isMet: (value) => isString(value) && value.length <= 100,
-  expected: 'a duration such as "10m"',
-};
-
-export const LIMITS_INPUT = only<LimitsInput>({
-  steps: LIMIT_RULES.steps,
-  depth: LIMIT_RULES.depth,
-  calls: LIMIT_RULES.calls,
-  tokens: LIMIT_RULES.tokens,
-  costUsd: LIMIT_RULES.costUsd,
-  wallClock: duration,
-  approval: duration,
-});
-
-const ids = listOf(anyText);
-
-const SOLVE_RULES: Rules<SolveInput> = {
-  question: {
-    isMet: (value) => isText(value, MAX_INLINE_QUESTION_BYTES) && !(isString(value) && value.trim() === ''),
-    expected:
-      `a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, not empty ` +
-      '(or a reference to one in the store)',
-  },
-  pool: optional(only<PoolFilter>({ allow: ids, deny: ids })),
-  limits: optional(LIMITS_INPUT),
-  conductor: optional(only<ConductorChange>({ checkpoint: anyText, examples: oneOf(...EXAMPLE_SET_NAMES) })),
-  approval: optional(oneOf('plan', 'all')),
-  priority: optional({ ...whole(1, 5), expected: 'a whole number from 1 (first) to 5 (last)' }),
-  tenant: optional(text(64)),
-  given: optional({
-    isMet: isGiven,
-    expected: `{ plan, outputs }: ${PLAN.expected}, and for each step null or ${TEXT.expected}`,
-  }),
-  run: optional(RUN),
-  parent: optional(PARENT),
-  seed: optional(whole(-Infinity)),
-};
-
-function isGiven(value: unknown): boolean {
-  if (!only({ plan: PLAN, outputs: listOf(orNull(TEXT)) }).isMet(value)) return false;
-  const { plan, outputs } = value as Partial<NonNullable<SolveInput['given']>>;
-  return plan !== undefined && outputs?.length === plan.steps.length;
+  return solveInputSchema.safeParse(input).success;
 }

@@ -1,6 +1,6 @@
 import { utf8Bytes } from '../plan/plan';
-import { briefly, quoteBriefly } from '../plan/plan-error';
-import { isString, keeps, number, only, orNull, type Rule, type Rules, whole } from './rules';
+import { REJECT_PLAN_UPDATE, SET_LIMITS_UPDATE } from './names';
+import { findFault, isString, number, only, orNull, type Rule, whole } from './rules';
 
 // Accepted messages must not stop the run: they fit a payload (2 MB), a timer and Temporal's fields.
 
@@ -80,29 +80,13 @@ export const LIMIT_RULES = {
   wallClockMs: durationMs,
 } as const satisfies Readonly<Record<keyof LimitsChange, Rule>>;
 
-/** Finds the fault of a change of limits, in a sentence; null: none. */
+/** Finds the fault of a change of limits, in a sentence; null: none. No limit at all is a question: what holds? */
 export function findLimitsProblem(change: unknown): string | null {
-  const names = Object.keys(LIMIT_RULES);
-  if (typeof change !== 'object' || change === null || Array.isArray(change)) {
-    return `setLimits wants one object, { ${names.join('?, ')}? }`;
-  }
-  // No limit at all is a question: what holds?
-  for (const [name, value] of Object.entries(change)) {
-    if (!isLimitName(name)) return `there is no limit ${quoteBriefly(name)}: name ${names.join(', ')}`;
-    const { isMet, expected } = LIMIT_RULES[name];
-    if (!isMet(value)) return `${name} is ${briefly(JSON.stringify(value))}: it must be ${expected}`;
-  }
-  return null;
-}
-
-function isLimitName(name: string): name is keyof LimitsChange {
-  return Object.hasOwn(LIMIT_RULES, name);
+  return findFault(SET_LIMITS_UPDATE, change, only(LIMIT_RULES));
 }
 
 export function findRejectionProblem(rejection: unknown): string | null {
-  const isObject = typeof rejection === 'object' && rejection !== null;
-  if (isObject && 'reason' in rejection && HINT.isMet(rejection.reason)) return null;
-  return `rejectPlan wants { reason }, ${HINT.expected} that the Conductor is told`;
+  return findFault(REJECT_PLAN_UPDATE, rejection, { reason: HINT });
 }
 
 export function isDepth(value: unknown): value is number | null {
@@ -113,9 +97,3 @@ export const HINT: Rule = {
   isMet: (value) => isString(value) && value.trim() !== '' && utf8Bytes(value) <= MAX_HINT_BYTES,
   expected: `a text with at least a word and at most ${MAX_HINT_BYTES} bytes`,
 };
-
-const SPENDING: Rules<SpendingLimits> = { calls: whole(0, MAX_CALLS), tokens: bound, nanoUsd: bound };
-
-export function isSpending(value: unknown): value is SpendingLimits {
-  return only(SPENDING).isMet(value) && keeps(value, SPENDING);
-}

@@ -1,5 +1,3 @@
-import type { ModelProvider } from './cards';
-
 // Names that cross process borders. They are written into histories: never rename one.
 
 export const SOLVE_WORKFLOW = 'conductorSolve';
@@ -12,8 +10,6 @@ export const STATE_QUERY = 'state';
 // Signals: no answer, never refused.
 export const SET_MAX_DEPTH_SIGNAL = 'setMaxDepth';
 export const ADD_HINT_SIGNAL = 'addHint';
-/** From a parent to its children: spend no more than this. */
-export const LIMIT_SPENDING_SIGNAL = 'conductor.limitSpending';
 
 // Updates: checked before they are accepted, and answered.
 export const SET_LIMITS_UPDATE = 'setLimits';
@@ -36,6 +32,6 @@ export const READ_TEXT = 'conductor.readText';
 export const DEFAULT_TASK_QUEUE = 'conductor';
 
 /** Where calls of a provider's models wait, if each provider has a queue of its own. Never change how it is formed. */
-export function providerQueue(taskQueue: string, provider: ModelProvider): string {
+export function providerQueue(taskQueue: string, provider: string): string {
   return `${taskQueue}-${provider}`;
 }

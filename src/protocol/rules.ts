@@ -1,15 +1,8 @@
 import { briefly, quoteBriefly } from '../plan/plan-error';
 import { isRecord } from '../plan/validate';
 
-/*
- * Any client may start a workflow with anything. A field without bounds can leave it hanging, where the server refuses
- * what it asks for, or code that trusts the field throws in every workflow task anew; so each workflow checks its input
- * first, and fails with a sentence.
- *
- * The rules are plain code: with `zod/mini` the bundle was 1.6 MB instead of 0.7, and each run's context took 8 ms of
- * processor time to load instead of 0.9. The SDK's `preloadModules` makes up for that only if schemas are preloaded too
- * and webpack ignores zod's `sideEffects: false`, which users who bundle workflows themselves would have to know.
- */
+// Rules for messages, and for inputs of nights and evaluations: workflow code that trusts a field throws in every task
+// anew. Plain code, since zod would double the bundle and cost each run's context 8 ms of processor time to load.
 
 /** Condition on a value, and its description. */
 export interface Rule {
@@ -46,11 +39,6 @@ export function findFault<Checked>(
   const { path, value, expected } = fault;
   const place = path.length === 0 ? 'the input' : `${path.join('.')} in the input`;
   return `${place} of ${workflow} is ${show(value)}: it must be ${expected}`;
-}
-
-/** Whether a value keeps the rules. */
-export function keeps<Checked>(value: unknown, rules: Rules<Checked>): boolean {
-  return faultIn(value, rules, []) === null;
 }
 
 function faultIn(value: unknown, rules: Rule | Branch, path: Path): Fault | null {
@@ -182,5 +170,12 @@ export function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-export const anyText: Rule = { isMet: isString, expected: 'a text' };
 export const flag = oneOf(true, false);
+
+/** Checked by the local activity `conductor.checkRun`, or by the solve that it is passed to. */
+export const given: Rule = { isMet: isRecord, expected: 'one object' };
+
+export const givenModel: Rule = {
+  isMet: (card) => isRecord(card) && card.kind === 'model',
+  expected: 'the card of a model',
+};

@@ -1,73 +1,43 @@
-import type { Plan, PlanContext } from '../plan/plan';
-import type { ConductorCard, ExternalCard, ModelCard } from './cards';
-import type { SpendingLimits } from './messages';
-import { CONDUCTOR_ID } from './names';
+import { z } from 'zod';
+import { conductorSchema, milliseconds, workerSchema } from './cards';
+import { MAX_CALLS, MAX_STEPS } from './messages';
 
-export type RunWorker = ModelCard | ExternalCard;
-
-/** Limits of a run with everything below it; null: no such limit. */
-export interface RunLimits extends SpendingLimits {
+const limitsSchema = z.object({
   /** Most steps of one plan. */
-  readonly steps: number;
-  readonly wallClockMs: number;
-  /** How deep the Conductor may call itself; 0: not at all. */
-  readonly depth: number | null;
-  readonly approvalMs: number;
-}
+  steps: z.int().min(1).max(MAX_STEPS),
+  /** How deep the Conductor may call itself; 0: not at all, null: as deep as the other limits let it. */
+  depth: z.int().min(0).nullable(),
+  /** Requests to models, free ones included. */
+  calls: z.int().min(1),
+  /** Input and output; null: no limit. */
+  tokens: z.int().min(0).nullable(),
+  /** 10⁻⁹ USD; null: no limit. */
+  nanoUsd: z.int().min(0).nullable(),
+  wallClockMs: milliseconds,
+  approvalMs: milliseconds,
+});
+/** Limits of a run with everything below it. */
+export type RunLimits = z.infer<typeof limitsSchema>;
 
 /**
  * The configuration that one run keeps from its first Conductor call to its end, whatever changes on disk meanwhile.
- * Keys are never in it, only the names of environment variables.
+ * Keys are never in it, only the names of environment variables. The sandbox imports the type alone.
  */
-export interface ResolvedRun {
-  readonly conductor: ConductorCard;
+export const runSchema = z.object({
+  conductor: conductorSchema,
   /** The workers this run may use, in the order of the configuration: the index is the plan's ordinal. */
-  readonly workers: readonly RunWorker[];
-  readonly limits: RunLimits;
+  workers: z.array(workerSchema).min(1).readonly(),
+  limits: limitsSchema,
   /** How the Conductor may call itself while depth remains: to review an answer, as a worker of its plan, or both. */
-  readonly recursion: 'review' | 'worker' | 'both' | 'never';
+  recursion: z.enum(['review', 'worker', 'both', 'never']),
   /** How soon a lost worker process is noticed, and a cancellation heard. */
-  readonly heartbeatMs: number;
+  heartbeatMs: milliseconds,
   /** Calls of a model go to `<task queue>-<provider>` instead of the run's own queue. */
-  readonly queuePerProvider: boolean;
-  /** Version of the estimators in `budget/worst-case.ts` that the run is reckoned by. @default 1 */
-  readonly estimator?: number;
-}
+  queuePerProvider: z.boolean(),
+});
+export type ResolvedRun = z.infer<typeof runSchema>;
 
-type RecursionRules = Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<RunLimits, 'depth'> };
-
-/** Whether the Conductor may be given steps of its own plan, in a solve at this depth. */
-export function mayCallItself({ recursion, limits }: RecursionRules, depth: number): boolean {
-  return (recursion === 'worker' || recursion === 'both') && isDepthLeft(limits.depth, depth);
-}
-
-/** Whether the Conductor may review the answer of its own plan, in a solve at this depth. */
-export function mayReview({ recursion, limits }: RecursionRules, depth: number): boolean {
-  return (recursion === 'review' || recursion === 'both') && isDepthLeft(limits.depth, depth);
-}
-
-function isDepthLeft(most: number | null, depth: number): boolean {
-  return most === null || depth < most;
-}
-
-/** The part of a run that the Conductor's prompt and the reading of its reply depend on. */
-export interface PlanningRun {
-  readonly conductor: ConductorCard;
-  readonly workers: readonly Pick<RunWorker, 'id' | 'notes'>[];
-  readonly limits: Pick<RunLimits, 'steps'>;
-}
-
-/** Context that judges a plan of a run; the Conductor, if it may be given steps, is the last ordinal. */
-export function planContextOf(
-  { workers, limits }: Pick<PlanningRun, 'workers' | 'limits'>,
-  round: number,
-  mayCallItself: boolean,
-): PlanContext {
-  const ids = workers.map(({ id }) => id);
-  return { workers: mayCallItself ? [...ids, CONDUCTOR_ID] : ids, maxSteps: limits.steps, round };
-}
-
-/** The plan that runs when the Conductor wrote none: the first worker answers alone. */
-export function standInPlan({ workers: [best] }: Pick<ResolvedRun, 'workers'>): Plan {
-  return { steps: best ? [{ worker: best.id, subtask: 'Answer the question completely.', sees: [] }] : [] };
-}
+/** The run of one solve: a result that lists more calls would not fit a payload. */
+export const solveRunSchema = runSchema.extend({
+  limits: limitsSchema.extend({ calls: z.int().min(1).max(MAX_CALLS) }),
+});

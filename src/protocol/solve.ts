@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { findInputProblem, type SolveInput } from './input';
+import { planSchema } from '../plan/schema';
+import { callSchema, problemSchema } from './call';
 import type { Text } from './text';
-import { stepSchema } from '../plan/schema';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
 export const MAX_QUESTION_BYTES = 1024 * 1024;
@@ -10,33 +10,6 @@ export const textSchema: z.ZodType<Text> = z.union([
   z.string(),
   z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
 ]);
-
-const problemSchema = z.object({ type: z.string(), message: z.string() });
-
-const usageSchema = z.object({
-  inputTokens: z.int(),
-  outputTokens: z.int(),
-  cachedInputTokens: z.int(),
-  reasoningTokens: z.int(),
-  cacheWriteTokens: z.int().exactOptional(),
-  hourCacheWriteTokens: z.int().exactOptional(),
-  serviceTier: z.string().exactOptional(),
-});
-
-const callSchema = z.object({
-  callId: z.string(),
-  purpose: z.enum(['plan', 'repair', 'step', 'review']),
-  round: z.int(),
-  step: z.int().nullable(),
-  attempt: z.int(),
-  worker: z.string(),
-  model: z.string(),
-  childId: z.string().exactOptional(),
-  error: problemSchema.nullable(),
-  usage: usageSchema.nullable(),
-  nanoUsd: z.int().nullable(),
-  reportedNanoUsd: z.int().exactOptional(),
-});
 
 const amountSchema = z.object({ calls: z.int(), tokens: z.int(), nanoUsd: z.int() });
 
@@ -53,7 +26,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
     childId: z.string().nullable(),
     /** The planned worker's id where a fallback answered. */
     fallbackFor: z.string().nullable(),
-    dropped: z.array(z.string()),
+    dropped: z.array(z.string()).readonly(),
     /** Workers that came before this one, in order, and why each gave no answer; absent where none did. */
     skipped: z.array(z.object({ worker: z.string(), error: problemSchema })).exactOptional(),
     startedAt: z.string().nullable(),
@@ -65,7 +38,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
     childId: z.string().nullable(),
     /** The configuration or the input gave the plan, and nobody was asked for it. */
     isGiven: z.literal(true).exactOptional(),
-    plan: z.object({ steps: z.array(stepSchema) }).nullable(),
+    plan: planSchema.nullable(),
     /** Why the Conductor wrote no plan, so that a worker stands in for it, or why a review came to nothing; else absent. */
     error: problemSchema.exactOptional(),
     steps: z.array(step),
@@ -109,8 +82,3 @@ export const solveTraceSchema = traceSchema(textSchema);
 export type SolveTrace = z.infer<typeof solveTraceSchema>;
 export type RoundTrace = SolveTrace['rounds'][number];
 export type StepTrace = RoundTrace['steps'][number];
-
-/** The one argument of workflow `conductorSolve`, for those who check it with zod. */
-export const solveInputSchema = z.custom<SolveInput>((input) => findInputProblem(input) === null, {
-  error: ({ input }) => findInputProblem(input) ?? 'not an input of conductorSolve',
-});

@@ -4,6 +4,9 @@ import { isRecord } from '../plan/validate';
 /** The largest text, in bytes as JSON, that travels inline through Temporal; a longer one goes to the store. */
 export const INLINE_BYTES = 4096;
 
+/** A longer question lies in the store: with the answer it must fit a result. */
+export const MAX_INLINE_QUESTION_BYTES = 128 * 1024;
+
 /** The longest text that the store keeps: far beyond any model's output. */
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 

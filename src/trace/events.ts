@@ -6,16 +6,16 @@ import {
   TimeoutFailure,
 } from '@temporalio/common';
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
-import {
-  purposeOf,
-  type WorkerRequest,
-  type WorkerResult,
-  type WritePlanRequest,
-  type WritePlanResult,
+import type {
+  WorkerRequest,
+  WorkerResult,
+  WritePlanRequest,
+  WritePlanResult,
 } from '../protocol/activity-contract';
 import type { Call, Problem, Usage } from '../protocol/call';
 import { nanoUsdOfCall } from '../protocol/external-worker';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
+import { purposeOf } from '../protocol/planning';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { reasonOf } from '../reason-of';
@@ -27,9 +27,8 @@ export interface StepAddress {
 }
 
 /**
- * What can happen to a run, as far as its trace is concerned, by kind. The workflow records these as it goes, and the
- * same ones are read back from a history, so that a run looks the same live, finished, and from a machine without a
- * worker.
+ * What can happen to a run, by kind. The workflow records these as it goes, and the same ones are read back from a
+ * history, so that a run looks the same live and from a machine without a worker.
  */
 interface EventFields {
   /** `isGiven` where the configuration or the input has the plan, so that nobody writes it. */
@@ -64,15 +63,10 @@ interface EventFields {
 export type EventOf<Kind extends keyof EventFields> = Readonly<{ kind: Kind } & EventFields[Kind]>;
 export type RunEvent = { [Kind in keyof EventFields]: EventOf<Kind> }[keyof EventFields];
 
-/**
- * A call that a workflow knows only from outside: made by the user's own activity or workflow, or by a worker process
- * that vanished. It counts, with an unknown cost, so that no sum claims more than is known.
- */
+/** A call that a workflow knows only from outside counts, with an unknown cost: no sum claims more than is known. */
 const UNACCOUNTED = { attempt: 1, usage: null, nanoUsd: null };
 
-/**
- * A call to a model that failed without a word about what was sent. The ledger knows: a row comes before its request.
- */
+/** Begins the id of a call to a model that failed without a word about what was sent: the ledger knows. */
 const PRESUMED = 'presumed/';
 
 export function isPresumed({ callId }: Call): boolean {

@@ -5,10 +5,8 @@ import { oneLine } from './lines';
 import { roundsOf } from './run-tree';
 
 /**
- * The run as a Mermaid flowchart: steps, and an arrow for each output that a step may see.
- *
- * Every step is given the question, and in a review the answer of the round before; their arrows are drawn only to
- * steps that see nothing else. A step that the Conductor gave to itself is a box around the rounds of that child.
+ * The run as a Mermaid flowchart: steps, and an arrow for each output that a step may see. The question, or the answer
+ * that a review reads, has arrows only to steps that see nothing else.
  */
 export function renderMermaid(trace: SolveTrace): string {
   const { lines, last } = drawRounds(trace, trace.id, 'question');

@@ -45,8 +45,7 @@ const CHANGES: {
     };
   },
   planned: (trace, { round, plan, degraded }) => {
-    const steps = plan.steps.map((step) => ({ ...step, sees: [...step.sees] }));
-    const planned = changeRound(trace, round, () => ({ plan: { steps }, steps: stepsOf(plan) }));
+    const planned = changeRound(trace, round, () => ({ plan, steps: stepsOf(plan) }));
     return { ...endWait(planned), degraded: trace.degraded || degraded };
   },
   estimated: (trace, { estimate }) => ({ ...trace, estimate }),
@@ -64,12 +63,14 @@ const CHANGES: {
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
   'step-answered': (trace, { output, startedAt, endedAt, dropped, calls, ...at }) => {
-    const done = { output, startedAt, endedAt, dropped: [...dropped], error: null };
-    const answered = changeStep(trace, at, () => done);
-    return withCalls(answered, calls);
+    const done = { output, startedAt, endedAt, dropped, error: null };
+    return withCalls(
+      changeStep(trace, at, () => done),
+      calls,
+    );
   },
   'step-failed': (trace, { output, problem: error, endedAt, dropped, calls, ...at }) => {
-    const done = { output, endedAt, dropped: [...dropped], error };
+    const done = { output, endedAt, dropped, error };
     return withCalls(
       changeStep(trace, at, () => done),
       calls,
@@ -186,12 +187,10 @@ function isOwn({ childId }: RoundTrace): boolean {
 }
 
 /**
- * The trace of a run with what is now known of one of its children in place of what was known before. The workflow does
- * it when a child has ended, a client at every look.
+ * The trace of a run with what is now known of one of its children in place of what was known before.
  *
- * Rounds and calls of the child's own get its id, which the ids of its descendants begin with. The run's own rounds come
- * first, then its children in the order of their steps, and the review last. What a child lost, what stopped it and
- * whether it waits for a person is true of the whole run.
+ * Rounds and calls of the child's own get its id. The run's own rounds come first, then its children in the order of
+ * their steps, and the review last.
  */
 export function withChild(trace: SolveTrace, childId: string, child: SolveTrace): SolveTrace {
   const order = trace.rounds

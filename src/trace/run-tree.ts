@@ -2,7 +2,7 @@ import type { Call } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 
 /**
- * Which round of a trace's flat list belongs to which run. Workflow ids say it: `<parent>-r0s2` was started for the
+ * Tells which round of a trace's flat list belongs to which run, by workflow ids: `<parent>-r0s2` was started for the
  * second step of its parent's first round, `<parent>-review` for a look at its parent's answer.
  */
 export type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;

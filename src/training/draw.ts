@@ -1,5 +1,5 @@
 import { randomFrom, seedOf, shuffled } from '../evaluation/chance';
-import type { RunWorker } from '../protocol/run';
+import type { RunWorker } from '../protocol/cards';
 import type { QuestionRef } from '../evaluation/contract';
 import { groupBy } from '../evaluation/statistics';
 import type { GroupInput } from './inputs';

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { readQuestionSetKey } from '../evaluation/store-keys';
-import { GROUP_RUN, MODEL, WORKER } from '../protocol/given-run';
-import type { ModelCard } from '../protocol/cards';
+import { modelSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
-import { findFault } from '../protocol/rules';
-import type { ResolvedRun, RunWorker } from '../protocol/run';
+import { runSchema } from '../protocol/run';
 import { trainRunSchema } from './config/schema';
 import type { CarriedNight } from './contract';
 import { isNightDate, isTimeZone, readCheckpointId } from './ids';
@@ -77,10 +75,6 @@ const rewardSettingsSchema = z.object({
 });
 export type RewardSettings = Readonly<z.infer<typeof rewardSettingsSchema>>;
 
-function given<Given>(rules: Parameters<typeof findFault>[2]): z.ZodType<Given> {
-  return z.custom<Given>((value) => findFault('', value, rules) === null);
-}
-
 /** Input of `conductorTrainGroup`. */
 export const groupInputSchema = groupIdSchema.omit({ question: true }).extend({
   trainRun: trainRunSchema,
@@ -101,11 +95,11 @@ export const groupInputSchema = groupIdSchema.omit({ question: true }).extend({
   reward: rewardSettingsSchema,
   recursion: z.object({ rounds: z.literal([1, 2]), rootDiscount: z.number().min(0).max(1) }),
   /** In the order of the prompt. */
-  workers: z.array(given<RunWorker>(WORKER)).min(1).max(MAX_WORKERS).readonly(),
+  workers: z.array(workerSchema).min(1).max(MAX_WORKERS).readonly(),
   /** Judges answers that rules do not take for right; absent where none is configured. */
-  verifier: given<ModelCard>(MODEL).optional(),
+  verifier: modelSchema.optional(),
   /** Its limits are those of the whole group; `steps` is of one plan. */
-  run: given<ResolvedRun>(GROUP_RUN),
+  run: runSchema,
 });
 export type GroupInput = Readonly<z.infer<typeof groupInputSchema>>;
 

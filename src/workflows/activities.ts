@@ -7,8 +7,9 @@ import {
 } from '@temporalio/workflow';
 import type { ConductorActivities } from '../protocol/activity-contract';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
-import { type CHECK_RUN, providerQueue, type RESOLVE_RUN } from '../protocol/names';
+import { type CHECK_RUN, providerQueue, READ_TEXT, type RESOLVE_RUN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
+import type { Text } from '../protocol/text';
 
 /** How long and how patiently a model call is waited for. */
 export interface CallOptions {
@@ -32,11 +33,8 @@ export function queueFor(
 /**
  * The activities that call models.
  *
- * - `scheduleToCloseTimeout` is the run's remaining time: the wall-clock limit needs no timer. A single request is
- *   bounded by its card's `timeout`, inside the activity, where the HTTP call can be closed.
- * - `heartbeatTimeout` tells a lost worker from a slow model.
- * - Retries are unlimited here, since waiting as a provider asks would use up attempts; what is capped is requests,
- *   counted in the ledger by the activity itself.
+ * - `scheduleToCloseTimeout` is the run's remaining time, so that the wall-clock limit needs no timer.
+ * - Retries are unlimited, since waiting as a provider asks would use up attempts: the activity caps its requests.
  * - A cancellation is waited for, so that a run ends as cancelled only after its HTTP calls are closed.
  */
 export function modelActivities(options: CallOptions): ActivityInterfaceFor<ConductorActivities> {
@@ -50,14 +48,11 @@ export function modelActivities(options: CallOptions): ActivityInterfaceFor<Cond
   });
 }
 
-/**
- * The local activities that read the configuration: no round trip, and one marker in the history. A store that is away
- * for a while does not end the run.
- */
-export function configurationActivities(
-  summary = 'resolve the configuration',
-): Pick<ConductorActivities, typeof RESOLVE_RUN | typeof CHECK_RUN> {
-  return proxyLocalActivities<Pick<ConductorActivities, typeof RESOLVE_RUN | typeof CHECK_RUN>>({
+type ConfigurationActivities = Pick<ConductorActivities, typeof RESOLVE_RUN | typeof CHECK_RUN>;
+
+/** The local activities that read the configuration. A store that is away for a while does not end the run. */
+export function configurationActivities(summary = 'resolve the configuration'): ConfigurationActivities {
+  return proxyLocalActivities<ConfigurationActivities>({
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: '10m',
     summary,
@@ -76,4 +71,16 @@ export function storeActivities<Activities = ConductorActivities>(
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     summary,
   });
+}
+
+/**
+ * Reads a text of a solve's trace whole, in a workflow of your own: long ones are references into the store. Empty for
+ * null, which a failed step leaves.
+ *
+ * @param taskQueue where workers with the plugin poll. @default the workflow's own
+ * @throws ActivityFailure for a text over 1 MB, which no workflow should carry: read it in an activity, by `readText`
+ */
+export async function textOf(text: Text | null, taskQueue?: string): Promise<string> {
+  if (text === null) return '';
+  return typeof text === 'string' ? text : storeActivities('read a text', taskQueue)[READ_TEXT](text);
 }

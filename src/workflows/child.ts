@@ -7,10 +7,10 @@ import {
 } from '@temporalio/workflow';
 import type { SpendingLimits } from '../protocol/messages';
 import { jsonBytes, type Plan, utf8Bytes } from '../plan/plan';
-import type { Parent, VisibleStep } from '../protocol/activity-contract';
+import type { VisibleStep } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, SOLVE_PART_WORKFLOW } from '../protocol/names';
-import type { SolveInput } from '../protocol/input';
+import type { Parent, SolveInput } from '../protocol/input';
 import type { SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import {
@@ -25,14 +25,13 @@ import { ownRound } from '../trace/run-tree';
 import { isOwnCancellation, now, readCallFailure } from './failures';
 import type { Share } from './limits';
 import { mayReview, type RunContext } from './run-context';
-import type { ChildSolve, Snapshot } from './steering';
+import type { ChildSolve, Told } from './steering';
 
 const SUMMARY_CHARACTERS = 80;
 
 /**
  * Runs a step that the Conductor gave to itself as a solve of its own, one level deeper: the subtask is the question, and
- * what the step may see is known to every call there. (The paper has the Conductor review answers only; this is the same
- * call, made by a plan.)
+ * what the step may see is known to every call there.
  */
 export async function callItself(
   context: RunContext,
@@ -46,8 +45,7 @@ export async function callItself(
   recorder.record(ownStepStarted({ round, step, childId, model: run.conductor.model, at: startedAt }));
   let outcome: ChildOutcome;
   try {
-    const parts = unfinishedParts(context);
-    const share = limits.share(parts) ?? (await limits.waitFor(() => limits.share(parts)));
+    const share = await limits.share(unfinishedParts(context));
     outcome = await runChild(context, share, {
       childId,
       question: subtask,
@@ -73,9 +71,8 @@ function unfinishedParts(context: RunContext): number {
 /**
  * Has the Conductor read the plan and its answer once more, one level deeper, and returns the answer that stands.
  *
- * The child accepts it by an empty plan, or runs a plan that corrects it and reviews that answer in turn: reviews chain
- * as far as the depth allows, and no answer is reviewed twice. A review that fails, for whatever reason, keeps the
- * earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
+ * The child accepts it by an empty plan, or runs a plan that corrects it and reviews that answer in turn. A review that
+ * fails keeps the earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
  */
 export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text): Promise<Text> {
   const share = await shareUnlessSpent(context);
@@ -99,7 +96,7 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
 /** Null if nothing is left for a review: the run reports which limit it was, and has its answer. */
 async function shareUnlessSpent({ limits }: RunContext): Promise<Share | null> {
   try {
-    return limits.share(1) ?? (await limits.waitFor(() => limits.share(1)));
+    return await limits.share(1);
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
     return null;
@@ -114,18 +111,16 @@ interface ChildOptions extends Pick<Parent, 'round' | 'step' | 'background' | 'r
 }
 
 /**
- * Starts a child solve, passes on what the run receives meanwhile, and waits for its end. The child is asked to stop
- * when its parent ends, however that ends, and a cancelled run waits for it: no part of a tree spends after its root.
+ * Starts a child solve, passes on what the run receives meanwhile, waits for its end, and gives back what it left of its
+ * share. It is asked to stop when its parent ends: no part of a tree spends after its root.
  *
- * @param share what was set aside for it; the rest is given back when it has ended
  * @throws this run's own cancellation
  */
 async function runChild(context: RunContext, share: Share, options: ChildOptions): Promise<ChildOutcome> {
   const { limits, steering, recorder } = context;
   const { childId } = options;
   const outcome = await readOutcome(
-    () =>
-      steering.runChild(limits, share.limits, (known) => startSolve(context, options, share.limits, known)),
+    () => steering.runChild(limits, (known) => startSolve(context, options, share.limits, known)),
     childId,
   );
   share.settle(outcome.trace?.spentAtMost ?? null);
@@ -149,7 +144,7 @@ async function startSolve(
   { input: { approval, seed }, run, limits, payloads, depth, rootId }: RunContext,
   { childId, summary, question, background, ...options }: ChildOptions,
   share: SpendingLimits,
-  { depth: maxDepth, hints }: Snapshot,
+  { depth: maxDepth, hints }: Told,
 ): Promise<ChildSolve> {
   if (utf8Bytes(childId) > MAX_ID_BYTES) {
     const reason = `its id would be longer than the ${MAX_ID_BYTES} bytes that Temporal takes`;

@@ -5,7 +5,7 @@
  * export * from 'temporal-conductor/workflows';
  */
 export { conductorSolve, conductorSolve as conductorSolvePart } from './solve';
-export { textOf } from './text-of';
+export { textOf } from './activities';
 export {
   addHintSignal,
   approvePlanUpdate,

@@ -1,6 +1,6 @@
 import { type ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
 import { Account } from '../budget/account';
-import { type Amount, describeLimit, type LimitRefusal, scaleShare } from '../budget/amount';
+import { type Amount, describeLimit, type LimitRefusal } from '../budget/amount';
 import type { SpendingLimits } from '../protocol/messages';
 import type { WorstCase } from '../budget/worst-case';
 import type { Allowance } from '../protocol/activity-contract';
@@ -26,9 +26,8 @@ export interface Share {
 /**
  * The limits of one solve as they hold now, and whether one of them has ended it.
  *
- * Every call and every child is checked before it begins. What does not fit yet, but may once others have given back
- * what they did not use, waits for them; what cannot fit any more stops the run: nothing more starts, and the best
- * answer so far is the answer.
+ * Every call and every child is checked before it begins. What may fit once others give back what they did not use waits
+ * for them; what cannot fit any more stops the run, and the best answer so far is the answer.
  */
 export class Limits {
   private readonly account: Account;
@@ -51,7 +50,7 @@ export class Limits {
     return this.account.spentAtMost;
   }
 
-  /** Limits as they hold now. None is ever below what is spent or set aside: see `Account`. */
+  /** None is ever below what is spent or set aside: see `Account`. */
   get current(): RunLimits {
     return { ...this.asked, ...this.account.limits };
   }
@@ -71,42 +70,29 @@ export class Limits {
   }
 
   /**
-   * Sets aside what a call may come to; null where it does not fit yet, but may once others have ended.
+   * Sets aside what a call may come to, once it fits.
    *
    * @throws ApplicationFailure of a `Limit.*` type when it cannot fit any more, or the run was stopped already
    */
-  reserve(worst: WorstCase): Reservation | null {
+  async reserve(worst: WorstCase): Promise<Reservation> {
     const key = this.nextKey();
-    const allowance = this.grant(() => this.account.reserve(key, worst));
+    const allowance = await this.granted(() => this.account.reserve(key, worst));
     const settle = (calls: readonly Call[]): void => {
       this.account.settle(key, calls);
       this.changes += 1;
     };
-    return allowance && { allowance, settle };
+    return { allowance, settle };
   }
 
-  /** Sets aside a part of what is left for a child; null and errors are those of `reserve`. */
-  share(parts: number): Share | null {
+  /** Sets aside a part of what is left for a child; errors are those of `reserve`. */
+  async share(parts: number): Promise<Share> {
     const key = this.nextKey();
-    const limits = this.grant(() => this.account.share(key, parts));
+    const limits = await this.granted(() => this.account.share(key, parts));
     const settle = (spentAtMost: Amount | null): void => {
       this.account.settleChild(key, spentAtMost);
       this.changes += 1;
     };
-    return limits && { limits, settle };
-  }
-
-  /**
-   * Asks again, each time that something may have come to fit, until it is granted. It is apart from the asking because
-   * most of what is asked for fits at once, and the SDK takes a stack trace of each promise that a workflow makes.
-   */
-  async waitFor<Granted>(ask: () => Granted | null): Promise<Granted> {
-    for (;;) {
-      const before = this.changes;
-      await condition(() => this.changes !== before || this.stop !== null);
-      const granted = ask();
-      if (granted !== null) return granted;
-    }
+    return { limits, settle };
   }
 
   /** Whether something of this size would exceed the cost limit; false where there is none, or no price. */
@@ -141,26 +127,21 @@ export class Limits {
     this.changes += 1;
   }
 
-  /** Scales a child's share down if the limits were lowered below what was promised. */
-  scaleShare(share: SpendingLimits): SpendingLimits {
-    return scaleShare(share, this.asked, this.account);
-  }
-
   private nextKey(): string {
     this.taken += 1;
     return String(this.taken);
   }
 
-  private grant<Granted extends object>(ask: () => Granted | LimitRefusal): Granted | null {
-    const stop = this.reasonToStop();
-    if (stop !== null) throw stop;
-    const answer = ask();
-    if (!isRefusal(answer)) return answer;
-    if (answer.mayFitLater) return null;
-    throw this.stopBy(answer.limit, describeLimit(answer));
+  /** Asks again each time that something may have come to fit. */
+  private async granted<Granted extends object>(ask: () => Granted | LimitRefusal): Promise<Granted> {
+    for (;;) {
+      const stop = this.reasonToStop();
+      if (stop !== null) throw stop;
+      const answer = ask();
+      if (!('mayFitLater' in answer)) return answer;
+      if (!answer.mayFitLater) throw this.stopBy(answer.limit, describeLimit(answer));
+      const before = this.changes;
+      await condition(() => this.changes !== before || this.stop !== null);
+    }
   }
-}
-
-function isRefusal(answer: object): answer is LimitRefusal {
-  return 'mayFitLater' in answer;
 }

@@ -14,11 +14,9 @@ import {
   type HeldLimits,
   isDepth,
   HINT,
-  isSpending,
   type LimitsChange,
   MAX_HINTS,
   type PlanRejection,
-  type SpendingLimits,
 } from '../protocol/messages';
 import type { Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
@@ -28,7 +26,6 @@ import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
   EDIT_PLAN_UPDATE,
-  LIMIT_SPENDING_SIGNAL,
   REJECT_PLAN_UPDATE,
   SET_LIMITS_UPDATE,
   SET_MAX_DEPTH_SIGNAL,
@@ -47,8 +44,6 @@ export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
 export const setMaxDepthSignal = defineSignal<[number | null]>(SET_MAX_DEPTH_SIGNAL);
 /** Something for the Conductor to consider, shown to it from its next call on. */
 export const addHintSignal = defineSignal<[string]>(ADD_HINT_SIGNAL);
-/** From a parent to its children: spend no more than this. */
-const limitSpendingSignal = defineSignal<[SpendingLimits]>(LIMIT_SPENDING_SIGNAL);
 
 /** Changes limits and returns what now holds. */
 export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE);
@@ -74,7 +69,7 @@ export function listen(targets: MessageTargets): void {
   listenForVerdicts(targets);
 }
 
-/** A signal cannot be refused: one that makes no sense is left alone, and the log says so. */
+/** Signals cannot be refused: one that makes no sense is left alone, and the log says so. */
 function listenForSignals({ steering }: MessageTargets): void {
   setHandler(setMaxDepthSignal, async (depth) => {
     if (isDepth(depth)) await steering.changeLimits({ depth });
@@ -84,10 +79,6 @@ function listenForSignals({ steering }: MessageTargets): void {
     if (!HINT.isMet(hint)) ignore(ADD_HINT_SIGNAL, HINT.expected);
     else if (steering.hints.length < MAX_HINTS) await steering.addHint(hint);
     else ignore(ADD_HINT_SIGNAL, `at most ${MAX_HINTS} hints a run`);
-  });
-  setHandler(limitSpendingSignal, async (limits) => {
-    if (isSpending(limits)) await steering.changeLimits(limits);
-    else ignore(LIMIT_SPENDING_SIGNAL, '{ calls, tokens, nanoUsd }, from a parent');
   });
 }
 

@@ -3,16 +3,11 @@ import { conductorPromptBytes, worstCaseOf, estimatePlan } from '../budget/worst
 import type { Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
-import {
-  type FailedReply,
-  type ReviewedRound,
-  takesConfigured,
-  type WritePlanRequest,
-  type WritePlanResult,
-} from '../protocol/activity-contract';
+import type { FailedReply, WritePlanRequest, WritePlanResult } from '../protocol/activity-contract';
 import { FAILURES, isMisconfigured } from '../protocol/failures';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
-import { planContextOf, standInPlan } from '../protocol/run';
+import type { ReviewedRound } from '../protocol/input';
+import { asksApproval, keptOutputs, planContextOf, standInPlan, takesConfigured } from '../protocol/planning';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { modelActivities, queueFor } from './activities';
@@ -20,7 +15,6 @@ import { isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
-import { asksApproval, keptOutputs } from '../protocol/input';
 
 /** How often the Conductor is shown what was wrong with its plan before the run goes on without it. */
 const MAX_REPAIRS = 2;
@@ -29,7 +23,7 @@ const MAX_PAID_RETRIES = 1;
 
 /**
  * The plan that the run carries out: given with its input or written by the Conductor, and then approved, edited or
- * rejected by a person where the run asks for that. What it may cost at most is recorded before anyone is asked.
+ * rejected by a person where the run asks for that.
  *
  * @throws ApplicationFailure of type `Limit.Approval` when no one decided in time, `Limit.Cost` when the plan may cost
  *   more than the run was given, `Plan.Invalid` for a given plan that breaks a rule; others as `obtainPlan`
@@ -117,14 +111,12 @@ function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
 
 /**
  * Asks the Conductor for a plan, shows it its mistakes, and in the end does without it: one step for the first worker
- * of the pool, marked as degraded. A provider's failure is never counted as a bad plan. A child goes on without a
- * Conductor that is misconfigured, too: what its parent paid for is not given up.
+ * of the pool, marked as degraded. A provider's failure is never counted as a bad plan.
  *
  * @param review the answer that the plan must improve, if there is one
  * @param rejected plans that a person rejected, oldest first
- * @throws ApplicationFailure of a `Limit.*` type when the limits allow no call of the Conductor any more,
- *   `Configuration.Invalid` when it cannot be asked as it is configured; in a review, where there is an answer already,
- *   of the type that the last try failed with
+ * @throws ApplicationFailure of a `Limit.*` type, or `Configuration.Invalid` when the Conductor cannot be asked as it is
+ *   configured; in a review, where there is an answer already, of the type that the last try failed with
  */
 export async function obtainPlan(
   context: RunContext,
@@ -158,7 +150,7 @@ function planIn(outcome: ConductorOutcome): ObtainedPlan | null {
   return { plan: outcome.plan, reply: outcome.reply };
 }
 
-/** @throws ApplicationFailure where there is an answer already, or a person has to change something first */
+/** A child goes on without a Conductor that is misconfigured, too: what its parent paid for is not given up. */
 function goWithout(
   { recorder, round, run, depth }: RunContext,
   review: ReviewedRound | undefined,
@@ -209,7 +201,7 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
   const worst = worstCaseOf(conductor, conductorPromptBytes(request, run), conductor.maxOutputTokens);
   let reservation: Reservation;
   try {
-    reservation = limits.reserve(worst) ?? (await limits.waitFor(() => limits.reserve(worst)));
+    reservation = await limits.reserve(worst);
   } catch (error) {
     return readCallFailure(error, CONDUCTOR_ID);
   }

@@ -1,11 +1,7 @@
 import { setCurrentDetails } from '@temporalio/workflow';
-import type { Background } from '../protocol/activity-contract';
-import {
-  mayCallItself as mayCallItselfWith,
-  mayReview as mayReviewWith,
-  type ResolvedRun,
-} from '../protocol/run';
-import type { SolveInput } from '../protocol/input';
+import { mayCallItself as mayCallItselfWith, mayReview as mayReviewWith } from '../protocol/planning';
+import type { ResolvedRun } from '../protocol/run';
+import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { renderMarkdown } from '../trace/markdown';

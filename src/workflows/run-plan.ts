@@ -1,5 +1,4 @@
-import type { Plan } from '../plan/plan';
-import { stepsSharingPrompts } from '../plan/shared-prompts';
+import { type Plan, stepsSharingPrompts } from '../plan/plan';
 import type { VisibleStep } from '../protocol/activity-contract';
 import type { StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';

@@ -10,11 +10,10 @@ import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-
 import type { Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { Call, Usage } from '../protocol/call';
-import type { ExternalCard } from '../protocol/cards';
+import type { ExternalCard, RunWorker } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';
 import { BOOK_CALL, CALL_WORKER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
-import type { ResolvedRun, RunWorker } from '../protocol/run';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import {
   type CallFailure,
@@ -55,42 +54,38 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
   if (planned.worker === CONDUCTOR_ID && mayCallItself(whole)) {
     return callItself(whole, step.step, { subtask: planned.subtask, sees: step.sees });
   }
-  // No promise where all of it travels inline: it would change the order in which steps begin.
   const isInline = payloads.takesInline([...whole.background, ...step.sees]);
   const context = isInline ? whole : { ...whole, background: await payloads.byReference(whole.background) };
   const ready = isInline ? step : { ...step, sees: await payloads.byReference(step.sees) };
   const workers = candidates(context, planned.worker);
   for (const [index, worker] of workers.entries()) {
-    // Other steps' paid retries are scheduled before a fallback: the histories of runs under way hold that order.
-    if (index > 0) await Promise.resolve();
     const hasFallback = index < workers.length - 1;
-    const calls = callsTo(context, requestFor(context, ready, worker, hasFallback));
-    // In this function, and not in one of its own: the SDK takes a stack trace of each promise that a workflow makes.
-    for (let call = calls.next(); call.done !== true;) {
-      const failure = await makeCall(context, call.value);
-      if (failure === null) return;
-      call = calls.next(failure);
-    }
+    if (await askWorker(context, requestFor(context, ready, worker, hasFallback))) return;
   }
 }
 
-/** The calls to make of one worker, until one is answered: each after the first is asked for with what became of the last. */
-function* callsTo(context: RunContext, first: WorkerRequest): Generator<WorkerRequest, void, CallFailure> {
+/** Asks one worker, and once more where that may help; whether it answered. */
+async function askWorker(context: RunContext, first: WorkerRequest): Promise<boolean> {
   let request = first;
   for (let paidRetries = 0; ; paidRetries += 1) {
     const isRepeated = paidRetries > 0 && request.worker.kind !== 'model';
-    const { problem } = yield {
+    const failure = await makeCall(context, {
       ...request,
       identity: identityOf(context, paidRetries),
       ...(isRepeated && { attempt: paidRetries + 1 }),
-    };
-    if (paidRetries >= MAX_PAID_RETRIES) return;
-    if (problem.type === FAILURES.truncated) {
-      const room = moreRoom(request);
-      if (room === null) return;
-      request = { ...request, maxOutputTokens: room };
-    } else if (!mayRetryBilled(problem)) return;
+    });
+    if (failure === null) return true;
+    const next = paidRetries < MAX_PAID_RETRIES ? retryOf(request, failure) : null;
+    if (next === null) return false;
+    request = next;
   }
+}
+
+/** The request to make after one that may have been billed; null where it would only fail again. */
+function retryOf(request: WorkerRequest, { problem }: CallFailure): WorkerRequest | null {
+  if (problem.type !== FAILURES.truncated) return mayRetryBilled(problem) ? request : null;
+  const room = moreRoom(request);
+  return room === null ? null : { ...request, maxOutputTokens: room };
 }
 
 /**
@@ -129,12 +124,12 @@ function identityOf({ identity }: RunContext, paidRetries: number): string | und
 
 /** Makes one call, and records what came of it: null where it was answered. */
 async function makeCall(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
-  const { recorder, limits, run } = context;
-  const worst = worstCaseOfCall(request, run);
+  const { recorder, limits } = context;
+  const worst = worstCaseOfCall(request);
   recorder.record(stepStarted(request, now()));
   let reservation: Reservation | null = null;
   try {
-    reservation = limits.reserve(worst) ?? (await limits.waitFor(() => limits.reserve(worst)));
+    reservation = await limits.reserve(worst);
     const result = await callWorker(context, { ...request, allowance: reservation.allowance });
     reservation.settle(result.calls);
     recorder.record(stepAnswered(request, result));
@@ -153,10 +148,10 @@ async function makeCall(context: RunContext, request: WorkerRequest): Promise<Ca
   }
 }
 
-function worstCaseOfCall(request: WorkerRequest, run: ResolvedRun): WorstCase {
+function worstCaseOfCall(request: WorkerRequest): WorstCase {
   const { worker, maxOutputTokens } = request;
   const most = maxOutputTokens ?? (worker.kind === 'model' ? worker.maxOutputTokens : 0);
-  return worstCaseOf(worker, workerPromptBytes(request, run), most);
+  return worstCaseOf(worker, workerPromptBytes(request), most);
 }
 
 /** A higher output limit for a model that was cut, or null where it has none. */

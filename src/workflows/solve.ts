@@ -7,10 +7,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
-import type { ResolveRunResult } from '../protocol/activity-contract';
+import { isRecord } from '../plan/validate';
 import { FAILURES } from '../protocol/failures';
-import { findInputProblem, keptOutputs, questionOf, type SolveInput } from '../protocol/input';
+import type { RunWorker } from '../protocol/cards';
+import type { SolveInput } from '../protocol/input';
 import { CHECK_RUN, READ_TEXT, RESOLVE_RUN, SOLVE_WORKFLOW } from '../protocol/names';
+import { keptOutputs, questionOf } from '../protocol/planning';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text, TextRef } from '../protocol/text';
@@ -20,12 +22,11 @@ import { emptyTrace } from '../trace/reduce';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
 import { isOwnCancellation, orFail } from './failures';
-import { fitResult } from './fit-result';
 import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
 import { mayReview, Recorder, type RunContext } from './run-context';
-import { PayloadBudget } from './payload-budget';
+import { fitResult, PayloadBudget } from './payload-budget';
 import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
@@ -37,9 +38,8 @@ const WHOLE_ANSWER_BYTES = 900_000;
  * Workflow `conductorSolve`: question → plan → steps → answer → review.
  *
  * @returns the trace of the run, its `answer` whole wherever it fits a payload
- * @throws ApplicationFailure of type `Solve.NoAnswer` when every step failed, `Solve.BadInput` for an input no run
- *   can be made of, `Configuration.Invalid` when the worker cannot serve it, `Limit.*` when a limit ended it before
- *   there was an answer; the trace is in its details
+ * @throws ApplicationFailure of type `Solve.NoAnswer`, `Solve.BadInput`, `Configuration.Invalid` or `Limit.*`, with the
+ *   trace in its details
  */
 export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
   const { workflowId, runId } = workflowInfo();
@@ -47,8 +47,7 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
   const start: RunStart = { recorder, steering: new Steering(), approval: new Approval() };
   listen(start);
   try {
-    const problem = findInputProblem(input);
-    if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
+    refuseUnfit(input);
     const answer = await findAnswer(input, start);
     end(start, { status: 'completed', answer, error: null });
     if (input.parent === undefined) warn(recorder.trace);
@@ -57,9 +56,25 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
     throw endedBy(error, start);
   } finally {
     // Every message is answered, also by a run that was cancelled.
-    start.steering.end();
+    start.steering.isOver = true;
     if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
+}
+
+/** Everything else is checked where the run is resolved. */
+function refuseUnfit(input: unknown): void {
+  if (!isRecord(input)) {
+    const hint = 'encryption.strict leaves out one that is not encrypted for this run';
+    throw badInput(`the input of conductorSolve must be one object, { question, … } (${hint})`);
+  }
+  // A parent of ours sends what it has checked itself, and no client can be one.
+  if (input.parent !== undefined && workflowInfo().parent === undefined) {
+    throw badInput('"parent" is for a solve that another solve starts: leave it out');
+  }
+}
+
+function badInput(problem: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
 }
 
 async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
@@ -81,8 +96,9 @@ type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
 async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> {
   const { parent } = input;
   const { run, question } =
-    parent === undefined ? await resolve(input) : { run: parent.run, question: input.question };
-  if (parent !== undefined) await checkGiven(run);
+    parent === undefined
+      ? await orFail(() => configurationActivities()[RESOLVE_RUN](input))
+      : { run: parent.run, question: input.question };
   const limits = new Limits(run.limits);
   // A signal may have come before: what the parent knew is older.
   start.steering.hints.unshift(...(parent?.hints ?? []));
@@ -97,19 +113,13 @@ async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> 
   return { ...start, input, question, run, limits, payloads, rootId, depth, round, background };
 }
 
-function resolve({ question, pool, limits, run, conductor }: SolveInput): Promise<ResolveRunResult> {
-  return orFail(() => configurationActivities()[RESOLVE_RUN]({ question, pool, limits, run, conductor }));
-}
-
 /**
- * Makes sure that the workers know what a run names that came with an input: any client may have written it. Costs
- * nothing where it names nothing that the workflow would call by itself.
+ * Checks a run that came with an input, which any client may have written: its shape, and what it names.
  *
- * @throws ApplicationFailure of type `Configuration.Invalid`
+ * @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid`
  */
-export async function checkGiven(run: ResolvedRun): Promise<void> {
-  const namesQueues = run.queuePerProvider || run.workers.some(({ kind }) => kind !== 'model');
-  if (namesQueues) await orFail(() => configurationActivities('check what was given')[CHECK_RUN](run));
+export async function checkGiven(run: ResolvedRun, ...cards: readonly RunWorker[]): Promise<void> {
+  await orFail(() => configurationActivities('check what was given')[CHECK_RUN](run, cards));
 }
 
 async function carryOut(context: RunContext, plan: Plan): Promise<Text> {

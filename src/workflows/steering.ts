@@ -1,28 +1,25 @@
 import type { ChildWorkflowHandle } from '@temporalio/workflow';
-import { MAX_HINTS, type SpendingLimits } from '../protocol/messages';
+import { MAX_HINTS } from '../protocol/messages';
 import type { Plan, PlanContext } from '../plan/plan';
-import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
+import { ADD_HINT_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import type { RunLimits } from '../protocol/run';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Limits } from './limits';
 
-/** State of a run's messages that a child must know. */
-export interface Snapshot {
+/** What a run was told that a child must know. */
+export interface Told {
   readonly depth: number | null;
   readonly hints: readonly string[];
-  /** Spending limits of the child. */
-  readonly spending: SpendingLimits;
 }
 
 /** A solve that another one started. */
 export type ChildSolve = ChildWorkflowHandle<(input: SolveInput) => Promise<SolveTrace>>;
 
-/** A child that runs, what was set aside for it, and what it knows. */
+/** A child that runs, and what it knows. */
 interface LiveChild {
   readonly handle: ChildSolve;
-  readonly share: SpendingLimits;
-  known: Snapshot;
+  known: Told;
 }
 
 /**
@@ -33,11 +30,12 @@ interface LiveChild {
  */
 export class Steering {
   readonly hints: string[] = [];
+  /** Whether the run has ended: it is no use to wait for anything of it. */
+  isOver = false;
   private readonly children = new Set<LiveChild>();
   private governed: Limits | null = null;
   /** Signals received before the run had limits to change. */
   private early: Partial<RunLimits> = {};
-  private over = false;
 
   /** null until the configuration is resolved. */
   get limits(): Limits | null {
@@ -50,21 +48,12 @@ export class Steering {
     limits.change(this.early);
   }
 
-  /** Whether the run has ended: it is no use to wait for anything of it. */
-  get isOver(): boolean {
-    return this.over;
-  }
-
-  end(): void {
-    this.over = true;
-  }
-
   async addHint(hint: string): Promise<void> {
     this.hints.push(hint);
     await this.notifyAll();
   }
 
-  /** Live children learn of another depth, and that they may spend less than was set aside for them; never more. */
+  /** Live children learn of another depth; what was set aside for them stays. */
   async changeLimits(change: Partial<RunLimits>): Promise<void> {
     if (this.governed === null) this.early = { ...this.early, ...change };
     else this.governed.change(change);
@@ -77,13 +66,9 @@ export class Steering {
    * @param start is given what holds at this moment, for the child's input
    * @throws whatever the child fails with
    */
-  async runChild(
-    limits: Limits,
-    share: SpendingLimits,
-    start: (known: Snapshot) => Promise<ChildSolve>,
-  ): Promise<SolveTrace> {
-    const known = this.snapshotFor(limits, share);
-    const child: LiveChild = { handle: await start(known), share, known };
+  async runChild(limits: Limits, start: (known: Told) => Promise<ChildSolve>): Promise<SolveTrace> {
+    const known = this.toldBy(limits);
+    const child: LiveChild = { handle: await start(known), known };
     this.children.add(child);
     try {
       await this.notify(child, limits);
@@ -93,12 +78,8 @@ export class Steering {
     }
   }
 
-  private snapshotFor(limits: Limits, share: SpendingLimits): Snapshot {
-    return {
-      depth: limits.current.depth,
-      hints: this.hints.slice(0, MAX_HINTS),
-      spending: limits.scaleShare(share),
-    };
+  private toldBy(limits: Limits): Told {
+    return { depth: limits.current.depth, hints: this.hints.slice(0, MAX_HINTS) };
   }
 
   private async notifyAll(): Promise<void> {
@@ -109,23 +90,17 @@ export class Steering {
 
   /** Sends what the child does not know yet. */
   private async notify(child: LiveChild, limits: Limits): Promise<void> {
-    const { handle, known, share } = child;
-    const now = this.snapshotFor(limits, share);
+    const { handle, known } = child;
+    const now = this.toldBy(limits);
     child.known = now;
     try {
       if (now.depth !== known.depth) await handle.signal(SET_MAX_DEPTH_SIGNAL, now.depth);
       for (const hint of now.hints.slice(known.hints.length)) await handle.signal(ADD_HINT_SIGNAL, hint);
-      if (isLess(now.spending, known.spending)) await handle.signal(LIMIT_SPENDING_SIGNAL, now.spending);
     } catch {
       // A child that has just ended needs no message, and neither does one that is being cancelled with this run: thrown
       // from a handler, or before the child's end was awaited, the cancellation would end the run with calls still open.
     }
   }
-}
-
-function isLess(one: SpendingLimits, other: SpendingLimits): boolean {
-  const isLower = (a: number | null, b: number | null): boolean => (a ?? Infinity) < (b ?? Infinity);
-  return one.calls < other.calls || isLower(one.tokens, other.tokens) || isLower(one.nanoUsd, other.nanoUsd);
 }
 
 /** Verdict of a person on a plan. */

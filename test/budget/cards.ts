@@ -1,5 +1,5 @@
-import type { ConductorCard, ExternalCard, ModelCard, Price } from '../../src/protocol/cards';
-import type { ResolvedRun, RunWorker } from '../../src/protocol/run';
+import type { ConductorCard, ExternalCard, ModelCard, Price, RunWorker } from '../../src/protocol/cards';
+import type { ResolvedRun } from '../../src/protocol/run';
 
 const SETTINGS = {
   provider: 'openai',

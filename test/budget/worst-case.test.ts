@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { nanoUsdOf } from '../../src/budget/nano-usd';
-import { worstCaseOf } from '../../src/budget/worst-case';
+import { estimatePlan, workerPromptBytes, worstCaseOf } from '../../src/budget/worst-case';
 import type { Price } from '../../src/protocol/cards';
-import { externalCard, modelCard } from './cards';
+import { externalCard, modelCard, runOf } from './cards';
 
 test('each byte of the prompt a token, some that a server adds, and the longest output', () => {
   const { tokens, nanoUsd } = worstCaseOf(modelCard('w'), 1000, 500);
@@ -58,3 +58,68 @@ test('no bill for this prompt and output is higher, however much of the input is
 function doubled({ input, output, cacheWrite = input }: Price): Price {
   return { input: 2 * input, output: 2 * output, cacheWrite: 2 * cacheWrite };
 }
+
+const step = (worker: string, sees: number[] = []): { worker: string; subtask: string; sees: number[] } => ({
+  worker,
+  subtask: 'Say',
+  sees,
+});
+
+test('every step once, at its worst', () => {
+  const card = modelCard('w');
+  const request = { question: 'Why?', subtask: 'Say', sees: [], round: 0, step: 0, worker: card };
+  const worst = worstCaseOf(card, workerPromptBytes(request), card.maxOutputTokens);
+  const estimate = estimatePlan({ steps: [step('w'), step('w')] }, runOf([card]), { question: 'Why?' });
+  expect(estimate).toEqual({
+    calls: 2,
+    tokens: 2 * worst.tokens,
+    nanoUsd: 2 * (worst.nanoUsd ?? 0),
+  });
+});
+
+test('a step that sees another reads as many tokens as that one may write', () => {
+  const tokens = (maxOutputTokens: number): number => {
+    const run = runOf([modelCard('reader'), { ...modelCard('writer'), maxOutputTokens }]);
+    return estimatePlan({ steps: [step('writer'), step('reader', [0])] }, run, { question: 'Why?' }).tokens;
+  };
+  expect(tokens(1100) - tokens(100)).toBe(2000);
+});
+
+test('a worker without a price makes the cost unknown', () => {
+  const run = runOf([modelCard('w'), modelCard('new', null), externalCard('own')]);
+  for (const unpriced of ['new', 'own']) {
+    const plan = { steps: [step('w'), step(unpriced)] };
+    expect(estimatePlan(plan, run, { question: 'Why?' })).toMatchObject({ calls: 2, nanoUsd: null });
+  }
+});
+
+test("of the Conductor's own steps nothing is counted but that they are there", () => {
+  const run = runOf([modelCard('w')]);
+  const without = estimatePlan({ steps: [step('w')] }, run, { question: 'Why?' });
+  const estimate = estimatePlan({ steps: [step('w'), step('conductor')] }, run, { question: 'Why?' });
+  expect(estimate).toEqual({ ...without, calls: 2, ownSteps: 1 });
+});
+
+test('the question and the background count for each step, though they lie in the store', () => {
+  const run = runOf([modelCard('w')]);
+  const stored = { ref: 'r', bytes: 10_000, preview: '' };
+  const plan = { steps: [step('w'), step('w')] };
+  const little = estimatePlan(plan, run, { question: '' }).tokens;
+  expect(estimatePlan(plan, run, { question: stored }).tokens).toBeGreaterThanOrEqual(little + 20_000);
+  expect(
+    estimatePlan(plan, run, { question: '', background: [{ subtask: null, output: stored }] }).tokens,
+  ).toBeGreaterThanOrEqual(little + 20_000);
+});
+
+test('a step whose output is kept costs nothing more, and is read as it is', () => {
+  const run = runOf([{ ...modelCard('w'), maxOutputTokens: 4096 }]);
+  const plan = { steps: [step('w'), step('w'), step('w', [0, 1])] };
+  const request = { question: 'Why?', subtask: 'Say', worker: modelCard('w') };
+  const sees = ['It is.', 'So.'].map((output) => ({ step: 0, worker: 'w', subtask: 'Say', output }));
+  expect(estimatePlan(plan, run, { question: 'Why?', kept: ['It is.', 'So.', null] })).toMatchObject({
+    calls: 1,
+    tokens: worstCaseOf(request.worker, workerPromptBytes({ ...request, sees }), 4096).tokens,
+  });
+  const own = { steps: [step('conductor'), step('w', [0])] };
+  expect(estimatePlan(own, run, { question: 'Why?', kept: ['Yes.', null] })).not.toHaveProperty('ownSteps');
+});

@@ -1,5 +1,5 @@
 import { type LimitsChange, renderPlan, type Step } from '../../src';
-import type { LimitsInput } from '../../src/protocol/activity-contract';
+import type { LimitsInput } from '../../src/protocol/input';
 import type { Answer, AnswerFunction, ModelBehaviour, SimulatedRequest, Simulation } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';
 import { step } from '../support/stage';

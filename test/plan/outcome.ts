@@ -17,3 +17,13 @@ export function problemOf(text: string, context: PlanContext): string {
   const outcome = outcomeOf(() => parsePlan(text, context));
   return outcome instanceof PlanError ? outcome.message : 'no error';
 }
+
+/** Pieces that mean something to the parser, and characters that break careless ones. */
+export const PIECES: readonly string[] = [
+  ...String.raw`[ ] [[ [] { } {"a": " ' “ ” ’ """ "" "] "," \ \n \u , : = # // / 0 a all é 😀`.split(' '),
+  ...['<think>', '</think>', '`', '```', '- ', '1. ', '1. x\n', "', '", '", "', '" ,', '"\n', "' , \n"],
+  ...[' ', '\n', '\r', '\t', '\b', '\f', '\0', '\u2028', '\ud800', '\udfff', '[\n0 #'],
+  ...['model_id', 'model_id:\n', 'model_id = [', 'model_id = ["', '\nsubtasks = ["', 'subtasks = ["a"]\n'],
+  ...['access_list = [', 'access_list: all\n', 'access:\n- "a\n', 'steps = [{', '"steps": [{'],
+  ...['<think>model_id = [0]</think>', 'model_id=[0] subtasks=["a"] access_list=[[]] '],
+];

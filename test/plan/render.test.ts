@@ -2,62 +2,9 @@ import fc from 'fast-check';
 import { parsePlan } from '../../src/plan/parse';
 import type { Plan } from '../../src';
 import { renderPlan } from '../../src/plan/render';
+import { PIECES } from './outcome';
 import { CONTEXT } from './replies';
 
-/** Pieces that mean something to the parser, and characters that break careless ones. */
-const PIECES = [
-  ...[
-    '"',
-    "'",
-    '`',
-    '“',
-    '”',
-    '’',
-    '\\',
-    '\\n',
-    '\\u',
-    '"""',
-    '", "',
-    "', '",
-    '"]',
-    '[',
-    ']',
-    '{',
-    '}',
-    ',',
-    ':',
-    '=',
-  ],
-  ...[
-    '#',
-    '//',
-    '\n',
-    '\r',
-    '\t',
-    '\b',
-    '\f',
-    '\0',
-    '\u2028',
-    '\ud800',
-    '\udfff',
-    '😀',
-    'é',
-    ' ',
-    'a',
-    'all',
-    '0',
-  ],
-  ...[
-    'model_id = [',
-    '\nsubtasks = ["',
-    'access_list: all\n',
-    '"steps": [{',
-    '<think>',
-    '</think>',
-    '```',
-    '- ',
-  ],
-];
 const nasty = fc.oneof(
   fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 40 }),
   fc.string({ unit: 'binary' }),

@@ -1,6 +1,6 @@
 import { type ConfigInput, renderPlan, type SolveHandle, type SolveRequest } from '../../src';
 import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
-import type { LimitsInput } from '../../src/protocol/activity-contract';
+import type { LimitsInput } from '../../src/protocol/input';
 import { modelCard, runOf } from '../budget/cards';
 import { type Stage, step } from '../support/stage';
 
@@ -68,7 +68,7 @@ function atTheLimit(name: string, limitsOf: (needed: WorstCase) => LimitsInput):
   const worker = modelCard('b');
   const sees = [{ step: 0, worker: 'a', subtask: 'Find it.', output: FOUND }];
   const question = questionOf(name);
-  const bytes = workerPromptBytes({ question, subtask: 'Say it.', sees, worker }, run);
+  const bytes = workerPromptBytes({ question, subtask: 'Say it.', sees, worker });
   const { nanoUsd } = estimatePlan({ steps }, run, { question });
   // The last step comes after two calls, and the whole plan is held against a limit on cost after the first.
   const tokens = 2 * (1000 + 500) + bytes + 256 + 4096;

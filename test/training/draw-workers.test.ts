@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { RunWorker } from '../../src/protocol/run';
+import type { RunWorker } from '../../src/protocol/cards';
 import { drawTrials, drawWorkers } from '../../src/training/draw';
 import type { TrainingSettings } from '../../src/training/config/resolve';
 

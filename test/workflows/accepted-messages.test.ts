@@ -45,7 +45,7 @@ describe('what a run accepts never keeps it from its end', () => {
       const { id } = await stage.client.start({ question });
       await stage.providers.waitForRequest(({ model }) => model === 'conductor');
       expect(await refusalOf(stage.client.setLimits(id, { wallClockMs: 1e15 }))).toContain(
-        'wallClockMs is 1000000000000000: it must be a whole number of milliseconds from 1 to 2073600000 (24 days)',
+        'wallClockMs in the input of setLimits is 1000000000000000: it must be a whole number of milliseconds from 1 to 2073600000 (24 days)',
       );
       const handle = stage.temporal.client.workflow.getHandle(id);
       for (let hint = 1; hint <= 55; hint += 1) await handle.signal(ADD_HINT_SIGNAL, `Mind rule ${hint}!`);

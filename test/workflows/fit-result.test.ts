@@ -2,7 +2,7 @@ import { jsonBytes, MAX_SUBTASK_BYTES } from '../../src/plan/plan';
 import { MAX_CALLS, MAX_STEPS } from '../../src/protocol/messages';
 import type { SolveTrace } from '../../src';
 import type { RoundTrace } from '../../src/protocol/solve';
-import { fitResult } from '../../src/workflows/fit-result';
+import { fitResult } from '../../src/workflows/payload-budget';
 import { sampleTrace } from '../trace/sample-trace';
 
 const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024;

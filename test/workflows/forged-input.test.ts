@@ -2,16 +2,16 @@ import { type ApplicationFailure, type WorkflowFailedError } from '@temporalio/c
 import { Worker } from '@temporalio/worker';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import type { Parent } from '../../src/protocol/activity-contract';
 import type { SolveInput } from '../../src';
 import { SOLVE_WORKFLOW } from '../../src/protocol/names';
-import type { ResolvedRun, RunWorker } from '../../src/protocol/run';
+import type { RunWorker } from '../../src/protocol/cards';
+import type { ResolvedRun } from '../../src/protocol/run';
 import { openStage, step, type Stage } from '../support/stage';
 import { testTaskQueue } from '../support/temporal';
 
 /*
- * Any client may start a solve as if it were a child, with a resolved run of its own making. Cards of models are checked
- * where they are asked (`config/api-keys.ts`); what a workflow calls by itself must be known, too.
+ * Any client may start a solve with a resolved run of its own making. Cards of models are checked where they are asked
+ * (`config/api-keys.ts`); what a workflow calls by itself must be known, too.
  */
 
 const AGENTS = testTaskQueue();
@@ -33,29 +33,19 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-/** Starts a child, or a solve of its own, that was given `change` of the run that the configuration resolves to. */
-async function solveGiven(
-  id: string,
-  change: (run: ResolvedRun) => Partial<ResolvedRun>,
-  isChild = true,
-): Promise<unknown> {
-  const configured = resolveRun(parseConfig(stage.config));
-  const run = { ...configured, ...change(configured) };
-  const parent: Parent = {
-    rootId: id,
-    depth: 1,
-    round: 0,
-    run,
-    background: [],
-    hints: [],
-  };
-  const input: SolveInput = { question: 'Who are you?', ...(isChild ? { parent } : { run }) };
+function solveWith(id: string, input: SolveInput): Promise<unknown> {
   return stage.temporal.client.workflow.execute(SOLVE_WORKFLOW, {
     workflowId: `${stage.taskQueue}-${id}`,
     taskQueue: stage.taskQueue,
     args: [input],
     workflowExecutionTimeout: '30s',
   });
+}
+
+/** Starts a solve that is given `change` of the run that the configuration resolves to. */
+function solveGiven(id: string, change: (run: ResolvedRun) => Partial<ResolvedRun>): Promise<unknown> {
+  const run = resolveRun(parseConfig(stage.config));
+  return solveWith(id, { question: 'Who are you?', run: { ...run, ...change(run) } });
 }
 
 /** Runs a worker whose activities only note that they were called. */
@@ -99,18 +89,18 @@ test('a given run keeps no queues by provider that the configuration does not', 
   expect((failure as ApplicationFailure).message).toContain('a queue of its own for provider openai');
 });
 
-test('a run that is given to no child names nothing unknown either', async () => {
-  const change = withAgent({ taskQueue: OTHERS });
-  const solved = stage.whileWorking(() => solveGiven('root', change, false));
+test('a client cannot start a solve as if it were a child', async () => {
+  const run = resolveRun(parseConfig(stage.config));
+  const parent = { rootId: 'root', depth: 1, round: 0, run, background: [], hints: [] };
+  const solved = stage.whileWorking(() => solveWith('child', { question: 'Who are you?', parent }));
   const failure = await solved.catch((error: unknown) => (error as WorkflowFailedError).cause);
-  expect(failure).toMatchObject({ type: 'Configuration.Invalid' });
-  expect((failure as ApplicationFailure).message).toContain(`research on task queue ${OTHERS}`);
+  expect(failure).toMatchObject({ type: 'Solve.BadInput' });
 });
 
-test.each([true, false])('what the configuration names is called, of a child: %j', async (isChild) => {
+test('what the configuration names is called', async () => {
   stage.plan([step('agent', 'Do it.')]);
   const calls: string[] = [];
-  const solved = await whileListening(AGENTS, calls, () => solveGiven('known', withAgent({}), isChild));
+  const solved = await whileListening(AGENTS, calls, () => solveGiven('known', withAgent({})));
   expect(solved).toMatchObject({ status: 'completed', answer: 'done' });
   expect(calls).toEqual(['research']);
 });

@@ -70,3 +70,66 @@ describe('a task queue for each provider', () => {
     });
   });
 });
+
+describe('the priority of a run', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage({ workers: ['a'] });
+  });
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  /** The keys that a run was started with. */
+  const keysOf = async (id: string): Promise<unknown> => {
+    const { raw } = await stage.temporal.client.workflow.getHandle(id).describe();
+    const { priorityKey, fairnessKey } = raw.workflowExecutionInfo?.priority ?? {};
+    return { priorityKey, fairnessKey };
+  };
+
+  test("is Temporal's own, and a fairness key is set only where a tenant is named", async () => {
+    const question = 'How soon?';
+    const runs = await Promise.all([
+      stage.client.start({ question, priority: 2 }),
+      stage.client.start({ question, priority: 5, tenant: 'night' }),
+      stage.client.start({ question }),
+    ]);
+    expect(await Promise.all(runs.map(({ id }) => keysOf(id)))).toEqual([
+      { priorityKey: 2, fairnessKey: '' },
+      { priorityKey: 5, fairnessKey: 'night' },
+      { priorityKey: undefined, fairnessKey: undefined },
+    ]);
+    await Promise.all(runs.map(({ id }) => stage.temporal.client.workflow.getHandle(id).terminate()));
+  });
+
+  test('lets an interactive call overtake a nightly backlog that was queued before it', async () => {
+    const goOn = stage.providers.hold('conductor');
+    for (let run = 0; run < 5; run += 1) stage.plan([step('a', 'Answer.')]);
+    /** Starts a run and waits until its first call stands in the queue, or is made. */
+    const queue = async (question: string, priority: number): Promise<string> => {
+      const { id } = await stage.client.start({ question, priority });
+      const calls = async () => {
+        const { raw } = await stage.temporal.client.workflow.getHandle(id).describe();
+        return raw.pendingActivities?.length ?? 0;
+      };
+      await until(calls, (count) => count === 1);
+      return id;
+    };
+    await stage.whileWorking(
+      async () => {
+        const ids = [await queue('nightly 0', 5)];
+        await stage.providers.waitForRequest(({ model }) => model === 'conductor');
+        for (const question of ['nightly 1', 'nightly 2', 'nightly 3']) ids.push(await queue(question, 5));
+        ids.push(await queue('interactive', 1));
+        goOn();
+        for (const id of ids) await stage.temporal.client.workflow.getHandle(id).result();
+      },
+      { maxConcurrentActivityTaskExecutions: 1 },
+    );
+
+    const asked = stage.providers.log.filter(({ model }) => model === 'conductor');
+    const questions = asked.map(({ body }) => /nightly \d|interactive/.exec(body)?.[0]);
+    expect(questions).toHaveLength(5);
+    expect(questions.slice(0, 2)).toEqual(['nightly 0', 'interactive']);
+  });
+});

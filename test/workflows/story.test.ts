@@ -77,7 +77,7 @@ describe('input that no run can be made of', () => {
   });
 
   test.each([
-    [{ question: '' }, 'Solve.BadInput', /empty/],
+    [{ question: '' }, 'Solve.BadInput', /at least a word/],
     [{ question: 5 }, 'Solve.BadInput', /question/],
     [undefined, 'Solve.BadInput', /input/],
     ['Who?', 'Solve.BadInput', /object/],

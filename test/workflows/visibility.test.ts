@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Plan } from '../../src';
-import { openStage, type Stage } from '../support/stage';
+import type { ConfigInput, Plan } from '../../src';
+import { openStage, step, type Stage } from '../support/stage';
 
 const WORKERS = ['a', 'b', 'c'];
 
@@ -37,9 +37,9 @@ describe('what a worker receives', () => {
 
         const bodies = stage.providers.log.slice(before + 1).map((record) => record.body);
         expect(bodies).toHaveLength(plan.steps.length);
-        for (const [index, step] of plan.steps.entries()) {
+        for (const [index, { sees }] of plan.steps.entries()) {
           const body = bodies.find((each) => ownSubtask(each) === index) ?? '';
-          const seen = step.sees.flatMap((earlier) => [`subtask-${earlier}`, `output-of-${earlier}`]);
+          const seen = sees.flatMap((earlier) => [`subtask-${earlier}`, `output-of-${earlier}`]);
           expect(markersOf(body)).toEqual([`question-${run}`, `subtask-${index}`, ...seen].sort());
         }
       }
@@ -56,4 +56,28 @@ function markersOf(body: string): string[] {
   return [...body.matchAll(/((?:question|subtask|output-of)-\d+)-marker/g)]
     .map(([, marker]) => marker ?? '')
     .sort();
+}
+
+test("a worker's instructions are the system text of its requests, and of no other worker's", async () => {
+  const stage = await openStage({ workers: ['a', 'b'], configure: instruct });
+  stage.plan([step('a', 'Find it.'), step('b', 'Check it.', [0])]);
+
+  await stage.whileWorking(() => stage.client.solve({ question: 'What is it?' }));
+  await stage.close();
+
+  const systemOf = (worker: string): unknown =>
+    stage.providers.log
+      .filter(({ model }) => model === worker)
+      .map(({ body }) => (JSON.parse(body) as { messages: { role: string; content: string }[] }).messages[0]);
+  expect(systemOf('a')).toEqual([{ role: 'system', content: 'Answer in French.' }]);
+  expect(systemOf('b')).toMatchObject([{ role: 'user' }]);
+});
+
+function instruct(config: ConfigInput): ConfigInput {
+  const workers = config.workers.map((worker) =>
+    worker.id === 'a' && worker.provider === 'openai'
+      ? { ...worker, instructions: 'Answer in French.' }
+      : worker,
+  );
+  return { ...config, workers };
 }

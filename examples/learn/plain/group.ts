@@ -3,7 +3,7 @@ import type { Plan, Message } from '../../../src/plan/plan';
 import { PlanError } from '../../../src/plan/plan-error';
 import { type ConductorPrompt, conductorMessages } from '../../../src/plan/prompt/conductor';
 import { type GivenText, workerMessages } from '../../../src/plan/prompt/worker';
-import type { RunWorker } from '../../../src/protocol/run';
+import type { RunWorker } from '../../../src/protocol/cards';
 import { openStore } from '../../../src/store/open-store';
 import type { KeptSample } from '../../../src/training/activities/batch';
 import { samplePrompts, planPrompts } from '../../../src/training/activities/sample-plans';

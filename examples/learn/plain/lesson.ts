@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { RunWorker } from '../../../src/protocol/run';
+import type { RunWorker } from '../../../src/protocol/cards';
 import {
   type Checkpoint,
   type InitRequest,

@@ -1,5 +1,5 @@
 import type { Plan } from '../../../src/plan/plan';
-import type { RunWorker } from '../../../src/protocol/run';
+import type { RunWorker } from '../../../src/protocol/cards';
 import { type QuestionRow, questionSet } from '../world/questions';
 import { answerIn } from '../world/simulate';
 import { diceFor, type World } from '../world/world';

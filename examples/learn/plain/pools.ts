@@ -1,4 +1,4 @@
-import type { RunWorker } from '../../../src/protocol/run';
+import type { RunWorker } from '../../../src/protocol/cards';
 import { drawWorkers, samplingSeed } from '../../../src/training/draw';
 import { lowerBound } from '../../../src/evaluation/statistics';
 import type { Checkpoint } from '../../../src/training/trainer-contract';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Plan } from '../../../src/plan/plan';
 import { renderPlan } from '../../../src/plan/render';
-import type { RunWorker } from '../../../src/protocol/run';
+import type { RunWorker } from '../../../src/protocol/cards';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { findOptimum, kindOf, optimumFor } from '../world/optimum';
 import { type QuestionRow, questionSet, toJsonLines } from '../world/questions';

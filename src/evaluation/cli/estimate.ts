@@ -1,6 +1,6 @@
 import { nanoUsdOf } from '../../budget/nano-usd';
-import type { ConductorCard, ModelCard } from '../../protocol/cards';
-import type { ResolvedRun, RunWorker } from '../../protocol/run';
+import type { ConductorCard, ModelCard, RunWorker } from '../../protocol/cards';
+import type { ResolvedRun } from '../../protocol/run';
 import { utf8Bytes } from '../../plan/plan';
 import { randomFrom } from '../chance';
 import type { EvaluatedQuestion } from '../contract';

@@ -1,5 +1,5 @@
 import type { Plan } from '../../plan/plan';
-import type { ConductorChange } from '../../protocol/activity-contract';
+import type { ConductorChange } from '../../protocol/input';
 
 /** Facts a method may use beside the question. */
 export interface Team {

@@ -1,11 +1,11 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
-import { MODEL, RUN } from '../../protocol/given-run';
-import { LIMITS_INPUT } from '../../protocol/input';
 import { bound } from '../../protocol/messages';
 import {
   findFault,
   flag,
+  given,
+  givenModel,
   isString,
   listOf,
   optional,
@@ -38,10 +38,10 @@ const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
   workers: listOf(name, 1, MOST.workers),
   methods: listOf(name, 1, MOST.methods),
   seed: whole(0),
-  run: RUN,
-  verifier: optional(MODEL),
+  run: given,
+  verifier: optional(givenModel),
   compares: optional(flag),
-  limits: optional(LIMITS_INPUT),
+  limits: optional(given),
   runNanoUsd: bound,
   nanoUsd: bound,
 };

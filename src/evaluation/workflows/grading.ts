@@ -4,8 +4,8 @@ import type { Call } from '../../protocol/call';
 import type { ModelCard } from '../../protocol/cards';
 import type { Text } from '../../protocol/text';
 import { inWindow } from '../../workflows/in-window';
+import { textOf } from '../../workflows/activities';
 import { lastOutputOf } from '../../workflows/run-plan';
-import { textOf } from '../../workflows/text-of';
 import type { EvaluationActivities } from '../activities';
 import {
   type CustomGrader,

@@ -5,7 +5,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
-import type { ConductorChange, LimitsInput } from '../../protocol/activity-contract';
+import type { ConductorChange, LimitsInput } from '../../protocol/input';
 import type { Problem } from '../../protocol/call';
 import type { ModelCard } from '../../protocol/cards';
 import type { SolveInput } from '../../protocol/input';

@@ -13,6 +13,7 @@ import { alone } from '../methods/plans';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
 import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
+import { checkGiven } from '../../workflows/solve';
 import { checkQuestion } from './check-input';
 import { compare, judge } from './judge';
 import { playSamples } from './play-samples';
@@ -26,7 +27,8 @@ import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './
  */
 export async function conductorEvaluateQuestion(input: QuestionInput): Promise<QuestionOutcome> {
   checkQuestion(input);
-  const { id, question: ref, methods } = input;
+  const { id, question: ref, methods, run, verifier } = input;
+  await checkGiven(run, ...(verifier === undefined ? [] : [verifier]));
   const question = await store('open the question')[OPEN_QUESTION]({ evaluation: id, ref });
   const found = new Map(question.known.map((record) => [record.method, record]));
   const context = new QuestionContext(input, question);

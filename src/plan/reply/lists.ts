@@ -8,12 +8,10 @@ export type ChosenLists =
   | { readonly kind: 'triple'; readonly lists: readonly [Literal, Literal, Literal] };
 
 /**
- * Chooses among the lists of a reply: the last complete plan wins.
+ * Chooses among the lists of a reply: the last complete plan wins, since a model's last word is its decision.
  *
- * The authors' code takes the first label of each list, and so runs an example or a draft that the reasoning quotes; a
- * model's last word is its decision. Three neighbours are one plan, in the order the prompt asks for before any other
- * order, and bracketed lists before bulleted ones. A plan that begins after the chosen one and is not finished is an
- * error: what was cut off there may have been the real plan.
+ * Three neighbours are one plan, in the order the prompt asks for before any other order, and bracketed lists before
+ * bulleted ones. A plan that begins after the chosen one and is not finished is an error: it may have been the real one.
  */
 export function chooseLists(text: string): ChosenLists {
   const { lists, stillThinking } = findLists(text);

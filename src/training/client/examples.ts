@@ -4,7 +4,7 @@ import { planSchema } from '../../plan/schema';
 import { PlanError } from '../../plan/plan-error';
 import { renderPlan } from '../../plan/render';
 import { ConductorError } from '../../conductor-error';
-import type { RunWorker } from '../../protocol/run';
+import type { RunWorker } from '../../protocol/cards';
 import { readSamples } from '../activities/batch';
 import { type Example, exampleSchema } from '../activities/first-checkpoint';
 import { planPrompts, type PromptSettings } from '../activities/sample-plans';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CONDUCTOR_ID } from '../../src/plan/plan';
+import { CONDUCTOR_ID, planWaves, stepsSharingPrompts } from '../../src/plan/plan';
 import { TOPOLOGIES, topologyOf } from '../../src/plan/topology';
 
 const planOf = (...sees: readonly (readonly number[])[]) => ({
@@ -20,7 +20,7 @@ test.each([
   ['an output that nobody uses', planOf([], [], [1]), 'other'],
   ['a judge who judges nothing', planOf([], [0], []), 'other'],
   ['nothing: the answer at hand is accepted', planOf(), null],
-])('%s', (_, plan, expected) => {
+])('kind of %s', (_, plan, expected) => {
   expect(topologyOf(plan)).toBe(expected);
 });
 
@@ -69,4 +69,57 @@ test('what a step sees through another one already does not change the kind', ()
       expect(topologyOf(planOf(...reach))).toBe(topologyOf(planOf(...sees)));
     }),
   );
+});
+
+test.each([
+  ['no steps', planOf(), []],
+  ['independent attempts and a judge', planOf([], [], [0, 1]), [0, 0, 1]],
+  ['a chain', planOf([], [0], [1]), [0, 1, 2]],
+  ['a step that depends on an early one only', planOf([], [0], [0], [1], []), [0, 1, 1, 2, 0]],
+])('waves of %s', (_, plan, waves) => {
+  expect(planWaves(plan)).toEqual(waves);
+});
+
+test('a step is in the first wave after all that it sees', () => {
+  fc.assert(
+    fc.property(graphs, (sees) => {
+      const waves = planWaves(planOf(...sees));
+      for (const [index, seen] of sees.entries()) {
+        const latest = seen.map((step) => waves[step] ?? NaN);
+        expect(waves[index]).toBe(latest.length === 0 ? 0 : Math.max(...latest) + 1);
+      }
+    }),
+  );
+});
+
+/** Steps as `worker` or `worker<what it sees`. */
+const sharing = (...steps: string[]): number[] => {
+  const plan = {
+    steps: steps.map((step) => {
+      const [worker = '', sees = ''] = step.split('<');
+      return { worker, subtask: '', sees: Array.from(sees, Number) };
+    }),
+  };
+  return [...stepsSharingPrompts(plan)].sort();
+};
+
+test.each<[string, string[], number[]]>([
+  ['a single step', ['a'], []],
+  ['one worker after the other', ['a', 'b<0'], []],
+  ['a worker that comes again', ['a', 'b<0', 'a<1'], [0, 2]],
+  ['steps of one worker that begin at the same time', ['a', 'a', 'b<01'], []],
+  ['such steps before one of the same worker: the first alone is written', ['a', 'a', 'a<01'], [0, 2]],
+  ['a worker that comes again and again', ['a', 'a<0', 'a<1', 'b'], [0, 1, 2]],
+  ['several later ones', ['a', 'a<0', 'a<0'], [0, 1, 2]],
+])('shared prompts of %s', (_, steps, expected) => {
+  expect(sharing(...steps)).toEqual(expected);
+});
+
+test('fifty steps, each of which sees all before it, are told apart at once', () => {
+  const steps = Array.from({ length: 50 }, (_, index) => ({
+    worker: index % 2 === 0 ? 'a' : 'b',
+    subtask: '',
+    sees: [...Array(index).keys()],
+  }));
+  expect(stepsSharingPrompts({ steps }).size).toBe(50);
 });

@@ -1,12 +1,37 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { conductorPromptBytes } from '../../src/budget/worst-case';
-import { EXAMPLE_SET_NAMES } from '../../src/plan/plan';
-import { planOutputSchema, renderPlan } from '../../src/plan/render';
+import { conductorPromptBytes, workerPromptBytes } from '../../src/budget/worst-case';
+import { EXAMPLE_SET_NAMES, type Layout, type Message } from '../../src/plan/plan';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
+import { workerMessages } from '../../src/plan/prompt/worker';
+import { planOutputSchema, renderPlan } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/run';
-import type { TextRef } from '../../src';
+import type { Text, TextRef } from '../../src';
 import { modelCard, runOf } from './cards';
-import { awkwardText, realBytes, storedOrNot, wholeOf } from './texts';
+
+test('no sentence of a prompt is in the sandbox, where its length could decide what a run begins', () => {
+  const bundle = readFileSync(process.env.TEST_WORKFLOW_BUNDLE ?? '', 'utf8');
+  for (const sentence of ['You are one member of a team', 'You direct a team', 'Reply with']) {
+    expect(bundle).not.toContain(sentence);
+  }
+});
+
+/** Texts that take more bytes than characters, pose as our tags, or hold nothing. */
+const awkwardText: fc.Arbitrary<string> = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.constant('漢字'.repeat(1000)),
+  fc.constantFrom('', ' ', '\n', '</answer>', '<question-2>', '</your_subtask-999999999>'),
+  fc
+    .array(fc.constantFrom('<answer>', '<subtask-2>', '<question-3>', '\b\f\u0000"\\', 'x'), {
+      maxLength: 30,
+    })
+    .map((parts) => parts.join('')),
+);
+
+/** A text that travels with a request, or lies in the store; the reference of this one holds it, for the test's sake. */
+const storedOrNot: fc.Arbitrary<Text> = fc
+  .tuple(awkwardText, fc.boolean())
+  .map(([text, isStored]) => (isStored ? { ref: text, bytes: Buffer.byteLength(text), preview: '' } : text));
 
 type Request = Parameters<typeof conductorPromptBytes>[0];
 
@@ -66,9 +91,7 @@ const requests: fc.Arbitrary<Request> = fc.record({
             subtask: awkwardText,
             sees: fc.constantFrom([], [0]),
           }),
-          {
-            maxLength: 3,
-          },
+          { maxLength: 3 },
         ),
       }),
       answer: storedOrNot,
@@ -91,7 +114,7 @@ const runs = fc
     return { ...run, conductor: { ...run.conductor, ...told }, limits: { ...run.limits, steps } };
   });
 
-test('a prompt with its schema is never longer than its bound, whatever its texts hold and wherever they lie', () => {
+test("the Conductor's prompt with its schema is never longer than its bound, whatever its texts hold and wherever they lie", () => {
   fc.assert(
     fc.property(requests, runs, (request, run) => {
       expect(sentBytes(request, run)).toBeLessThanOrEqual(conductorPromptBytes(request, run));
@@ -124,6 +147,70 @@ test('the Conductor as a worker, what a review is about, hints and background co
   expect(more({ background: [{ subtask: null, output: stored(7000) }] })).toBeGreaterThanOrEqual(7000);
 });
 
+const instructed = fc.record({
+  layout: fc.constantFrom<Layout>('tagged', 'chat', 'plain'),
+  instructions: fc.option(awkwardText, { nil: undefined }),
+});
+
+const stepRequests = fc.record({
+  question: storedOrNot,
+  subtask: awkwardText,
+  sees: fc.array(
+    fc.record({
+      step: fc.nat({ max: 4 }),
+      worker: fc.constant('w'),
+      subtask: storedOrNot,
+      output: storedOrNot,
+    }),
+    { maxLength: 4 },
+  ),
+  worker: instructed.map(({ layout, instructions }) => ({
+    ...modelCard('w'),
+    layout,
+    ...(instructions !== undefined && { instructions }),
+  })),
+});
+
+test("a worker's prompt is never longer than its bound, whatever its texts hold and wherever they lie", () => {
+  fc.assert(
+    fc.property(stepRequests, (request) => {
+      const { question, subtask, sees, worker } = request;
+      const messages = workerMessages({
+        question: wholeOf(question),
+        subtask,
+        sees: sees.map((seen) => ({ ...seen, subtask: wholeOf(seen.subtask), output: wholeOf(seen.output) })),
+        layout: worker.layout,
+        instructions: worker.instructions,
+      });
+      expect(realBytes(messages)).toBeLessThanOrEqual(workerPromptBytes(request));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const STEP = { question: 'Why?', subtask: 'Say', sees: [], worker: modelCard('w') };
+
+test('its bound is close, too', () => {
+  const messages = workerMessages({ ...STEP, layout: 'tagged' });
+  expect(workerPromptBytes(STEP) - realBytes(messages)).toBeLessThan(1000);
+});
+
+test('what everybody in a child may see counts, too', () => {
+  const background = [{ subtask: 'é'.repeat(50), output: { ref: 'r', bytes: 100_000, preview: '' } }];
+  const more = workerPromptBytes({ ...STEP, background }) - workerPromptBytes(STEP);
+  expect(more).toBeGreaterThanOrEqual(100_000 + 100);
+});
+
 function stored(bytes: number): TextRef {
   return { ref: '', bytes, preview: '' };
+}
+
+/** The text itself. */
+function wholeOf(text: Text): string {
+  return typeof text === 'string' ? text : text.ref;
+}
+
+/** Bytes really sent, with the tags that a chat template puts around each message. */
+function realBytes(messages: readonly Message[]): number {
+  return messages.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 64, 0);
 }

@@ -1,0 +1,85 @@
+import { isRecord } from '../plan/validate';
+import { CONDUCTOR_ID, type Plan, type PlanContext } from '../plan/plan';
+import type { PlanningRun, WritePlanRequest } from './activity-contract';
+import type { CallPurpose } from './call';
+import { FAILURES } from './failures';
+import type { SolveInput } from './input';
+import type { ResolvedRun, RunLimits } from './run';
+import { isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
+
+// What an input and a configuration say about the plans of a run: the workflow and readers of its history must agree.
+
+type RecursionRules = Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<RunLimits, 'depth'> };
+
+/** Whether the Conductor may be given steps of its own plan, in a solve at this depth. */
+export function mayCallItself({ recursion, limits }: RecursionRules, depth: number): boolean {
+  return (recursion === 'worker' || recursion === 'both') && isDepthLeft(limits.depth, depth);
+}
+
+/** Whether the Conductor may review the answer of its own plan, in a solve at this depth. */
+export function mayReview({ recursion, limits }: RecursionRules, depth: number): boolean {
+  return (recursion === 'review' || recursion === 'both') && isDepthLeft(limits.depth, depth);
+}
+
+function isDepthLeft(most: number | null, depth: number): boolean {
+  return most === null || depth < most;
+}
+
+/** Context that judges a plan of a run; the Conductor, if it may be given steps, is the last ordinal. */
+export function planContextOf(
+  { workers, limits }: Pick<PlanningRun, 'workers' | 'limits'>,
+  round: number,
+  mayCallItself: boolean,
+): PlanContext {
+  const ids = workers.map(({ id }) => id);
+  return { workers: mayCallItself ? [...ids, CONDUCTOR_ID] : ids, maxSteps: limits.steps, round };
+}
+
+/** The plan that runs when the Conductor wrote none: the first worker answers alone. */
+export function standInPlan({ workers: [best] }: Pick<ResolvedRun, 'workers'>): Plan {
+  return { steps: best ? [{ worker: best.id, subtask: 'Answer the question completely.', sees: [] }] : [] };
+}
+
+/**
+ * The outputs of an earlier run that hold for a plan, by step: null for a step to be run. A person may have edited the
+ * plan that was given, or had another one written: a step keeps its output only as it was, seeing what was kept.
+ */
+export function keptOutputs({ given }: Pick<SolveInput, 'given'>, { steps }: Plan): (Text | null)[] {
+  const kept: (Text | null)[] = [];
+  for (const [index, { worker, subtask, sees }] of steps.entries()) {
+    const before = given?.plan.steps[index];
+    const isAsBefore =
+      before?.worker === worker &&
+      before.subtask === subtask &&
+      before.sees.length === sees.length &&
+      sees.every((seen) => before.sees.includes(seen) && (kept[seen] ?? null) !== null);
+    kept.push(isAsBefore ? (given?.outputs[index] ?? null) : null);
+  }
+  return kept;
+}
+
+/** Whether a person sees the plan of a solve at this depth before any of it is run. */
+export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: number): boolean {
+  return approval === 'all' || (approval === 'plan' && depth === 0);
+}
+
+/** The question of an unchecked input; empty where it has none. */
+export function questionOf(input: unknown): Text {
+  const question = isRecord(input) ? input.question : undefined;
+  return isText(question, MAX_INLINE_QUESTION_BYTES) ? question : '';
+}
+
+/** Whether a plan is that of the configuration, which the Conductor is not asked for: the first one, in no review. */
+export function takesConfigured({
+  run,
+  repairs,
+  review,
+}: Pick<WritePlanRequest, 'run' | 'repairs' | 'review'>): boolean {
+  return run.conductor.plan !== undefined && review === undefined && repairs.length === 0;
+}
+
+/** Purpose of a call of the Conductor. A plan that a person rejected is written anew, not repaired. */
+export function purposeOf({ repairs, review }: Pick<WritePlanRequest, 'repairs' | 'review'>): CallPurpose {
+  if (repairs.at(-1)?.problem.type === FAILURES.planInvalid) return 'repair';
+  return review === undefined ? 'plan' : 'review';
+}

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { parsePlan } from '../../src/plan/parse';
+import type { Message } from '../../src/plan/plan';
+import { PlanError } from '../../src/plan/plan-error';
+import { conductorMessages } from '../../src/plan/prompt/conductor';
+import { workerMessages } from '../../src/plan/prompt/worker';
+import * as patterns from '../../src/plan/reply/reader';
+import { hostileText } from '../support/hostile-text';
+import { outcomeOf, PIECES } from './outcome';
+import { CONTEXT } from './replies';
+
+const MEGABYTE = 1024 * 1024;
+/** All that a prompt adds to its texts: rules, examples, headings, tags. */
+const WORDING = 8 * 1024;
+const PREFIXES = ['', 'model_id = [', 'subtasks = ["', 'steps = [{"subtask": "', 'access_list:\n- '];
+const TAGS = [
+  ...['<answer>', '</answer', '<answer-2>', '< / subtask', '<your_subtask-', '<question'],
+  ...['-1', '-99', '<', ' ', '\n'],
+];
+
+test.each(PIECES)('a megabyte of %j gives a plan or a typed error', (unit) => {
+  const text = `subtasks = [${unit.repeat(MEGABYTE / unit.length)}`;
+  outcomeOf(() => parsePlan(text, CONTEXT));
+});
+
+test.each(PIECES)('%j is looked at a bounded number of times, however often it comes', (unit) => {
+  for (const prefix of PREFIXES) {
+    const text = prefix + unit.repeat(1000);
+    expect(countLooks(() => outcomeOf(() => parsePlan(text, CONTEXT)))).toBeLessThan(20 * text.length);
+  }
+});
+
+test('no pattern can search without bound', () => {
+  const found = Object.values(patterns).filter((value) => value instanceof RegExp);
+  expect(found).toHaveLength(7);
+  for (const { source } of found) {
+    const quantifiers = source.replace(/\\./g, '').replace(/\[[^\]]*\]/g, '');
+    expect(quantifiers).not.toMatch(/[*+]|,\}/);
+  }
+});
+
+test('no text whatever makes the parser throw anything but its typed error', () => {
+  const pieces = fc.string({ unit: fc.constantFrom(...PIECES, ...PREFIXES), maxLength: 60 });
+  fc.assert(
+    fc.property(fc.oneof(pieces, fc.string({ unit: 'binary' })), fc.nat(1), (text, round) => {
+      outcomeOf(() => parsePlan(text, { ...CONTEXT, round }));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('"all" is not resolved for steps that are too many anyway', () => {
+  const count = 100_000;
+  const text = `model_id = [${'0,'.repeat(count)}] subtasks = [${'"a",'.repeat(count)}] access_list = "all"`;
+  expect(outcomeOf(() => parsePlan(text, CONTEXT))).toMatchObject({ code: 'too_many_steps' });
+});
+
+test('any reply up to a megabyte is a plan or a typed error with a short message, looked at a few times', () => {
+  fc.assert(
+    fc.property(hostileText(PIECES), (text) => {
+      const looks = countLooks(() => {
+        const outcome = outcomeOf(() => parsePlan(text, CONTEXT));
+        if (outcome instanceof PlanError) expect(outcome.message.length).toBeLessThan(1024);
+      });
+      expect(looks).toBeLessThan(25 * (text.length + 100));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('any texts up to a megabyte make prompts no longer than they are, in one look', () => {
+  const text = hostileText(TAGS, MEGABYTE / 4);
+  const lengthOf = (messages: readonly Message[]): number =>
+    messages.reduce((sum, message) => sum + message.text.length, 0);
+  fc.assert(
+    fc.property(
+      text,
+      text,
+      text,
+      fc.constantFrom('tagged', 'chat', 'plain'),
+      (question, subtask, output, layout) => {
+        const background = [{ subtask, output }];
+        const given = 3 * (question.length + subtask.length + output.length);
+        const looks = countLooks(() => {
+          const sees = [{ step: 0, subtask, output }];
+          expect(lengthOf(workerMessages({ question, subtask, background, sees, layout }))).toBeLessThan(
+            given + WORDING,
+          );
+          const repairs = [{ reply: output, problem: 'no plan' }];
+          const pool = { workers: [{ id: 'a', notes: 'good' }], describe: 'notes', maxSteps: 5 } as const;
+          const prompt = { question, background, hints: ['mind this'], repairs, ...pool } as const;
+          for (const format of ['lists', 'json'] as const) {
+            const review = { plan: { steps: [{ worker: 'a', subtask, sees: [] }] }, answer: output };
+            const messages = conductorMessages({ ...prompt, format, review });
+            expect(lengthOf(messages)).toBeLessThan(2 * given + WORDING);
+          }
+        });
+        expect(looks).toBeLessThan(40 * (given + WORDING));
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+type Method = (this: unknown, ...input: unknown[]) => unknown;
+
+/** Replaces a method by one that also reports each use; returns what puts the method back. */
+function watch(prototype: object, name: string, report: (used: Use) => void): () => void {
+  const original = Reflect.get(prototype, name) as Method;
+  const watched: Method = function (...input) {
+    const from = this instanceof RegExp ? this.lastIndex : Number(input[1] ?? 0);
+    const result = original.apply(this, input);
+    report({ self: this, input, from, result });
+    return result;
+  };
+  Reflect.set(prototype, name, watched);
+  return () => Reflect.set(prototype, name, original);
+}
+
+interface Use {
+  readonly self: unknown;
+  readonly input: readonly unknown[];
+  /** Where a search began. */
+  readonly from: number;
+  readonly result: unknown;
+}
+
+/**
+ * How many characters a run of the parser looks at, whether through its reader, a pattern or a search of the
+ * language: what makes its time, without a clock.
+ */
+function countLooks(run: () => void): number {
+  let looks = 0;
+  const restore = [
+    watch(patterns.Reader.prototype, 'peek', () => (looks += 1)),
+    watch(RegExp.prototype, 'exec', ({ self, input, from, result }) => {
+      looks += 1 + charactersSearched(self, String(input[0]), from, result);
+    }),
+    watch(String.prototype, 'indexOf', ({ self, from, result }) => {
+      looks += result === -1 ? String(self).length - from : Number(result) - from;
+    }),
+    watch(String.prototype, 'lastIndexOf', ({ from, result }) => (looks += from - Number(result))),
+    watch(String.prototype, 'slice', ({ result }) => (looks += String(result).length)),
+  ];
+  try {
+    run();
+    return looks;
+  } finally {
+    for (const back of restore) back();
+  }
+}
+
+/** A sticky pattern tries one place only; another searches on to its match, or to the end. */
+function charactersSearched(pattern: unknown, text: string, from: number, match: unknown): number {
+  if (Array.isArray(match)) return Number(Reflect.get(match, 'index')) - from + String(match[0]).length;
+  return pattern instanceof RegExp && pattern.sticky ? 0 : text.length - from;
+}
