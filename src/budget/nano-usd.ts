@@ -57,8 +57,6 @@ function scaled(rates: Rates, factor: number): Rates {
  * Rates are taken to the millionth of a USD per million tokens, which makes them whole pico-USD a token; the sum is
  * exact, and rounded once, half up. Reasoning tokens are output already. Tokens that were read from a cache or written
  * to one are part of the input, each at its own rate where the price has one; a long prompt has rates of its own.
- *
- * It never falls as tokens are added, provided that no rate for a long prompt is below the one for a short prompt.
  */
 export function nanoUsdOf(usage: Usage, price: Price): number {
   const { inputTokens, outputTokens } = usage;

@@ -2,7 +2,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { whyDegraded } from '../trace/degraded';
+import { whyDegraded } from '../trace/describe';
 import { eachInParallel } from '../store/sweep';
 import { isPolled } from './pollers';
 import { isNotFound } from './steer';

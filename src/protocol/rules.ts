@@ -121,27 +121,6 @@ export function listOf<Checked>(rules: Rule | Rules<Checked>, least = 0, most = 
   });
 }
 
-/** An object with fields of any name. */
-export function recordOf(rule: Rule): Rule {
-  const expected = `an object, each field ${rule.expected}`;
-  return onParts(expected, (value, path) => {
-    if (!isRecord(value)) return { path, value, expected };
-    const fault = Object.values(value).map((part) => faultIn(part, rule, path));
-    return fault.find((each) => each !== null) ?? null;
-  });
-}
-
-/** Rules that depend on the value. */
-export function either<Checked, Other>(
-  isFirst: (value: unknown) => boolean,
-  first: Rule | Rules<Checked>,
-  second: Rule | Rules<Other>,
-): Rule {
-  return onParts(`${describe(first)}, or ${describe(second)}`, (value, path) =>
-    isFirst(value) ? faultIn(value, first, path) : faultIn(value, second, path),
-  );
-}
-
 export function oneOf(...values: readonly (string | number | boolean | null)[]): Rule {
   const expected = values.map((value) => JSON.stringify(value)).join(' or ');
   return { isMet: (value) => (values as readonly unknown[]).includes(value), expected };

@@ -11,8 +11,8 @@ import {
   isKept,
   joinFacts,
   stateOf,
+  whoStandsIn,
 } from './describe';
-import { whoStandsIn } from './degraded';
 import { waitingRuns } from './run-tree';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */

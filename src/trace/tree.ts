@@ -18,8 +18,8 @@ import {
   joinFacts,
   MARKS,
   stateOf,
+  whoStandsIn,
 } from './describe';
-import { whoStandsIn } from './degraded';
 import {
   type Branch,
   drawTree,

@@ -84,3 +84,11 @@ export async function textOf(text: Text | null, taskQueue?: string): Promise<str
   if (text === null) return '';
   return typeof text === 'string' ? text : storeActivities('read a text', taskQueue)[READ_TEXT](text);
 }
+
+const SUMMARY_CHARACTERS = 80;
+
+/** Tells a step in Temporal's UI, in one line. */
+export function stepSummary(step: number, subtask: string, ...who: readonly string[]): string {
+  const start = subtask.slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' ');
+  return [`step ${step + 1}`, ...who, start].join(' · ');
+}

@@ -22,12 +22,11 @@ import {
   revisionIn,
 } from '../trace/events';
 import { ownRound } from '../trace/run-tree';
+import { stepSummary } from './activities';
 import { isOwnCancellation, now, readCallFailure } from './failures';
 import type { Share } from './limits';
 import { mayReview, type RunContext } from './run-context';
 import type { ChildSolve, Told } from './steering';
-
-const SUMMARY_CHARACTERS = 80;
 
 /**
  * Runs a step that the Conductor gave to itself as a solve of its own, one level deeper: the subtask is the question, and
@@ -52,7 +51,7 @@ export async function callItself(
       round: 0,
       step,
       background: [...background, ...sees.map(({ subtask, output }) => ({ subtask, output }))],
-      summary: `step ${step + 1} · ${subtask.slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' ')}`,
+      summary: stepSummary(step, subtask),
     });
   } catch (error) {
     outcome = { trace: null, problem: readCallFailure(error, CONDUCTOR_ID).problem };

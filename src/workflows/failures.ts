@@ -1,8 +1,21 @@
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import type { Plan, PlanContext } from '../plan/plan';
+import { PlanError } from '../plan/plan-error';
+import { validatePlan } from '../plan/validate';
 import type { Problem } from '../protocol/call';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
 import type { SolveTrace } from '../protocol/solve';
 import { type CallFailure, readFailure } from '../trace/events';
+
+/** @throws ApplicationFailure of type `Plan.Invalid` for a plan that breaks a rule */
+export function checkPlan(plan: unknown, context: PlanContext): Plan {
+  try {
+    return validatePlan(plan, context);
+  } catch (error) {
+    if (!(error instanceof PlanError)) throw error;
+    throw ApplicationFailure.nonRetryable(error.message, FAILURES.planInvalid);
+  }
+}
 
 /** Whether an error is this run's own cancellation, which every caller must let pass. */
 export function isOwnCancellation(error: unknown): boolean {

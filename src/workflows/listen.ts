@@ -18,9 +18,8 @@ import {
   MAX_HINTS,
   type PlanRejection,
 } from '../protocol/messages';
-import type { Plan, PlanContext } from '../plan/plan';
-import { PlanError } from '../plan/plan-error';
-import { findShapeProblem, validatePlan } from '../plan/validate';
+import type { Plan } from '../plan/plan';
+import { findShapeProblem } from '../plan/validate';
 import { FAILURES } from '../protocol/failures';
 import {
   ADD_HINT_SIGNAL,
@@ -33,6 +32,7 @@ import {
 } from '../protocol/names';
 import type { RunLimits } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
+import { checkPlan } from './failures';
 import type { Limits } from './limits';
 import type { Recorder } from './run-context';
 import type { Approval, Steering } from './steering';
@@ -65,7 +65,11 @@ export interface MessageTargets {
 export function listen(targets: MessageTargets): void {
   setHandler(stateQuery, () => targets.recorder.trace);
   listenForSignals(targets);
-  setHandler(setLimitsUpdate, (change) => setLimits(targets, change), { validator: refuseBadLimits });
+  setHandler(setLimitsUpdate, (change) => setLimits(targets, change), {
+    validator: (change) => {
+      refuseFor(findLimitsProblem(change));
+    },
+  });
   listenForVerdicts(targets);
 }
 
@@ -96,8 +100,7 @@ async function setLimits({ steering }: MessageTargets, change: LimitsChange): Pr
   return heldLimits(limits);
 }
 
-function refuseBadLimits(change: unknown): void {
-  const problem = findLimitsProblem(change);
+function refuseFor(problem: string | null): void {
   if (problem !== null) throw badMessage(problem);
 }
 
@@ -138,8 +141,7 @@ function listenForVerdicts({ approval }: MessageTargets): void {
     {
       validator: (rejection) => {
         waitingOrRefuse();
-        const problem = findRejectionProblem(rejection);
-        if (problem !== null) throw badMessage(problem);
+        refuseFor(findRejectionProblem(rejection));
       },
     },
   );
@@ -155,15 +157,6 @@ function checkSeen(seen: unknown, { steps }: Plan): void {
 
 function stepsOf({ steps }: Plan): unknown {
   return steps.map(({ worker, subtask, sees }) => [worker, subtask, sees]);
-}
-
-function checkPlan(plan: unknown, context: PlanContext): Plan {
-  try {
-    return validatePlan(plan, context);
-  } catch (error) {
-    if (!(error instanceof PlanError)) throw error;
-    throw ApplicationFailure.nonRetryable(error.message, FAILURES.planInvalid);
-  }
 }
 
 function badMessage(problem: string): ApplicationFailure {

@@ -1,8 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { conductorPromptBytes, worstCaseOf, estimatePlan } from '../budget/worst-case';
 import type { Plan, PlanContext } from '../plan/plan';
-import { PlanError } from '../plan/plan-error';
-import { validatePlan } from '../plan/validate';
 import type { FailedReply, WritePlanRequest, WritePlanResult } from '../protocol/activity-contract';
 import { FAILURES, isMisconfigured } from '../protocol/failures';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
@@ -11,7 +9,7 @@ import { asksApproval, keptOutputs, planContextOf, standInPlan, takesConfigured 
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { modelActivities, queueFor } from './activities';
-import { isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
+import { checkPlan, isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
@@ -54,14 +52,9 @@ interface ObtainedPlan {
 function takeGiven(context: RunContext, given: Plan): ObtainedPlan {
   const { recorder, round, depth } = context;
   recorder.record({ kind: 'plan-asked', round, depth, isGiven: true });
-  try {
-    const plan = validatePlan(given, rulesOf(context));
-    recorder.record({ kind: 'planned', round, plan, degraded: false });
-    return { plan, reply: '' };
-  } catch (error) {
-    if (!(error instanceof PlanError)) throw error;
-    throw ApplicationFailure.nonRetryable(error.message, FAILURES.planInvalid);
-  }
+  const plan = checkPlan(given, rulesOf(context));
+  recorder.record({ kind: 'planned', round, plan, degraded: false });
+  return { plan, reply: '' };
 }
 
 /** Rules of a plan under the present limits. */

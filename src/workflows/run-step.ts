@@ -23,7 +23,7 @@ import {
   stepStarted,
   unaccountedCall,
 } from '../trace/events';
-import { modelActivities, queueFor, storeActivities } from './activities';
+import { modelActivities, queueFor, stepSummary, storeActivities } from './activities';
 import { callItself } from './child';
 import { isOwnCancellation, mayRetryBilled, now } from './failures';
 import type { Reservation } from './limits';
@@ -164,7 +164,6 @@ function moreRoom({ worker, maxOutputTokens }: WorkerRequest): number | null {
 
 /** How often Temporal repeats an external activity that fails; its own failures may say "never". */
 const EXTERNAL_ATTEMPTS = 3;
-const SUMMARY_CHARACTERS = 80;
 
 /** Calls the worker that a step names: a model through our activity, or the user's own activity or workflow. */
 function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
@@ -175,7 +174,7 @@ function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Prom
   const options = {
     remainingMs: limits.remainingMs(),
     heartbeatMs,
-    summary: summaryOf(request, worker.model),
+    summary: stepSummary(request.step, request.subtask, `${worker.id} (${worker.model})`),
   };
   return modelActivities({ ...options, ...queueFor(run, worker) })[CALL_WORKER](request);
 }
@@ -234,7 +233,7 @@ async function runExternal(
 ): Promise<unknown> {
   const { type, taskQueue } = worker;
   const timeout = Math.min(worker.timeoutMs, context.limits.remainingMs());
-  const summary = summaryOf(request, type);
+  const summary = stepSummary(request.step, request.subtask, `${worker.id} (${type})`);
   if (worker.kind === 'workflow') {
     return executeChild(type, {
       args: [request],
@@ -260,8 +259,4 @@ async function keepIfLong(text: string): Promise<Text> {
   // At most three UTF-8 bytes per UTF-16 unit: short enough without counting.
   if (text.length * 3 <= INLINE_BYTES) return text;
   return storeActivities('keep a long output')[KEEP_TEXT](text);
-}
-
-function summaryOf({ step, worker, subtask }: WorkerRequest, model: string): string {
-  return `step ${step + 1} · ${worker.id} (${model}) · ${subtask.slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' ')}`;
 }

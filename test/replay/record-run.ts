@@ -6,7 +6,7 @@ import { configureShapes, questionOf, type Shape } from './shapes';
 
 /** Lets a run go as its shape says, and returns the history that is kept of it. */
 export async function recordRun(name: string, shape: Shape): Promise<string> {
-  const stage = await openStage({ configure: (config) => configureShapes(config, shape) });
+  const stage = await openStage({ configure: configureShapes });
   try {
     return await stage.whileWorking(() => runToItsEnd(stage, name, shape), { identity: 'worker' });
   } finally {

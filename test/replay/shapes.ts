@@ -6,8 +6,6 @@ import { type Stage, step } from '../support/stage';
 
 /** One way for a run to go, from its plan to its end. */
 export interface Shape {
-  /** Calls are kept apart by provider, so that a child checks the run that it was given. Default: false. */
-  readonly queuePerProvider?: boolean;
   /** Options of the run besides its question. */
   readonly request?: Omit<SolveRequest, 'question'>;
   prepare(stage: Stage): void;
@@ -20,9 +18,9 @@ export interface Shape {
 }
 
 /** The pool of every shape: `c` stands in for `a`, and a cancellation is heard within a second. */
-export function configureShapes(config: ConfigInput, { queuePerProvider = false }: Shape): ConfigInput {
+export function configureShapes(config: ConfigInput): ConfigInput {
   const workers = config.workers.map((worker) => ({ ...worker, fallback: worker.id === 'a' ? ['c'] : [] }));
-  return { ...config, workers, temporal: { heartbeat: '1s', queuePerProvider } };
+  return { ...config, workers, temporal: { heartbeat: '1s' } };
 }
 
 const TWO_WAVES = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
@@ -138,7 +136,6 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   },
   recursive: RECURSIVE,
   'recursive-step': { ...RECURSIVE, child: '-r0s2' },
-  'recursive-step-by-queues': { ...RECURSIVE, queuePerProvider: true, child: '-r0s2' },
   revised: REVISED,
   'revised-review': { ...REVISED, child: '-review' },
   'review-unreadable': {

@@ -1,7 +1,7 @@
 import { drawFrame } from '../../src/cli/view/frame';
 import { describeChanges } from '../../src/cli/view/run-view';
 import type { SolveResult } from '../../src';
-import { whyDegraded } from '../../src/trace/degraded';
+import { whyDegraded } from '../../src/trace/describe';
 import { PLAIN, widthOf } from '../../src/trace/lines';
 import { renderMarkdown } from '../../src/trace/markdown';
 import { renderMermaid } from '../../src/trace/mermaid';

@@ -100,4 +100,16 @@ describe('a hint', () => {
     const complaints = loggedLines().filter((line) => line.includes('signal addHint ignored'));
     expect(complaints.length).toBeGreaterThanOrEqual(5);
   });
+
+  test('beyond the fiftieth is not carried along', async () => {
+    const release = stage.providers.hold('conductor');
+    stage.providers.script('conductor', ['no plan at all']);
+    stage.plan([step('a', 'Answer it.')]);
+    await solveAnd('conductor', async (id) => {
+      for (let hint = 1; hint <= 55; hint += 1) await stage.client.addHint(id, `Mind rule ${hint}!`);
+      release();
+    });
+    expect(shownToConductor('Mind rule 50!')).toContain(true);
+    expect(shownToConductor('Mind rule 51!')).not.toContain(true);
+  });
 });

@@ -84,20 +84,6 @@ describe.each(SETTINGS)(
       expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
     });
 
-    test('an output of 1 MB that five steps see', async () => {
-      const long = longText('a', 1_000_000);
-      const readers = NAMES.slice(1, 6);
-      stage.plan([step('a', 'Say much.'), ...readers.map((name) => step(name, 'Read it.', [0]))]);
-      stage.providers.answer('a', long);
-      const result = await stage.whileWorking(() => stage.client.solve({ question: 'Do all see it?' }));
-
-      expect(result).toMatchObject({ status: 'completed', degraded: false, stoppedBy: null });
-      const seen = stage.providers.log.filter(({ body }) => body.includes(long)).map(({ model }) => model);
-      expect(seen.sort()).toEqual(readers);
-      expect(await stage.store.list('texts/')).toHaveLength(1);
-      expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
-    });
-
     test('an output of 1 MB that the Conductor and five steps see below the run that it was written in', async () => {
       const long = longText('a', 1_000_000);
       const readers = NAMES.slice(1, 6);
