@@ -121,22 +121,6 @@ describe('a higher depth', () => {
       expect(prompts.map((prompt) => prompt.includes(SELF))).toEqual([false, true, false]);
     });
   });
-
-  test('may be none at all: another limit ends the run', async () => {
-    await open('worker', 0);
-    stage.providers.script('conductor', ['no plan at all']);
-    stage.providers.answer('conductor', renderPlan({ steps: [step('conductor', 'Go deeper.')] }, WORKERS));
-    await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question });
-      await whileAsked('conductor', () => stage.client.setMaxDepth(id, null));
-      const { stoppedBy, rounds, usage } = await endOf(stage, id);
-      expect({ stoppedBy, calls: usage.calls, deepest: rounds.at(-1)?.depth }).toEqual({
-        stoppedBy: 'calls',
-        calls: 12,
-        deepest: 10,
-      });
-    });
-  });
 });
 
 test('a lower depth that is set before there is a plan holds for that plan', async () => {
