@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
+import { checkRun } from '../../activities/check-run';
 import { ConfigError, explainIssue } from '../../config/errors';
 import { FAILURES } from '../../protocol/failures';
 import { trainingOf } from '../config/resolve';
@@ -42,6 +43,7 @@ export function checkInput(configured: Configured, { workflow, input }: CheckInp
     throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
   }
   checkPlaces(configured, data === undefined ? {} : placesIn(data));
+  if (data !== undefined && 'run' in data) checkRun(configured, data.run);
   return Promise.resolve();
 }
 

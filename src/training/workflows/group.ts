@@ -3,7 +3,6 @@ import type { Text } from '../../protocol/text';
 import { storeActivities as activitiesOfStore } from '../../workflows/activities';
 import { inWindow } from '../../workflows/in-window';
 import { Limits } from '../../workflows/limits';
-import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy, rolloutIdentity } from '../ids';
 import { type AskedQuestion, OPEN_QUESTION } from '../../evaluation/contract';
 import type { EvaluationActivities } from '../../evaluation/activities';
@@ -35,7 +34,6 @@ import { checkInput, samplingActivities, storeActivities } from './activities';
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
   await checkInput({ workflow: GROUP_WORKFLOW, input });
-  await checkGiven(input.run);
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
   const group = { input, limits, watch };
