@@ -95,7 +95,9 @@ test('limits are told and changed; what a run does not do, it says in its own wo
       remainingMs: expect.any(Number) as number,
     });
     const refused = client.setLimits(id, { calls: 0 });
-    await expect(refused).rejects.toThrow(/^calls in the input of setLimits is 0: it must be a whole number from 1 to 200$/);
+    await expect(refused).rejects.toThrow(
+      /^calls in the input of setLimits is 0: it must be a whole number from 1 to 200$/,
+    );
     await expect(refused).rejects.toThrow(RefusedError);
     await expect(client.approvePlan(id)).rejects.toThrow(/^no plan of this run waits for approval now/);
     await expect(client.setMaxDepth(id, -1)).rejects.toThrow('the depth is -1');

@@ -1,7 +1,21 @@
 import type { Retry } from '../../client/conductor-client';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
-import { describeCost, describeDuration, describeEstimate, describePlan, describePlanning, describeSees, describeTokens, describeWorker, howToApprove, MARKS, stateOf, type StepState, whoStandsIn } from '../../trace/describe';
+import {
+  describeCost,
+  describeDuration,
+  describeEstimate,
+  describePlan,
+  describePlanning,
+  describeSees,
+  describeTokens,
+  describeWorker,
+  howToApprove,
+  MARKS,
+  stateOf,
+  type StepState,
+  whoStandsIn,
+} from '../../trace/describe';
 import { oneLine, type Paint, strokeOf, widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
 
