@@ -1,7 +1,19 @@
 import type { Retry } from '../../client/conductor-client';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
-import { counted, describeDuration, describeEnd, describeEstimate, describePlanning, describeSteps, describeWorker, howToApprove, isKept, stateOf, whoStandsIn } from '../../trace/describe';
+import {
+  counted,
+  describeDuration,
+  describeEnd,
+  describeEstimate,
+  describePlanning,
+  describeSteps,
+  describeWorker,
+  howToApprove,
+  isKept,
+  stateOf,
+  whoStandsIn,
+} from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import { isUnbegun, pathOf, waitingRuns } from '../../trace/run-tree';
 import { describeRetry, drawFrame } from './frame';
