@@ -15,7 +15,7 @@ import type { Dependencies } from './dependencies';
 export function checkShape(schema: z.ZodType, value: unknown): void {
   const [issue] = schema.safeParse(value).error?.issues ?? [];
   if (issue === undefined) return;
-  const problem = `the input cannot be used: ${explainIssue(issue, value, schema)}`;
+  const problem = `the input cannot be used: ${explainIssue(issue, value)}`;
   throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
 }
 

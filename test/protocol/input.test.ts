@@ -50,7 +50,7 @@ describe('the input of a solve', () => {
   });
 
   test.each<readonly [what: string, input: unknown, sentence: RegExp]>([
-    ['an unknown field', asking({ limit: {} }), /: limit is not a setting: did you mean limits\?$/],
+    ['an unknown field', asking({ limit: {} }), /: limit is not a setting: remove or rename$/],
     ['a word of spaces', { question: ' ' }, /: question is " ": expected a text with at least a word/],
     ['no question', { limits: {} }, /: question is missing: expected a text/],
     ['a long question', { question: 'x'.repeat(200_000) }, /: question is "x{59}…: expected .* 131072 bytes/],
