@@ -2,7 +2,7 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
+  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts)[^/]+\\.ts$)';
 
 /**
  * The floors of the house, lowest first: the core, evaluation with grading, training, the command line. An arrow goes
@@ -97,7 +97,7 @@ module.exports = {
       from: {
         pathNot: [
           '^src/activities/models/(openai|anthropic|google|local)\\.ts$',
-          '^src/store/(s3-store|sqlite-database|postgres-database)\\.ts$',
+          '^src/store/(s3-store|sqlite-store|postgres-store)\\.ts$',
         ],
       },
       to: {

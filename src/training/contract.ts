@@ -4,10 +4,15 @@ import type { CheckpointRef, PolicyRef } from './ids';
 import type { CycleMetrics, NightRecord, SampledPlan } from './records';
 import type { GroupPart, Span } from './cycle-times';
 import type { TrainingSettings } from './config/resolve';
-import type { GroupInput } from './inputs';
+import type { GroupInput, NightInput } from './inputs';
 import type { InitRequest, WarmStartRequest } from './trainer-contract';
 
 // Inputs and outputs of training's workflows, and of the activities that have more than a few arguments.
+
+/** Input of `conductorTrain`. */
+export interface TrainInput extends NightInput {
+  readonly carried?: CarriedNight | undefined;
+}
 
 /** State that a night carries into a new run of its workflow. */
 export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | 'best' | 'warning'> {

@@ -1,4 +1,3 @@
-import type { GroupInput } from './inputs';
 import type { GroupId, RolloutId } from './records';
 
 /** Workflow id of a training run's night: the same for each, so that no two are ever under way together. */
@@ -21,7 +20,7 @@ export const groupWorkflowId = (group: Pick<GroupId, 'trainRun' | 'cycle' | 'dra
   `${group.trainRun}-${cycleName(group.cycle)}-${group.draw}`;
 
 /** Workflow id of a group by which a policy is tried. */
-export function trialWorkflowId(trial: GroupInput): string {
+export function trialWorkflowId(trial: Omit<GroupId, 'question'> & { readonly writer: PolicyRef }): string {
   const who = describePolicy(trial.writer).replace(/[^a-z0-9]+/gi, '-');
   return `${groupWorkflowId(trial)}-${trial.purpose}-${who}`;
 }

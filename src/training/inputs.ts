@@ -3,8 +3,7 @@ import { readQuestionSetKey } from '../evaluation/store-keys';
 import { modelSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
 import { runSchema } from '../protocol/run';
-import { trainRunSchema } from './config/schema';
-import type { CarriedNight } from './contract';
+import { trainRunSchema } from './field-schemas';
 import { isNightDate, isTimeZone, readCheckpointId } from './ids';
 import { MAX_CYCLE, MOST } from './names';
 import { groupIdSchema } from './records';
@@ -26,7 +25,7 @@ const taskQueue = z.string().min(1).max(1_000);
 /** One night, as `conductorTrain` is asked for it. Everything else is read from the worker's configuration. */
 export const trainInputSchema = z.object({
   /** Set by the workflow itself where it goes on in a new run. */
-  carried: z.custom<CarriedNight>().optional(),
+  carried: z.unknown().optional(),
   /** Default: the one that the configuration names. */
   trainRun: trainRunSchema.optional(),
   /** Local calendar date that the night counts as; default: of the time that it was scheduled for. */
@@ -46,7 +45,8 @@ export const trainInputSchema = z.object({
   /** The version of the configuration that it was asked for by: no other is trained by. */
   config: z.record(z.string(), z.string().min(1).max(16)).optional(),
 });
-export type TrainInput = Readonly<z.infer<typeof trainInputSchema>>;
+/** What a client asks for. */
+export type NightInput = Readonly<Omit<z.infer<typeof trainInputSchema>, 'carried'>>;
 
 /** Input of a scheduled night: it must name its training run. */
 export const nightlyInputSchema = trainInputSchema.extend({ trainRun: trainRunSchema });

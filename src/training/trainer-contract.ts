@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lossSchema, optimizerSchema, tinySchema, tuningSchema, warmedWeights } from './config/schema';
+import { lossSchema, optimizerSchema, tinySchema, tuningSchema, warmedWeights } from './field-schemas';
 import * as names from './names';
 
 /**

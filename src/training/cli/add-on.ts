@@ -1,12 +1,6 @@
 import type { AddOn } from '../../cli/add-ons';
-import type { Config } from '../../config/schema';
-import type { TrainableConfig } from '../config/schema';
 import { TRAIN_WORKFLOW } from '../names';
-
-/** The settings as this add-on has read them. */
-export function trainable(config: Config): TrainableConfig {
-  return config as TrainableConfig;
-}
+import { trainable } from './trainable';
 
 /** Loads what it needs only when it is asked for: every command begins with this file. */
 export const TRAINING: AddOn = {

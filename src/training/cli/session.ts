@@ -6,9 +6,10 @@ import { type Session, type SessionOptions, withSession } from '../../cli/sessio
 import { loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
 import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
-import { trainable } from './add-on';
+import { trainable } from './trainable';
 import { TrainingClient } from '../client/training-client';
-import { type TrainableConfig, trainRunSchema } from '../config/schema';
+import type { TrainableConfig } from '../config/schema';
+import { trainRunSchema } from '../field-schemas';
 import { isTimeZone, nightWorkflowId } from '../ids';
 
 /** The options that every command about training takes. */

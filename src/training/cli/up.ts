@@ -16,7 +16,7 @@ import { cacheFolder } from '../../local/python-package';
 import { findProgram, startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';
-import { trainable } from './add-on';
+import { trainable } from './trainable';
 import { askHealth } from './night-parts';
 import { LOOK_MS } from './session';
 

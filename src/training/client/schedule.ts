@@ -6,7 +6,7 @@ import {
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import type { TrainInput } from '../inputs';
+import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW } from '../names';
 import { nightlyWorkflowId, scheduleIdOf } from '../ids';
 

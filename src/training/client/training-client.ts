@@ -1,8 +1,7 @@
 import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { isNotFound, RefusedError, signalRun, updateRun } from '../../client/steer';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
-import type { NightBudget, NightProgress } from '../contract';
-import type { TrainInput } from '../inputs';
+import type { NightBudget, NightProgress, TrainInput } from '../contract';
 import {
   PAUSE_SIGNAL,
   PROGRESS_QUERY,

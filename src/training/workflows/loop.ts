@@ -7,8 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
 import { checkpointId, type CheckpointRef, nightDate } from '../ids';
-import type { NightProgress } from '../contract';
-import type { TrainInput } from '../inputs';
+import type { NightProgress, TrainInput } from '../contract';
 import * as names from '../names';
 import { cycleTimes, Stopwatch } from '../cycle-times';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';

@@ -14,7 +14,6 @@ import { LIMIT_RULES } from '../../protocol/messages';
 import { findFault, number, only } from '../../protocol/rules';
 import type { NightBudget, NightProgress } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
-import type { Night } from './night';
 
 // These name the night by its first run id: they take the run's key where it is encrypted, and hold for that night alone.
 
@@ -30,9 +29,15 @@ export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
 const BUDGET = only<NightBudget>({ costUsd: LIMIT_RULES.costUsd, hours: number(0, 24 * 7) });
 
+/** What a night that is opened answers. */
+interface OpenNight {
+  describeBudget(): NightBudget;
+  progress(): NightProgress;
+}
+
 /** Requests of people to a night, possibly before it is opened. */
 export class NightControl {
-  night: Night | null = null;
+  night: OpenNight | null = null;
   /** Set once the input is checked. */
   date = '';
   /** null: as the night was before it went on in a new run. */

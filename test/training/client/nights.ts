@@ -1,5 +1,5 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { TrainInput } from '../../../src/training/inputs';
+import type { TrainInput } from '../../../src/training/contract';
 
 /** The nights that a schedule starts, as the package has them. */
 export { conductorTrainNightly } from '../../../src/training/workflows/nightly';
