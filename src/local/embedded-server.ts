@@ -77,8 +77,8 @@ const serverRecordSchema = z.object({
   // Accepts this machine alone, since what lies in a folder may be forged.
   address: z.string().regex(/^127\.0\.0\.1:\d{1,5}$/),
   uiAddress: z.string().regex(/^http:\/\/127\.0\.0\.1:\d{1,5}$/),
-  /** Number of its process, once it is started. */
-  pid: z.int().positive().nullable(),
+  /** Number of its process, once it is started. Never 1: the group that is killed would be every process. */
+  pid: z.int().min(2).nullable(),
 });
 
 /** Content of `server.json`: the folder's running embedded server, or the last, whose ports are used again. */

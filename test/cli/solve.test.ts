@@ -194,7 +194,6 @@ test('after kill -9 of the whole command the next one adopts what is left, and t
 
   const next = await run('solve', QUESTION);
   expect(next.code).toBe(0);
-  expect(next.stderr).toContain('Taking over the Temporal server');
   expect(next.stderr).toContain('1 unfinished run of this folder will go on as well:');
   expect(next.stderr).toContain(`${id}: stop it with temporal-conductor cancel ${id}`);
   const watched = await run('watch', id);
