@@ -220,12 +220,19 @@ const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
 /** Tells the rate limiter of a model about a finished request. */
 function reportOf(sent: Ended | LeftRunning): Report {
-  if (sent.kind === 'left-running') return NOTHING_LEARNT;
-  const { type, billed } = sent.kind === 'failed' ? sent.failure : { type: null, billed: 'yes' };
-  const { inputTokens = 0, outputTokens = 0 } = sent.reply?.usage ?? {};
-  // Servers that do not count say 0, which no request comes to: the reservation is better.
-  const tokens = billed === 'no' ? 0 : inputTokens + outputTokens || null;
-  if (type === null) return { tokens, health: 'good' };
-  const isOfProvider = type.startsWith('Provider.');
-  return { tokens, health: OUT_OF_ORDER.has(type) ? 'bad' : isOfProvider ? 'good' : 'unknown' };
+  return sent.kind === 'left-running' ? NOTHING_LEARNT : { tokens: tokensOf(sent), health: healthOf(sent) };
+}
+
+/** Null where the reservation stands: servers that do not count report 0 tokens, which no request comes to. */
+function tokensOf(ended: Ended): number | null {
+  if (ended.kind === 'failed' && ended.failure.billed === 'no') return 0;
+  const { inputTokens = 0, outputTokens = 0 } = ended.reply?.usage ?? {};
+  return inputTokens + outputTokens || null;
+}
+
+function healthOf(ended: Ended): Report['health'] {
+  if (ended.kind !== 'failed') return 'good';
+  const { type } = ended.failure;
+  if (OUT_OF_ORDER.has(type)) return 'bad';
+  return type.startsWith('Provider.') ? 'good' : 'unknown';
 }

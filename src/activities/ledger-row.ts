@@ -33,19 +33,24 @@ export function closeRow(
   { card: { price } }: Pick<ModelCall, 'card'>,
   ended: Ended,
 ): LedgerRow & { readonly endedAt: string } {
-  const { usage = null, reportedNanoUsd: reported = null } = ended.reply ?? {};
   const failure = ended.kind === 'failed' ? ended.failure : null;
-  const isFree = failure?.billed === 'no';
-  const nanoUsd = isFree ? 0 : chargeOf(usage, price, reported);
-  const saved = isFree ? 0 : savedByCache(usage, price);
+  const error = failure && { type: failure.type, message: failure.message };
+  return { ...row, error, ...chargesOf(ended, price), endedAt: new Date().toISOString() };
+}
+
+function chargesOf(
+  ended: Ended,
+  price: ModelCall['card']['price'],
+): Pick<LedgerRow, 'usage' | 'nanoUsd' | 'reportedNanoUsd' | 'savedNanoUsd'> {
+  const { usage = null, reportedNanoUsd: reported = null } = ended.reply ?? {};
+  if (ended.kind === 'failed' && ended.failure.billed === 'no') return { usage, nanoUsd: 0 };
+  const nanoUsd = chargeOf(usage, price, reported);
+  const saved = savedByCache(usage, price);
   return {
-    ...row,
-    error: failure && { type: failure.type, message: failure.message },
     usage,
     nanoUsd,
-    ...(!isFree && reported !== null && reported !== nanoUsd && { reportedNanoUsd: reported }),
+    ...(reported !== null && reported !== nanoUsd && { reportedNanoUsd: reported }),
     ...(saved !== null && saved !== 0 && { savedNanoUsd: saved }),
-    endedAt: new Date().toISOString(),
   };
 }
 

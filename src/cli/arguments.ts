@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { durationMs, isDuration } from '../config/field-schemas';
+import { durationMs, isDuration } from '../config/duration';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import type { ExitCode } from './exit-code';
 

@@ -75,7 +75,7 @@ export function foreignPlaces(config: Config): string[] {
   return [...new Set([config.store, ...others].flatMap(foreignStore))];
 }
 
-function fileOf({ config: path }: WorkOptions): string {
+export function fileOf({ config: path }: WorkOptions): string {
   return configPath({ env: process.env, cwd: process.cwd(), path });
 }
 

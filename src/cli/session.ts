@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
-import { durationMs } from '../config/field-schemas';
+import { durationMs } from '../config/duration';
 import type { Config } from '../config/schema';
 import { isOurImage } from '../explain';
 import { encryptionConverter } from '../encryption/codec';

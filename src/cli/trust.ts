@@ -81,7 +81,7 @@ export async function untrusted(pairs: readonly string[], file: string): Promise
 }
 
 /** Pairs that this process and its children are trusted with. */
-export function granted(): string[] {
+function granted(): string[] {
   const pairs = (process.env[VARIABLE] ?? '').split(',').map((pair) => pair.trim());
   return pairs.filter((pair) => pair !== '');
 }
@@ -98,7 +98,7 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
 };
 
 /** For what this command does later, and for its worker. */
-export function grant(pairs: readonly string[]): void {
+function grant(pairs: readonly string[]): void {
   process.env[VARIABLE] = [...granted(), ...pairs].join(',');
 }
 
@@ -121,7 +121,7 @@ interface Doubt {
 }
 
 /** @throws UsageError where the answer is no, or no one is there to give one */
-export async function askPerson({ what, question, otherwise, pairs }: Doubt): Promise<void> {
+async function askPerson({ what, question, otherwise, pairs }: Doubt): Promise<void> {
   if (isPersonHere()) {
     say(what);
     const answer = (await ask(`${question} [y/N] `)) ?? '';

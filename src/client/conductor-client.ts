@@ -25,6 +25,7 @@ import { addLedger } from './add-ledger';
 import { HistoryDecoder } from './history';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
+import { nameCall } from './name-call';
 import { newRetryId, newRunId } from './run-id';
 import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
 import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
@@ -132,10 +133,12 @@ export class ConductorClient {
     const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
     const decoder = new HistoryDecoder(this.client.options.loadedDataConverter);
     return Promise.all(
-      waiting.map(async ({ attempt, lastFailure }) => {
+      waiting.map(async ({ attempt, activityId, lastFailure }) => {
         const { message } = await decoder.failure(lastFailure);
-        const isLost = Boolean(lastFailure?.timeoutFailureInfo);
-        return { attempt: attempt ?? 1, reason: isLost ? `a worker process was lost (${message})` : message };
+        // A sentence of ours names its worker; a time-out of the server's names nobody.
+        const call = lastFailure?.timeoutFailureInfo ? await nameCall(this.client, id, activityId) : null;
+        const reason = call === null ? message : `${call} lost its worker process (${message})`;
+        return { attempt: attempt ?? 1, reason };
       }),
     );
   }

@@ -25,7 +25,7 @@ export interface Poller {
 }
 
 /** Workers that polled within five minutes, for as long as the server remembers them. */
-export async function pollersOf(
+async function pollersOf(
   { workflowService, options }: Client,
   taskQueue: string,
   kind: keyof typeof QUEUE_TYPES = 'workflows',

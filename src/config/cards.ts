@@ -3,7 +3,7 @@ import type { Capabilities, ConductorCard, ExternalCard, ModelCard, Price } from
 import capabilityTable from './capabilities.json';
 import priceTable from './prices.json';
 import { ConfigError } from './errors';
-import { durationMs } from './field-schemas';
+import { durationMs } from './duration';
 import {
   type Config,
   type ConductorConfig,

@@ -7,7 +7,8 @@ import { PlanError, quoteBriefly } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
 import type { Config } from './schema';
-import { durationMs, durationSchema } from './field-schemas';
+import { durationMs } from './duration';
+import { durationSchema } from './field-schemas';
 
 /**
  * Cards and limits that a run keeps from start to end, every default filled in.

@@ -269,7 +269,7 @@ export function readLastWord(log: string): string {
  * All are held until the last is found, so that no two are the same. (The package `get-port` refuses what it gave out in
  * the last 15 s, so that a server started again would lose its ports.)
  */
-export async function freePorts(wishes: readonly (number | null)[]): Promise<number[]> {
+async function freePorts(wishes: readonly (number | null)[]): Promise<number[]> {
   const held: Server[] = [];
   try {
     for (const wish of wishes) held.push(await listen(wish ?? 0).catch(() => listen(0)));

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
 
 /** Something that commands remember of this user, whatever folder they run in. */
 export interface Memory<Value> {

@@ -1,5 +1,5 @@
 import type { Plan } from '../plan/plan';
-import type { Call, CallPurpose, Problem } from './call';
+import type { Call, Problem } from './call';
 import type {
   BOOK_CALL,
   CALL_WORKER,

@@ -63,7 +63,7 @@ const NO_LIMIT = 'null for no limit';
 
 /** Bound on tokens or nano-USD. */
 export const bound = orNull(whole(0), NO_LIMIT);
-export const durationMs: Rule = {
+const durationMs: Rule = {
   ...whole(1, MAX_WALL_CLOCK_MS),
   expected: `a whole number of milliseconds from 1 to ${MAX_WALL_CLOCK_MS} (24 days)`,
 };

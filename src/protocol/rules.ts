@@ -121,7 +121,7 @@ export function listOf<Checked>(rules: Rule | Rules<Checked>, least = 0, most = 
   });
 }
 
-export function oneOf(...values: readonly (string | number | boolean | null)[]): Rule {
+function oneOf(...values: readonly (string | number | boolean | null)[]): Rule {
   const expected = values.map((value) => JSON.stringify(value)).join(' or ');
   return { isMet: (value) => (values as readonly unknown[]).includes(value), expected };
 }

@@ -73,6 +73,7 @@ test('a worker outlives its `up` by no more than it needs to drain', async () =>
 
 test('runs keep the configuration that the worker read, and say so until it is started again', async () => {
   await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { limits: { steps: 3 } }));
+  await up.hear(/conductor\.yaml has changed: restart "up" to use it/);
   const solved = await run('solve', 'Where?', '--detach');
   expect(solved.stderr).toContain('read another version of the configuration (limits.steps)');
   up.signal('SIGINT');

@@ -154,7 +154,7 @@ async function runUntilKilled(stage: Stage, { halt, open = [] }: Moment): Promis
 async function untilTold(stage: Stage, id: string, count: number): Promise<void> {
   await until(
     () => stage.client.retries(id),
-    (found) => found.filter(({ reason }) => reason.startsWith('a worker process was lost')).length === count,
+    (found) => found.filter(({ reason }) => reason.includes(' lost its worker process')).length === count,
   );
 }
 

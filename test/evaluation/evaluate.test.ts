@@ -180,7 +180,7 @@ test.each([
   [{ methods: ['guess'] }, 'there is no method "guess"'],
   [{ window: 1e9 }, 'window in the input of conductorEvaluate is 1000000000: it must be a whole number from'],
   [{ carried: { begun: 2 } }, 'it must be left out: only an evaluation that goes on may have it'],
-  [{ verifier: externalCard('judge') }, 'verifier.kind'],
+  [{ verifier: externalCard('judge') }, 'it must be the card of a model'],
 ])('what no evaluation can be made of is refused with a sentence: %j', async (changes, sentence) => {
   const input = { ...(await stage.inputOf('eval-bad', ['conductor'])), ...changes };
   await stage.whileWorking(async () => {

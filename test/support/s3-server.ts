@@ -57,7 +57,7 @@ export async function startS3Server(folder: string): Promise<S3Server> {
  * Stands before a server that ignores `If-None-Match: *` and `If-Match`, and that has nothing to read while it writes, and
  * keeps it as Amazon does: requests for one object pass one after another, and what was written here has a tag.
  */
-export async function startConditional({ hostname, port }: URL): Promise<{ url: string; close: () => void }> {
+async function startConditional({ hostname, port }: URL): Promise<{ url: string; close: () => void }> {
   const tags = new Map<string, string>();
   const turns = new Map<string, Promise<unknown>>();
   let writes = 0;

@@ -92,7 +92,7 @@ test('one unknown cost makes the mean unknown', () => {
 });
 
 test('a cycle without groups is all zeros, and no division by them', () => {
-  const figures = Object.values(summarizeCycle([])).flatMap((figure) =>
+  const figures = Object.values(summarizeCycle([])).flatMap((figure): unknown[] =>
     typeof figure === 'number' || figure === null ? [figure] : Object.values(figure),
   );
   expect(new Set(figures)).toEqual(new Set([0]));

@@ -1,7 +1,7 @@
 import { ConductorError } from '../../conductor-error';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import { UnreadableReply } from './reply';
-import { causesOf, type HttpError, readNetworkFault, TransportError } from './transport';
+import { causesOf, type HttpError, type NetworkFault, readNetworkFault, TransportError } from './transport';
 
 /** A failure before it is put into a sentence. */
 export interface Diagnosis {
@@ -70,13 +70,7 @@ export function diagnose(error: unknown): Diagnosis {
   const causes = causesOf(error);
   const thrown = causes.find((link) => link instanceof TransportError);
   const problem = thrown?.problem ?? readNetworkFault(error);
-  if (problem !== null && 'status' in problem) return diagnoseHttp(problem);
-  if (problem !== null) {
-    const { sent, reason } = problem;
-    return sent
-      ? { type: FAILURES.interrupted, happened: 'closed the connection before its answer was whole', reason }
-      : { type: FAILURES.unavailable, happened: 'could not be reached', reason };
-  }
+  if (problem !== null) return 'status' in problem ? diagnoseHttp(problem) : diagnoseNetwork(problem);
   // Thrown by us; the SDKs pass on what JSON.parse throws.
   const unreadable = causes.find((link) => link instanceof UnreadableReply || link.name === 'SyntaxError');
   return unreadable === undefined
@@ -90,6 +84,12 @@ export function diagnose(error: unknown): Diagnosis {
         happened: 'sent an answer that cannot be read',
         reason: unreadable.message,
       };
+}
+
+function diagnoseNetwork({ sent, reason }: NetworkFault): Diagnosis {
+  return sent
+    ? { type: FAILURES.interrupted, happened: 'closed the connection before its answer was whole', reason }
+    : { type: FAILURES.unavailable, happened: 'could not be reached', reason };
 }
 
 /** The beginning of an error's body, which holds all that is looked for in it. */

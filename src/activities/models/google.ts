@@ -1,4 +1,4 @@
-import type { GenerateContentParameters, GoogleGenAI, ThinkingLevel } from '@google/genai';
+import type { GenerateContentParameters, GoogleGenAI, ThinkingConfig } from '@google/genai';
 import { z } from 'zod';
 import {
   chooseSettings,
@@ -115,7 +115,7 @@ function toParameters(
       ...(system !== '' && { systemInstruction: system }),
       ...(temperature !== null && { temperature }),
       ...(seed !== null && { seed }),
-      ...(effort !== null && { thinkingConfig: { thinkingLevel: effort.toUpperCase() as ThinkingLevel } }),
+      ...(effort !== null && { thinkingConfig: { thinkingLevel: effort.toUpperCase() } as ThinkingConfig }),
       ...(outputSchema !== null && {
         responseMimeType: 'application/json',
         responseJsonSchema: outputSchema.schema,

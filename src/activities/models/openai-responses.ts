@@ -157,9 +157,15 @@ function progressOf(response: z.output<typeof backgroundSchema>, dropped: readon
   const reply = replyOf(response, dropped);
   if (status === 'cancelled') return { status: 'failed', reply, diagnosis: CANCELLED };
   if (status !== 'failed' && !error) return { status: 'answered', reply };
-  // A failure that was billed after all is none that Temporal may repeat.
-  const type = reply.usage === null ? FAILED[error?.code ?? ''] : undefined;
-  const happened = 'failed while it wrote its answer';
-  const diagnosis = { type: type ?? FAILURES.badResponse, happened, reason: error?.message ?? '' };
-  return { status: 'failed', reply, diagnosis };
+  return { status: 'failed', reply, diagnosis: diagnoseFailed(error, reply) };
+}
+
+function diagnoseFailed(error: z.output<typeof backgroundSchema>['error'], { usage }: ModelReply): Diagnosis {
+  // Temporal must not repeat a failure that was billed after all.
+  const type = usage === null ? FAILED[error?.code ?? ''] : undefined;
+  return {
+    type: type ?? FAILURES.badResponse,
+    happened: 'failed while it wrote its answer',
+    reason: error?.message ?? '',
+  };
 }

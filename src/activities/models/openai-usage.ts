@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { partSchema, tokensSchema, tierSchema, toUsage } from './reply';
+import { partSchema, tokensSchema, type tierSchema, toUsage } from './reply';
 import type { ModelReply } from './model';
 
 const MAX_USD = 1e6;

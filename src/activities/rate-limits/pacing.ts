@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resolveConductor, resolveWorker } from '../../config/cards';
-import { durationMs } from '../../config/field-schemas';
+import { durationMs } from '../../config/duration';
 import type { Config, ModelConfig } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';

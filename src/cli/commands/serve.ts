@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { type StatsListener, unwatchFile, watchFile } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -14,7 +15,7 @@ import { sayResumed } from '../follow-run';
 import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import type { RunningWorker } from '../start-worker';
-import { loadServable, loadSettings, type WorkOptions } from '../load-settings';
+import { fileOf, loadServable, loadSettings, type WorkOptions } from '../load-settings';
 import { supervise, type Supervised } from '../supervise';
 import { say } from '../terminal';
 import { requireOwnRuns } from '../trust';
@@ -47,8 +48,25 @@ export async function serveHere(
     await requireOwnRuns(session.server, options.trust);
     await sayResumed(session, file);
     const worker = workerProcess(loaded, file, describeSession(session));
-    return keepAll([worker, ...partsOn(session)], command, interruption);
+    const unwatch = watchConfig(options, command);
+    return keepAll([worker, ...partsOn(session)], command, interruption).finally(unwatch);
   });
+}
+
+/** Editors replace files, and shared folders report no change: so the file is polled. */
+const POLL_MS = 500;
+
+/** Prints a line whenever the configuration changes, since the command goes on with what it read. Returns what ends it. */
+function watchConfig(options: WorkOptions, command: string): () => void {
+  const file = fileOf(options);
+  const report: StatsListener = ({ mtimeMs }, before) => {
+    if (mtimeMs === before.mtimeMs) return;
+    say(`${file} has changed: restart "${command}" to use it. Runs keep what they began with.`);
+  };
+  watchFile(file, { interval: POLL_MS }, report);
+  return () => {
+    unwatchFile(file, report);
+  };
 }
 
 /** Where one part ends for good, the others are stopped. */
@@ -181,9 +199,11 @@ export async function worker(options: WorkerOptions): Promise<ExitCode> {
     const health = options.health === undefined ? null : await serveHealth(options.health, session.worker);
     const lines = [describeSession(session), ...(health ? [`Health      ${health.url}`] : []), READY];
     say(lines.join('\n'));
+    const unwatch = watchConfig(options, 'worker');
     try {
       await unlessInterrupted(interruption, session.worker.ended);
     } finally {
+      unwatch();
       health?.close();
     }
     sayDraining();

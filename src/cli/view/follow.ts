@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
-import { durationMs } from '../../config/field-schemas';
+import { durationMs } from '../../config/duration';
 import type { Say } from '../../local/configured-server';
 import type { SolveResult } from '../../protocol/solve';
 import { unlessInterrupted } from '../interruption';

@@ -89,18 +89,23 @@ export async function inspectDataSet(
     }
   }
   const { name = null, mapping = {} } = format ?? {};
-  const dates = facts.flatMap(({ date = [] }) => date).sort();
-  const [first, last] = [dates[0], dates.at(-1)];
   return {
     ...{ file, kind, format: name, mapping, questions: facts.length },
     graders: tally(facts.map(({ grader }) => grader)),
     topics: tally(facts.map(({ topic }) => topic)),
     levels: tally(facts.map(({ level }) => level)),
-    dates: first === undefined || last === undefined ? null : [first, last],
+    dates: datesOf(facts),
     ...{ leftOut: tally(leftOut), badRows, problems: some(problems), repeatedIds: some(repeatedIds) },
     copies: some(index.copies()),
     overlap: other && { file: other.file, questions: other.questions, ...some(overlap) },
   };
+}
+
+/** The first and the last date; null where no question has one. */
+function datesOf(facts: readonly Fact[]): Inspection['dates'] {
+  const dates = facts.flatMap(({ date = [] }) => date).sort();
+  const [first, last] = [dates[0], dates.at(-1)];
+  return first === undefined || last === undefined ? null : [first, last];
 }
 
 async function readIndex(

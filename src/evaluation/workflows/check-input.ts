@@ -73,10 +73,10 @@ export function checkQuestion(input: QuestionInput): void {
   check(input, findFault(QUESTION_WORKFLOW, input, QUESTION));
 }
 
-function check({ methods, workers }: EvaluateInput | QuestionInput, fault: string | null): void {
+function check(input: EvaluateInput | QuestionInput, fault: string | null): void {
   if (fault !== null) throw ApplicationFailure.nonRetryable(fault, FAILURES.badInput);
   try {
-    readMethods(methods, workers);
+    readMethods(input.methods, input.workers);
   } catch (error) {
     throw ApplicationFailure.nonRetryable(reasonOf(error), FAILURES.badInput);
   }

@@ -12,7 +12,7 @@ import { verifiedGrade } from './grading';
 import type { GradeWithSteps, MethodResult, QuestionContext, SolveRun } from './question-context';
 
 /** A grade, and what it cost beside the method itself. */
-interface Judgement extends Pick<MethodRecord, 'outputs'> {
+export interface Judgement extends Pick<MethodRecord, 'outputs'> {
   readonly grade: Pick<MethodRecord, 'verdict' | 'extracted' | 'reason' | 'graderVersion'>;
   readonly judging: Spent;
 }
@@ -88,7 +88,7 @@ function isOwnFailure({ trace, problem }: SolveRun): boolean {
   return trace !== null && hasSteps && foreignFailureIn(trace) === null;
 }
 
-interface Compared {
+export interface Compared {
   readonly preference: Preference | null;
   readonly judging: Spent;
 }
@@ -126,16 +126,19 @@ async function askInBothOrders(
   const other = one && (await context.ask(verifier, reversed, `judge of ${name}, reversed`));
   if (one === null || other === null) return null;
   const judging = spentOn([...one.calls, ...other.calls]);
-  if (one.chosen === null || other.chosen === null) {
-    return preferred('unjudged', one.chosen === null ? one.problem : other.problem, judging);
-  }
-  const own = (['won', 'lost', 'tied'] as const)[one.chosen] ?? 'tied';
-  const again = (['lost', 'won', 'tied'] as const)[other.chosen] ?? 'tied';
+  if (one.chosen === null) return preferred('unjudged', one.problem, judging);
+  if (other.chosen === null) return preferred('unjudged', other.problem, judging);
+  const own = IN_ORDER[one.chosen] ?? 'tied';
+  const again = REVERSED[other.chosen] ?? 'tied';
   const { model } = verifier;
   return own === again
     ? preferred(own, `${model} says so in both orders`, judging)
     : preferred('tied', `${model} says ${own} in one order and ${again} in the other`, judging);
 }
+
+/** Outcomes for the answer that stands first, by the verifier's choice: the first, the second, or neither. */
+const IN_ORDER = ['won', 'lost', 'tied'] as const;
+const REVERSED = ['lost', 'won', 'tied'] as const;
 
 function putSideBySide(
   { input: { question } }: QuestionContext,

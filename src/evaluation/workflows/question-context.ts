@@ -48,7 +48,7 @@ export function nothingOf(reason: string): MethodResult {
   return { runs: [], answer: null, reason };
 }
 
-interface SolveOptions extends Pick<SolveInput, 'given'> {
+export interface SolveOptions extends Pick<SolveInput, 'given'> {
   readonly limits: LimitsInput;
   readonly conductor?: ConductorChange | undefined;
   /** Number of the solve, from 1, where a method takes more than one. */

@@ -15,9 +15,15 @@ import type { MethodRecord } from '../results';
 import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
 import { checkGiven } from '../../workflows/solve';
 import { checkQuestion } from './check-input';
-import { compare, judge } from './judge';
+import { compare, type Compared, judge, type Judgement } from './judge';
 import { playSamples } from './play-samples';
-import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './question-context';
+import {
+  type MethodResult,
+  nothingOf,
+  QuestionContext,
+  type SolveOptions,
+  type SolveRun,
+} from './question-context';
 
 /**
  * Workflow `conductorEvaluateQuestion`: tries every method on one question, one after the other, and keeps what came of
@@ -67,21 +73,36 @@ async function tryMethod(
   const judged = await judge(context, name, result);
   const compared = judged && (await compare(context, name, result.answer, reference));
   if (judged === null || compared === null) return null;
-  const { grade, outputs } = judged;
-  const { preference } = compared;
-  const judging = addSpent(judged.judging, compared.judging);
+  const solved = logged ?? solvedBy(method, result, reference);
+  return { ...placeOf(context, name), ...judged.grade, ...solved, ...verdictOf(judged, compared) };
+}
+
+function placeOf(
+  { input, question }: QuestionContext,
+  method: string,
+): Pick<MethodRecord, 'evaluation' | 'method' | 'question' | 'index' | 'topic'> {
+  const {
+    id: evaluation,
+    question: { index },
+  } = input;
+  return { evaluation, method, question: question.id, index, topic: question.topic ?? null };
+}
+
+function verdictOf(
+  { outputs, judging: graded }: Judgement,
+  { preference, judging: compared }: Compared,
+): Pick<MethodRecord, 'outputs' | 'judging' | 'preference'> {
+  const judging = addSpent(graded, compared);
   return {
-    evaluation: input.id,
-    method: name,
-    question: question.id,
-    index: input.question.index,
-    topic: question.topic ?? null,
-    ...grade,
-    ...(logged ?? solvedBy(method, result, reference)),
     ...(outputs && { outputs }),
     ...(judging.calls > 0 && { judging }),
     ...(preference !== null && { preference }),
   };
+}
+
+function changesOf({ depth, steps, change }: Extract<Method, { kind: 'conductor' }>): SolveOptions {
+  const limits = { depth, ...(steps !== undefined && { steps }) };
+  return { limits, ...(change && { conductor: change }) };
 }
 
 /** Null where the money did not last. */
@@ -95,9 +116,7 @@ function playMethod(
   const team = { workers: input.workers, random: randomFrom(input.seed, question.id, name) };
   switch (method.kind) {
     case 'conductor': {
-      const { depth, steps, change } = method;
-      const limits = { depth, ...(steps !== undefined && { steps }) };
-      return playOnce(context.solve(name, { limits, ...(change && { conductor: change }) }));
+      return playOnce(context.solve(name, changesOf(method)));
     }
     case 'plan':
       return playOnce(context.runPlan(name, method.write(team)));

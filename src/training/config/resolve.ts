@@ -2,7 +2,7 @@ import { ConfigError } from '../../config/errors';
 import { unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import { resolveVerifier } from '../../config/cards';
-import { durationMs } from '../../config/field-schemas';
+import { durationMs } from '../../config/duration';
 import type { TrainableConfig, TrainingConfig } from './schema';
 import type { ModelCard } from '../../protocol/cards';
 import type { ResolvedRun, RunLimits } from '../../protocol/run';

@@ -91,19 +91,28 @@ function nightFailure(night: string, error: unknown): ApplicationFailure {
   });
 }
 
+interface RootFailure {
+  readonly type: string | null;
+  readonly message: string;
+}
+
 /**
  * The failure below those of activities, children and time-outs, which only say that something failed. Its type is null
  * for any but an application failure, e.g. a time-out.
  */
-export function rootFailure(error: unknown): { readonly type: string | null; readonly message: string } {
+export function rootFailure(error: unknown): RootFailure {
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) {
-    // The server sends the last attempt's failure with the time-out; the SDK leaves it in the server's form.
-    const { message, applicationFailureInfo } = error.cause.failure?.cause ?? {};
-    if (message) return { type: applicationFailureInfo?.type ?? null, message };
-    return { type: null, message: `${error.activityType} was not done in time: ${error.cause.message}` };
+    return lastFailureIn(error.cause, error.activityType);
   }
   const isWrapper = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   if (isWrapper && error.cause !== undefined) return rootFailure(error.cause);
   const type = error instanceof ApplicationFailure ? (error.type ?? null) : null;
   return { type, message: reasonOf(error) };
+}
+
+/** The server sends the last attempt's failure with a time-out; the SDK leaves it in the server's form. */
+function lastFailureIn({ failure, message: timedOut }: TimeoutFailure, activity: string): RootFailure {
+  const { message, applicationFailureInfo } = failure?.cause ?? {};
+  if (message) return { type: applicationFailureInfo?.type ?? null, message };
+  return { type: null, message: `${activity} was not done in time: ${timedOut}` };
 }

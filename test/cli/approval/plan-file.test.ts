@@ -29,7 +29,7 @@ describe('a plan that a person wrote', () => {
     ['steps: [', 'this is not valid YAML'],
     ['just words', 'A plan is { steps'],
     ['', 'A plan is { steps'],
-    ['steps: *nowhere', 'its aliases cannot be resolved'],
+    ['steps: *nowhere', 'Unresolved alias'],
     ['steps:\n  - { worker: alpha, subtask: Go }\n', 'step 1 needs a list of step numbers in "sees"'],
     ['steps:\n  - { worker: alpha, subtask: Go, sees: [0] }\n', 'counted from 1'],
     [

@@ -1,0 +1,23 @@
+import type { Duration } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time';
+import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
+
+/** Below one second nothing of ours can be timed. */
+const SHORTEST_MS = 1000;
+
+/** Whether a text is a duration in the notation of Temporal's own SDK, from one second to 24 days. */
+export function isDuration(text: string): boolean {
+  // The notation also takes bare numbers as milliseconds, which is not what `wallClock: 30` is meant to say.
+  if (text.length > 100 || !/[a-z]$/i.test(text)) return false;
+  try {
+    const length = durationMs(text);
+    return length >= SHORTEST_MS && length <= MAX_WALL_CLOCK_MS;
+  } catch {
+    return false;
+  }
+}
+
+/** The milliseconds of a duration that was checked. */
+export function durationMs(duration: string): number {
+  return msToNumber(duration as Duration);
+}

@@ -1,0 +1,35 @@
+import type { Client } from '@temporalio/client';
+import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
+import { nameCall } from '../../src/client/name-call';
+
+/** A server that has one history of these activities. */
+function clientWith(activities: readonly { id: string; type: string; input: unknown }[]): Client {
+  const events = activities.map(({ id, type, input }) => ({
+    activityTaskScheduledEventAttributes: {
+      activityId: id,
+      activityType: { name: type },
+      input: { payloads: [defaultPayloadConverter.toPayload(input)] },
+    },
+  }));
+  return {
+    options: { namespace: 'default', loadedDataConverter: { ...defaultDataConverter, payloadCodecs: [] } },
+    workflowService: {
+      describeWorkflowExecution: () => Promise.resolve({}),
+      getWorkflowExecutionHistory: () =>
+        Promise.resolve({ history: { events }, nextPageToken: new Uint8Array() }),
+    },
+  } as unknown as Client;
+}
+
+test('a call that only the server can tell of is named by what it was scheduled for', async () => {
+  const worker = { kind: 'model', id: 'alpha', model: 'm' };
+  const client = clientWith([
+    { id: '1', type: 'conductor.writePlan', input: { round: 0, repairs: [], run: { conductor: {} } } },
+    { id: '2', type: 'conductor.callWorker', input: { step: 1, round: 0, subtask: 'Go', sees: [], worker } },
+    { id: '3', type: 'somethingElse', input: 'text' },
+  ]);
+  expect(await nameCall(client, 'run', '1')).toBe('the plan');
+  expect(await nameCall(client, 'run', '2')).toBe('step 2 (alpha)');
+  expect(await nameCall(client, 'run', '3')).toBeNull();
+  expect(await nameCall(client, 'run', '4')).toBeNull();
+});
