@@ -7,6 +7,7 @@ import {
 } from '@temporalio/worker';
 import type { ScheduleRequest } from '../../../src/training';
 import { TrainingClient } from '../../../src/training/client/training-client';
+import { CHECK_PLACES } from '../../../src/training/names';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
 import type { NightActivities } from './nights';
 
@@ -49,7 +50,10 @@ export async function openNightStage(address?: string, taskQueue = testTaskQueue
         connection: temporal.nativeConnection,
         taskQueue,
         workflowBundle,
-        activities: { spendNight } satisfies NightActivities,
+        activities: {
+          ...({ spendNight } satisfies NightActivities),
+          [CHECK_PLACES]: () => Promise.resolve(),
+        },
         shutdownForceTime: '1s',
       });
       return worker.runUntil(work);
