@@ -94,7 +94,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a store that cannot be written': {
     args: ['solve', 'x'],
     config: poolAt('http://127.0.0.1:9', { store: 'sqlite:conductor.yaml/store.db' }),
-    says: ['sqlite:conductor.yaml/store.db cannot be written', 'no folder', '"store" in the configuration'],
+    says: ['no store can be made in', 'conductor.yaml, which is no folder', '"store" in the configuration'],
   },
   'more calls than a result could tell of': {
     args: ['limits', 'solve-1', '--calls', '1000'],
