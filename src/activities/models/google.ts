@@ -1,4 +1,4 @@
-import type { GenerateContentParameters, GoogleGenAI, ThinkingConfig } from '@google/genai';
+import type { GenerateContentParameters, GoogleGenAI, ThinkingLevel } from '@google/genai';
 import { z } from 'zod';
 import {
   chooseSettings,
@@ -14,6 +14,7 @@ import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './repl
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
+type Effort = (typeof EFFORTS)[number];
 
 const usageSchema = z
   .object({
@@ -61,7 +62,14 @@ const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
 export const completeGoogle: Complete = async (request) => {
   const settings = chooseSettings(request, { seed: true, efforts: EFFORTS });
   const client = await openClient(request);
-  const body = await client.models.generateContent(toParameters(request, settings));
+  const {
+    MINIMAL: minimal,
+    LOW: low,
+    MEDIUM: medium,
+    HIGH: high,
+  } = (await import('@google/genai')).ThinkingLevel;
+  const levels = { minimal, low, medium, high };
+  const body = await client.models.generateContent(toParameters(request, settings, levels));
   const response = readReply(responseSchema, body);
   return {
     text: response.candidates?.[0]?.content?.parts ?? '',
@@ -98,7 +106,8 @@ async function openClient({ card, apiKey }: Omit<ModelPlace, 'signal'>): Promise
 
 function toParameters(
   { card, messages, signal }: ModelRequest,
-  { temperature, seed, effort, outputSchema, maxOutputTokens }: Settings<(typeof EFFORTS)[number]>,
+  { temperature, seed, effort, outputSchema, maxOutputTokens }: Settings<Effort>,
+  levels: Readonly<Record<Effort, ThinkingLevel>>,
 ): GenerateContentParameters {
   const { system, turns } = toConversation(messages);
   return {
@@ -115,7 +124,7 @@ function toParameters(
       ...(system !== '' && { systemInstruction: system }),
       ...(temperature !== null && { temperature }),
       ...(seed !== null && { seed }),
-      ...(effort !== null && { thinkingConfig: { thinkingLevel: effort.toUpperCase() } as ThinkingConfig }),
+      ...(effort !== null && { thinkingConfig: { thinkingLevel: levels[effort] } }),
       ...(outputSchema !== null && {
         responseMimeType: 'application/json',
         responseJsonSchema: outputSchema.schema,

@@ -128,17 +128,18 @@ async function askInBothOrders(
   const judging = spentOn([...one.calls, ...other.calls]);
   if (one.chosen === null) return preferred('unjudged', one.problem, judging);
   if (other.chosen === null) return preferred('unjudged', other.problem, judging);
-  const own = IN_ORDER[one.chosen] ?? 'tied';
-  const again = REVERSED[other.chosen] ?? 'tied';
+  const own = outcomeOf(one.chosen, ['won', 'lost']);
+  const again = outcomeOf(other.chosen, ['lost', 'won']);
   const { model } = verifier;
   return own === again
     ? preferred(own, `${model} says so in both orders`, judging)
     : preferred('tied', `${model} says ${own} in one order and ${again} in the other`, judging);
 }
 
-/** Outcomes for the answer that stands first, by the verifier's choice: the first, the second, or neither. */
-const IN_ORDER = ['won', 'lost', 'tied'] as const;
-const REVERSED = ['lost', 'won', 'tied'] as const;
+/** What a choice of the first or the second text, or of neither, says of the method's answer. */
+function outcomeOf(chosen: number, [first, second]: ['won' | 'lost', 'won' | 'lost']): Preference['outcome'] {
+  return [first, second][chosen] ?? 'tied';
+}
 
 function putSideBySide(
   { input: { question } }: QuestionContext,
