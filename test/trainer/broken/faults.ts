@@ -37,13 +37,13 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'log-probabilities that are no numbers',
     type: 'Policy.BadReply',
-    says: /an answer of the policy server http:\S+ cannot be read: it holds NaN/,
+    says: /an answer of the policy server http:\S+ cannot be read: the reply/,
     inflict: spoilt((body) => body.replace(/("token_logprobs": ?\[)[^,\]]+/, '$1NaN')),
   },
   {
     what: 'fewer log-probabilities than tokens',
     type: 'Policy.BadReply',
-    says: /cannot be read at choices\.0\.logprobs\.token_logprobs: expected a log-probability for each token/,
+    says: /cannot be read: the reply\.choices\.0\.logprobs\.token_logprobs: expected a log-probability for each token/,
     inflict: spoilt((body) => body.replace(/("token_logprobs": ?\[)[^,]+, ?/, '$1')),
   },
   {
@@ -55,7 +55,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'token ids beyond the vocabulary',
     type: 'Policy.BadReply',
-    says: /holds token 99999, and broken-\d{6} knows 0 to \d+/,
+    says: /holds tokens beyond the \d+ that broken-\d{6} knows/,
     inflict: spoilt((body) => body.replace(/("token_ids": ?\[)\d+/g, '$199999')),
   },
   {

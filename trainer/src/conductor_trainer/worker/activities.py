@@ -44,9 +44,10 @@ def _activity(name: str) -> Callable[[Work], Work]:
             except Exception as cause:
                 error = _known(cause)
                 is_over = error.type == TrainerError.type and activity.info().attempt >= _ATTEMPTS
+                # Temporal drops the type of a failure over 4 KB; an error of ours tells its cause itself.
                 raise ApplicationError(
                     str(error), type=error.type, non_retryable=is_over or not error.retryable
-                ) from cause
+                ) from (None if error is cause else cause)
 
         return perform
 
