@@ -44,7 +44,7 @@ def _activity(name: str) -> Callable[[Work], Work]:
             except Exception as cause:
                 error = _known(cause)
                 is_over = error.type == TrainerError.type and activity.info().attempt >= _ATTEMPTS
-                # Temporal drops the type of a failure over 4 KB; an error of ours tells its cause itself.
+                # Temporal drops the type of a failure over 4 KB; our own errors tell their cause.
                 raise ApplicationError(
                     str(error), type=error.type, non_retryable=is_over or not error.retryable
                 ) from (None if error is cause else cause)
