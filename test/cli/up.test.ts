@@ -155,4 +155,4 @@ test('no run is left where no worker polls, and one whose worker has gone is not
   expect(await watching.ended).toMatchObject({ code: 0, stdout: 'Paris\n' });
   second.signal('SIGINT');
   await second.ended;
-});
+}, 120_000);
