@@ -9,7 +9,7 @@ import { say } from './terminal';
 export interface Supervised {
   /** Name in sentences. */
   readonly name: string;
-  /** How it works, said once it does. */
+  /** Printed once, when it is ready. */
   readonly line: string;
   /** Starts it; `sayReady` is called when it works. It must end by itself when this process is gone. */
   readonly start: (sayReady: () => void) => ChildProcess;

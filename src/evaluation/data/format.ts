@@ -22,7 +22,7 @@ export interface DataFormat {
 
 interface KnownSet<Schema extends z.ZodObject> extends Pick<DataFormat, 'name' | 'mapping'> {
   readonly schema: Schema;
-  /** What is not taken over as it is; `source`, the set's name, is added. */
+  /** Fields that are renamed or converted; `source`, the set's name, is added. */
   readonly draft: (record: z.output<Schema>) => Record<string, unknown> | { readonly leftOut: string };
 }
 

@@ -44,7 +44,7 @@ interface RepeatedId {
   readonly id: string;
 }
 
-/** What is counted of a question; its text and tests would fill the memory. */
+/** Fields that are tallied. The question's text and tests are dropped, since they would fill the memory. */
 type Fact = Record<'grader' | 'topic' | 'level' | 'date', string | undefined>;
 
 /**

@@ -91,7 +91,7 @@ export const silent: MethodEntry = {
   make: () => changing((step) => ({ ...step, sees: [] })),
 };
 
-/** What is left of a plan when the choice of workers is taken away. */
+/** A plan with its structure kept and its choice of workers removed. */
 export const oneModel: MethodEntry = {
   description: "the Conductor's plan, every step done by one worker",
   argument: WORKER_OR_FIRST,

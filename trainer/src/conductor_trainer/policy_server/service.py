@@ -38,7 +38,7 @@ _SCHEMA = {
         "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": _MOST},
         "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 2},
         "max_tokens": {"type": ["integer", "null"], "minimum": 1, "maximum": _MOST},
-        # Of the chosen tokens alone.
+        # Log-probabilities of the chosen tokens only.
         "logprobs": {"enum": [None, 0]},
         "prompt_logprobs": {"enum": [None, 0]},
         # These change a reply, and are not served but for the values that change nothing.
