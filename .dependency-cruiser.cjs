@@ -2,14 +2,14 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts)[^/]+\\.ts$)';
+  '^src/(errors\\.ts$|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts)[^/]+\\.ts$)';
 
 /**
  * The floors of the house, lowest first: the core, evaluation with grading, training, the command line. An arrow goes
  * down or stays on its floor, even if only types cross.
  */
 const floors = [
-  ['errors, turns, programs', '(conductor-error|explain|reason-of|turns|start-program|own-folder)\\.ts$'],
+  ['errors, turns, programs', '(errors|turns|start-program|own-folder)\\.ts$'],
   ['the plan language', 'plan/'],
   ['what crosses the wire', 'protocol/'],
   ['traces', 'trace/'],

@@ -1,7 +1,7 @@
 /** The door for workers, clients and tools. Workflow code has its own: `temporal-conductor/workflows`. */
 
 // Base class of all our errors, told apart by `code`.
-export { ConductorError } from './conductor-error';
+export { ConductorError } from './errors';
 
 // A worker that solves, and a client that asks.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';

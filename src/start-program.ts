@@ -7,7 +7,7 @@ import {
 } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, extname, isAbsolute, join, parse } from 'node:path';
-import { reasonOf } from './reason-of';
+import { reasonOf } from './errors';
 
 /**
  * An absolute path, or a name to look up in the absolute folders of PATH. A Python is marked as one: it runs isolated, so
@@ -138,4 +138,12 @@ const NO_CURRENT_FOLDER = process.platform === 'win32' ? { NoDefaultCurrentDirec
 /** An empty or relative entry of PATH means the current folder, whose programs are its maker's choice. */
 function foldersOf(path = ''): string[] {
   return path.split(delimiter).filter(isAbsolute);
+}
+
+/**
+ * Whether this process runs in our container image, which holds neither a Temporal server nor Python nor an engine for
+ * local models: advice to install one would be of no use there.
+ */
+export function isOurImage(): boolean {
+  return process.env.CONDUCTOR_IMAGE !== undefined;
 }

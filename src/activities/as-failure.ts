@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import type { Problem } from '../protocol/call';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
 import { callOf, type LedgerRow } from '../store/ledger';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context, type Info } from '@temporalio/activity';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 
 /**
  * Runs `work` with two heartbeats per heartbeat time-out, which are also how a cancellation reaches an activity.

@@ -1,4 +1,4 @@
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import { FAILURES } from '../protocol/failures';
 import type { SolveResult } from '../protocol/solve';
 

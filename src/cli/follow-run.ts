@@ -6,7 +6,7 @@ import { counted, explainStop, howToApprove } from '../trace/describe';
 import { addOns } from './add-ons';
 import { PERSON_AT_TERMINAL, PlanQuestions } from './approval/ask-person';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { isWorkedOnElsewhere } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './load-settings';

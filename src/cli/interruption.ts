@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import { EXIT } from './exit-code';
 import { say } from './terminal';
 

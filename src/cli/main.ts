@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { EVALUATION } from '../evaluation/cli/add-on';
 import { TRAINING } from '../training/cli/add-on';
 import { addOns } from './add-ons';

@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
 import { durationMs } from '../config/duration';
 import type { Config } from '../config/schema';
-import { isOurImage } from '../explain';
+import { isOurImage } from '../start-program';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/key-ring';
 import { configuredServer, type TemporalServer } from '../local/configured-server';

@@ -13,7 +13,7 @@ import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/key-ring';
 import { remedyOfTls, type Say, type TemporalServer } from '../local/configured-server';
 import { makeOwnFolder } from '../own-folder';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import type { Store } from '../store/store';
 import { type AddOn, addOns } from './add-ons';
 import { harmless } from './terminal';

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { VENDORS } from '../config/cards';
 import { readStoreUrl } from '../config/store-url';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { UsageError } from './exit-code';
 import type { TemporalServer } from '../local/configured-server';

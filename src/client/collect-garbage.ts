@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { readAnswer, rowKeys } from '../store/ledger';
 import type { Store } from '../store/store';
 import { eachInParallel, sweep, type Swept } from '../store/sweep';

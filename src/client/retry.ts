@@ -1,4 +1,4 @@
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import type { PlanContext } from '../plan/plan';
 import type { LimitsInput, SolveInput } from '../protocol/input';
 import { mayCallItself, planContextOf } from '../protocol/planning';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import type { TextRef } from '../protocol/text';
 import type { Store } from '../store/store';
 import { readText, TextNotFoundError } from '../store/texts';

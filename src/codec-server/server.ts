@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
 import { type KeyRing, UnknownKeyError } from '../encryption/key-ring';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import type { Store } from '../store/store';
 import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './payloads';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import { briefly } from '../plan/plan-error';
 import { withoutPassword } from './store-url';
 

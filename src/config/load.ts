@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { defaultConfig, type Probe } from './default-pool';
 import { ConfigError, explainIssue, settingsOf, someOf } from './errors';
 import { noticesOf } from './notices';

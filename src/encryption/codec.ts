@@ -3,7 +3,7 @@ import type { DataConverter, Payload, PayloadCodec, SerializationContext } from 
 import { Field, MapField, Type } from 'protobufjs/light';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import type { EncryptionKey, KeyRing } from './key-ring';
 import { NONCE_BYTES, seal, unseal } from './seal';
 

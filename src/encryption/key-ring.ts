@@ -1,7 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 
 /** Key length of AES-256, in bytes. */
 const KEY_BYTES = 32;

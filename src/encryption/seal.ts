@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'node:crypto';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import type { EncryptionKey, KeyRing } from './key-ring';
 
 /** Length of a nonce of AES-GCM (NIST SP 800-38D, 5.2.1.1: the one it is made for). */

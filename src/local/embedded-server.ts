@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { tryLock } from 'fs-native-extensions';
 import { z } from 'zod';
 import { makeOwnFolder } from '../own-folder';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { startProgram } from '../start-program';
 import { askServer, type AttachOptions, type TemporalServer } from './configured-server';
 import { isLocked, lockFile, withFolderLock } from './file-lock';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { keep, type Memory, recall } from './memory';
 import type { Say } from './configured-server';
 

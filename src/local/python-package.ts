@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { codeOf, reasonOf } from '../reason-of';
+import { codeOf, reasonOf } from '../errors';
 import { PYTHON, runProgram } from '../start-program';
 import type { Say } from './configured-server';
 

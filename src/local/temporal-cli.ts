@@ -1,4 +1,4 @@
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { findProgram, runProgram } from '../start-program';
 import {
   cachedPackageFile,

@@ -1,4 +1,4 @@
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 
 /** The three lists of a plan as the Conductor writes them, in the order it is asked for. */
 export const LIST_NAMES = ['model_id', 'subtasks', 'access_list'] as const;

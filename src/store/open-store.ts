@@ -5,7 +5,7 @@ import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { readStoreUrl, STORE_URL_FORMS, type StorePlace, withoutPassword } from '../config/store-url';
 import { configuredKeys, type KeyRing } from '../encryption/key-ring';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { EncryptedStore } from './encrypted-store';
 import { PostgresStore } from './postgres-store';
 import { S3Store } from './s3-store';

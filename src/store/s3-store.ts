@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
-import { explain, factsOf, needsPackages, type Rule } from '../explain';
-import { reasonOf } from '../reason-of';
+import { explain, factsOf, needsPackages, reasonOf, type Rule } from '../errors';
 import { Turns } from '../turns';
 import { checkKey, keysOf, type Store, type StoredEntry } from './store';
 

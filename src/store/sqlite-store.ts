@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'libsql/promise';
-import { explain, factsOf, type Rule } from '../explain';
+import { explain, factsOf, type Rule } from '../errors';
 import { makeOwnFolder } from '../own-folder';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
 

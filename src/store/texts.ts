@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ConductorError } from '../conductor-error';
+import { ConductorError } from '../errors';
 import { jsonBytes } from '../plan/plan';
 import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
 import type { Store } from './store';

@@ -18,7 +18,7 @@ import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { purposeOf } from '../protocol/planning';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
-import { reasonOf } from '../reason-of';
+import { reasonOf } from '../errors';
 import { ownRound } from './run-tree';
 
 export interface StepAddress {

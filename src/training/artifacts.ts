@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { codeOf } from '../reason-of';
+import { codeOf } from '../errors';
 import { isKey, readStoreUrl } from '../config/store-url';
 import { checkKey, type Files, type StoredEntry } from '../store/store';
 import { UNFINISHED_FOLDER } from './store-keys';

@@ -3,7 +3,7 @@ import { ConfigError, MissingKeyError } from '../../src/config/errors';
 import { AlteredPayloadError } from '../../src/encryption/codec';
 import { UnknownKeyError } from '../../src/encryption/key-ring';
 import { PlanError } from '../../src/plan/plan-error';
-import { ConductorError } from '../../src/conductor-error';
+import { ConductorError } from '../../src/errors';
 import { BadQuestionError, RefusedError } from '../../src/client/steer';
 
 test.each([

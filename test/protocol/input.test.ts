@@ -7,7 +7,7 @@ import { conductorPromptBytes, estimatePlan, worstCaseOf } from '../../src/budge
 import { solveInputSchema } from '../../src/protocol/input';
 import { keptOutputs, planContextOf } from '../../src/protocol/planning';
 import { type ResolvedRun, runSchema } from '../../src/protocol/run';
-import { reasonOf } from '../../src/reason-of';
+import { reasonOf } from '../../src/errors';
 import { externalCard, modelCard, runOf } from '../budget/cards';
 import { pathsIn, replaced } from '../support/mangled';
 

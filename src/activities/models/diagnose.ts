@@ -1,4 +1,4 @@
-import { ConductorError } from '../../conductor-error';
+import { ConductorError } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import { UnreadableReply } from './reply';
 import { causesOf, type HttpError, type NetworkFault, readNetworkFault, TransportError } from './transport';

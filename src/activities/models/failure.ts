@@ -1,4 +1,4 @@
-import { factsOf } from '../../explain';
+import { factsOf } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import {
   type Consequence,

@@ -5,8 +5,8 @@ import type * as Engine from 'node-llama-cpp';
 import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } from 'node-llama-cpp' with {
   'resolution-mode': 'import',
 };
-import { isOurImage } from '../../explain';
-import { reasonOf } from '../../reason-of';
+import { isOurImage } from '../../start-program';
+import { reasonOf } from '../../errors';
 import { Turns } from '../../turns';
 import { chooseSettings, type Complete, type ModelReply, type ModelRequest } from './model';
 

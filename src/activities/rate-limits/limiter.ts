@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import type { SharedStates } from '../../store/store';
 import { Turns } from '../../turns';
 import { Circuit, type CircuitSettings } from './circuit';

@@ -4,7 +4,7 @@ import { durationMs } from '../../config/duration';
 import type { Config, ModelConfig } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import type { SharedState, SharedStates, Store } from '../../store/store';
 import type { Pacing } from '../dependencies';
 import { toError } from '../as-failure';

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { hasEngine, howToGetEngine } from '../../activities/models/local';
 import { configuredCards } from '../../config/api-keys';
-import { isOurImage } from '../../explain';
 import type { LoadedConfig } from '../../config/load';
 import { describeConductor } from '../../config/notices';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
@@ -9,8 +8,8 @@ import { configuredKeys } from '../../encryption/key-ring';
 import { askServer, configuredServer } from '../../local/configured-server';
 import { runningServer } from '../../local/embedded-server';
 import { findCliHere } from '../../local/temporal-cli';
-import { reasonOf } from '../../reason-of';
-import { PYTHON, runProgram } from '../../start-program';
+import { reasonOf } from '../../errors';
+import { isOurImage, PYTHON, runProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
 import { addOns, type CheckedPlace } from '../add-ons';
 import { checkModels } from '../doctor/check-models';

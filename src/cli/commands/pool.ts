@@ -13,7 +13,7 @@ import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { describeUsd, joinFacts } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import type { Config, ConfigInput } from '../../config/schema';
-import { codeOf, reasonOf } from '../../reason-of';
+import { codeOf, reasonOf } from '../../errors';
 import { addOns } from '../add-ons';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { loadServable, storeOf, type WorkOptions } from '../load-settings';

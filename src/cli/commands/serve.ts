@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/notices';
 import type { Config } from '../../config/schema';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { startProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';

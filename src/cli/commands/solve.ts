@@ -6,7 +6,7 @@ import { readRun } from '../../client/trace-reader';
 import { checkQuestion } from '../../client/steer';
 import { differencesOf, solvingDigestOf } from '../../config/digest';
 import { resolveRun } from '../../config/resolve-run';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import type { ConfigDigest } from '../../protocol/activity-contract';
 import { CONDUCTOR_ID } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';

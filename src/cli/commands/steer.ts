@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ConductorClient } from '../../client/conductor-client';
 import { isPolled } from '../../client/pollers';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { readPlan } from '../approval/plan-file';

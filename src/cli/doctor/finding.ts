@@ -1,4 +1,4 @@
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { type Paint, widthOf, wrap } from '../../trace/lines';
 
 /** What a check found. */

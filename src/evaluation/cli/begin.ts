@@ -5,7 +5,7 @@ import type { Session } from '../../cli/session';
 import { say } from '../../cli/terminal';
 import { checkRun } from '../../activities/check-run';
 import { keyFor, modelCardsOf } from '../../config/api-keys';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';

@@ -3,7 +3,7 @@ import type { Session } from '../../cli/session';
 import { say } from '../../cli/terminal';
 import { completedSolves } from '../../client/list-runs';
 import { readRun } from '../../client/trace-reader';
-import { ConductorError } from '../../conductor-error';
+import { ConductorError } from '../../errors';
 import { graderProblem } from '../../grading/grade';
 import type { Question } from '../../grading/question';
 import { keepText, readText } from '../../store/texts';

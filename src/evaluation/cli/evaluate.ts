@@ -10,7 +10,7 @@ import { loadServable, loadSettings, storeOf, type WorkOptions } from '../../cli
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
 import { follow, lookAgain } from '../../cli/view/follow';
 import { openView } from '../../cli/view/open-view';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { checkStore } from '../../store/open-store';
 import { describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrap, wrapFacts } from '../../trace/lines';

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { z } from 'zod';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { defineSet, orJson, text } from './format';
 
 const testCases = z.array(z.object({ input: z.string(), output: z.string() }), {

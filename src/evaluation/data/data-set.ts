@@ -1,6 +1,6 @@
 import { ConfigError, someOf } from '../../config/errors';
 import type { Question } from '../../grading/question';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { bigCodeBench, liveCodeBench } from './code-sets';
 import { type DataFormat, type Mapped, own, pairs, type PlainGrader } from './format';
 import { aime, gpqa, math, math500, mmlu, rlpr } from './known-sets';

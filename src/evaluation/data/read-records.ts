@@ -4,9 +4,8 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Info } from 'csv-parse';
 import { ConfigError } from '../../config/errors';
-import { needsPackages } from '../../explain';
+import { codeOf, needsPackages, reasonOf } from '../../errors';
 import { isRecord } from '../../plan/validate';
-import { codeOf, reasonOf } from '../../reason-of';
 
 /** One record of a file, or what is wrong with it. A place is `file:line`, or `file, row number` in Parquet, from 1. */
 export type FileRecord = { readonly place: string } & (

@@ -1,6 +1,5 @@
 import type { EChartsOption } from 'echarts' with { 'resolution-mode': 'import' };
-import { needsPackages } from '../../explain';
-import { reasonOf } from '../../reason-of';
+import { needsPackages, reasonOf } from '../../errors';
 import { oneLine } from '../../trace/lines';
 
 // What all charts of evaluations and training runs share.

@@ -14,7 +14,7 @@ import {
   text,
   whole,
 } from '../../protocol/rules';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { EVALUATE_WORKFLOW, type EvaluateInput, QUESTION_WORKFLOW, type QuestionInput } from '../contract';
 import { readQuestionSetKey } from '../store-keys';
 import { readMethods } from '../methods/read-method';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { type Helper, HelperError, Killable } from '../killable';
 
 /**

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { findProgram, PYTHON, runProgram, startProgram } from '../../start-program';
 import { type Helper, HelperError, Killable } from '../killable';
 import { CONFINED } from '../sandbox/bubblewrap';

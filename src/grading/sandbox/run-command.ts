@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { codeOf, reasonOf } from '../../reason-of';
+import { codeOf, reasonOf } from '../../errors';
 import { startProgram } from '../../start-program';
 import { endOf, KILLED, type ProgramLimits, type ProgramRun, SandboxError, wallSecondsOf } from './sandbox';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import {
   endOf,
   MOST_STDERR,

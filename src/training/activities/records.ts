@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { readJson } from '../../activities/models/diagnose';
-import { ConductorError } from '../../conductor-error';
+import { ConductorError } from '../../errors';
 import type { Store } from '../../store/store';
 import {
   type GroupRecord,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { timeLimit, whileHeartbeating } from '../../activities/heartbeat';
-import { factsOf } from '../../explain';
+import { factsOf } from '../../errors';
 import type { Message, PlanContext } from '../../plan/plan';
 import { parsePlan } from '../../plan/parse';
 import { PlanError } from '../../plan/plan-error';

@@ -10,7 +10,7 @@ import { print, say } from '../../cli/terminal';
 import { breakdownOf } from '../../cli/view/follow';
 import { completedSolves } from '../../client/list-runs';
 import { sumOfAll, tally } from '../../evaluation/statistics';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/questions';
 import {

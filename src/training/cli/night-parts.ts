@@ -13,12 +13,11 @@ import {
 } from '../../cli/doctor/finding';
 import { storeOf } from '../../cli/load-settings';
 import { isPolled } from '../../client/pollers';
-import { isOurImage } from '../../explain';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
-import { reasonOf } from '../../reason-of';
-import { runProgram } from '../../start-program';
+import { reasonOf } from '../../errors';
+import { isOurImage, runProgram } from '../../start-program';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { exampleSchema } from '../activities/first-checkpoint';

@@ -6,7 +6,7 @@ import { print, say } from '../../cli/terminal';
 import { follow, lookAgain } from '../../cli/view/follow';
 import { openView } from '../../cli/view/open-view';
 import { isPolled } from '../../client/pollers';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { wrap } from '../../trace/lines';

@@ -3,7 +3,7 @@ import { parsePlan } from '../../plan/parse';
 import { planSchema } from '../../plan/schema';
 import { PlanError } from '../../plan/plan-error';
 import { renderPlan } from '../../plan/render';
-import { ConductorError } from '../../conductor-error';
+import { ConductorError } from '../../errors';
 import type { RunWorker } from '../../protocol/cards';
 import { readSamples } from '../activities/batch';
 import { type Example, exampleSchema } from '../activities/first-checkpoint';

@@ -17,7 +17,7 @@ import {
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import type { NightlyInput } from '../inputs';
 import { NIGHTLY_WORKFLOW, TRAIN_WORKFLOW } from '../names';
 import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../ids';

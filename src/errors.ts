@@ -1,3 +1,22 @@
+/**
+ * The base of every error of ours that a caller may want to tell apart. Its `code` stays the same from version to
+ * version; names of classes and messages may change.
+ */
+export abstract class ConductorError extends Error {
+  /** E.g. `Configuration`, `MissingKey` or `TextNotFound`. */
+  abstract readonly code: string;
+}
+
+/** Message of an error, to quote in a sentence of ours. Errors of another realm (jest, vm) are read by their shape. */
+export function reasonOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
+  return String(error.message).trim();
+}
+
+export function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
 /** Facts of an error, by its shape: errors of other realms (jest, vm) and SDKs share no class with ours. */
 export interface ErrorFacts {
   /** Its own code, else its name. */
@@ -38,12 +57,4 @@ export function explain(error: unknown, rules: readonly Rule[], place: string): 
 export function needsPackages(what: string, packages: readonly string[], reason?: string): string {
   const sentence = `${what} needs a package: run "npm install ${packages.join(' ')}"`;
   return reason === undefined ? sentence : `${sentence} (${reason})`;
-}
-
-/**
- * Whether this process runs in our container image, which holds neither a Temporal server nor Python nor an engine for
- * local models: advice to install one would be of no use there.
- */
-export function isOurImage(): boolean {
-  return process.env.CONDUCTOR_IMAGE !== undefined;
 }
