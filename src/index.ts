@@ -20,11 +20,11 @@ export type { HeldLimits, LimitsChange } from './protocol/messages';
 // Input and result of a run, and the reasons why a call in it failed.
 export { solveResultSchema, solveTraceSchema, type SolveResult, type SolveTrace } from './protocol/solve';
 export { solveInputSchema, type SolveInput } from './protocol/input';
-export type { Call, CallPurpose, Problem, Usage } from './protocol/call';
+export type { Call, CallPurpose, Problem, Usage } from './protocol/solve';
 export { FAILURES, type FailureType } from './protocol/failures';
 
 // The plan language.
-export { planSchema } from './plan/schema';
+export { planSchema } from './protocol/solve';
 export { type Plan, type PlanContext, planWaves, type Step } from './plan/plan';
 export { parsePlan } from './plan/parse';
 export { renderPlan } from './plan/render';

@@ -2,9 +2,8 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { z } from 'zod';
 import { ConfigError, explainIssue } from '../config/errors';
 import { resolveRun } from '../config/resolve-run';
-import type { ModelProvider } from '../protocol/cards';
+import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
-import type { ResolvedRun } from '../protocol/run';
 import type { Dependencies } from './dependencies';
 
 /**

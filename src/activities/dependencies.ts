@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema';
-import type { ResolvedRun } from '../protocol/run';
+import type { ResolvedRun } from '../protocol/cards';
 import type { LedgerRow } from '../store/ledger';
 import type { Store } from '../store/store';
 import type { ModelCall } from './model-call';

@@ -4,10 +4,9 @@ import { solvingDigestOf } from '../config/digest';
 import { narrowRun, resolveRun } from '../config/resolve-run';
 import { jsonBytes } from '../plan/plan';
 import type { ConductorActivities, ResolveRunResult } from '../protocol/activity-contract';
-import { workerSchema } from '../protocol/cards';
+import { type ResolvedRun, runSchema, workerSchema } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import { type ConductorChange, type SolveInput, solveInputSchema } from '../protocol/input';
-import { type ResolvedRun, runSchema } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import {
   BOOK_CALL,

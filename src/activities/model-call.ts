@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Info } from '@temporalio/activity';
 import type { Allowance } from '../protocol/activity-contract';
-import type { CallPurpose } from '../protocol/call';
+import type { CallPurpose } from '../protocol/solve';
 import type { CallContext } from './models/failure';
 import type { ModelRequest } from './models/model';
 

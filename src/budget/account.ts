@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Allowance } from '../protocol/activity-contract';
-import type { Call } from '../protocol/call';
+import type { Call } from '../protocol/solve';
 import type { SpendingLimits } from '../protocol/messages';
 import {
   type Amount,

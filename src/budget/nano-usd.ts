@@ -1,4 +1,4 @@
-import type { Usage } from '../protocol/call';
+import type { Usage } from '../protocol/solve';
 import type { Price, Rates } from '../protocol/cards';
 
 /** Bill of a request in nano-USD; null if usage or price, or that of its tier, is unknown. */

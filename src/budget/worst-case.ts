@@ -1,8 +1,7 @@
 import { CONDUCTOR_ID, type Plan, type Step, utf8Bytes } from '../plan/plan';
 import type { WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
-import type { ConductorCard, RunWorker } from '../protocol/cards';
+import type { ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import type { Background } from '../protocol/input';
-import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { nanoUsdOfCall } from '../protocol/external-worker';

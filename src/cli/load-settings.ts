@@ -8,7 +8,7 @@ import { resolveRun } from '../config/resolve-run';
 import type { Config } from '../config/schema';
 import { configuredKeys } from '../encryption/key-ring';
 import type { PoolFilter } from '../protocol/input';
-import type { ResolvedRun } from '../protocol/run';
+import type { ResolvedRun } from '../protocol/cards';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { addOns } from './add-ons';

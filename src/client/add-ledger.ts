@@ -1,5 +1,4 @@
-import type { Call } from '../protocol/call';
-import type { SolveTrace } from '../protocol/solve';
+import type { Call, SolveTrace } from '../protocol/solve';
 import { callOf, readRow, rowKeys, rowPlace } from '../store/ledger';
 import type { Store } from '../store/store';
 import { isPresumed } from '../trace/events';

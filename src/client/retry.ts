@@ -2,7 +2,7 @@ import { ConductorError } from '../errors';
 import type { PlanContext } from '../plan/plan';
 import type { LimitsInput, SolveInput } from '../protocol/input';
 import { mayCallItself, planContextOf } from '../protocol/planning';
-import type { RunLimits } from '../protocol/run';
+import type { RunLimits } from '../protocol/cards';
 import { CONDUCTOR_ID } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { RefusedError } from './steer';

@@ -7,7 +7,7 @@ import type { ConfigDigest, ResolveRunResult } from '../protocol/activity-contra
 import { isSolveInput, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
 import { asksApproval, keptOutputs, questionOf, standInPlan } from '../protocol/planning';
-import type { ResolvedRun } from '../protocol/run';
+import type { ResolvedRun } from '../protocol/cards';
 import { type SolveTrace, solveTraceSchema } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { RunEvent } from '../trace/events';

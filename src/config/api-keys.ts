@@ -1,5 +1,4 @@
-import type { ConductorCard, ModelCard } from '../protocol/cards';
-import type { ResolvedRun } from '../protocol/run';
+import type { ConductorCard, ModelCard, ResolvedRun } from '../protocol/cards';
 import { ConfigError, MissingKeyError } from './errors';
 import { nameOf } from './notices';
 import { resolveRun } from './resolve-run';

@@ -1,5 +1,4 @@
-import type { ConductorCard, RunWorker } from '../protocol/cards';
-import type { ResolvedRun } from '../protocol/run';
+import type { ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import { resolveRun } from './resolve-run';
 import type { ConductorConfig, Config } from './schema';
 

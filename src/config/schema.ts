@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planSchema } from '../plan/schema';
+import { planSchema } from '../protocol/solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { someOf } from './errors';

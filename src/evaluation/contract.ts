@@ -1,8 +1,7 @@
 import type { Grade, Verdict } from '../grading/grade';
 import type { Question } from '../grading/question';
 import type { LimitsInput } from '../protocol/input';
-import type { ModelCard } from '../protocol/cards';
-import type { ResolvedRun } from '../protocol/run';
+import type { ModelCard, ResolvedRun } from '../protocol/cards';
 import type { Text } from '../protocol/text';
 import type { MethodRecord } from './results';
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { Verdict } from '../grading/verdict';
 import type { Plan } from '../plan/plan';
-import { planSchema } from '../plan/schema';
-import { modelSchema } from '../protocol/cards';
-import { runSchema } from '../protocol/run';
-import { textSchema } from '../protocol/solve';
+import { planSchema, textSchema } from '../protocol/solve';
+import { modelSchema, runSchema } from '../protocol/cards';
 
 // Records of plans that were carried out and judged, and of whole evaluations.
 

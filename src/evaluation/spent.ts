@@ -1,5 +1,4 @@
-import type { Call } from '../protocol/call';
-import type { SolveTrace } from '../protocol/solve';
+import type { Call, SolveTrace } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { LoggedSolve } from './contract';
 import type { Spent } from './results';

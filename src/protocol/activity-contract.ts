@@ -1,5 +1,5 @@
 import type { Plan } from '../plan/plan';
-import type { Call, Problem } from './call';
+import type { Call, Problem } from './solve';
 import type {
   BOOK_CALL,
   CALL_WORKER,
@@ -10,8 +10,7 @@ import type {
   WRITE_PLAN,
 } from './names';
 import type { Background, ReviewedRound, SolveInput } from './input';
-import type { ConductorCard, RunWorker } from './cards';
-import type { ResolvedRun, RunLimits } from './run';
+import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from './cards';
 import type { Text } from './text';
 
 /** How many requests one model call may make; the workflow has set aside what they cost at worst. */

@@ -1,4 +1,4 @@
-import type { Usage } from './call';
+import type { Usage } from './solve';
 import type { ExternalCard } from './cards';
 import { isWhole } from './rules';
 

@@ -1,4 +1,4 @@
-import type { Call, Problem } from './call';
+import type { Call, Problem } from './solve';
 import type { Text } from './text';
 
 /**

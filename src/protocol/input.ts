@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { EXAMPLE_SET_NAMES } from '../plan/plan';
-import { planSchema } from '../plan/schema';
+import { planSchema } from './solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
-import { runSchema, solveRunSchema } from './run';
+import { runSchema, solveRunSchema } from './cards';
 import { INLINE_BYTES, isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
 // Checked in the local activity that every run begins with: the sandbox imports types alone, since zod would double its

@@ -1,10 +1,10 @@
 import { isRecord } from '../plan/validate';
 import { CONDUCTOR_ID, type Plan, type PlanContext } from '../plan/plan';
 import type { PlanningRun, WritePlanRequest } from './activity-contract';
-import type { CallPurpose } from './call';
+import type { CallPurpose } from './solve';
 import { FAILURES } from './failures';
 import type { SolveInput } from './input';
-import type { ResolvedRun, RunLimits } from './run';
+import type { ResolvedRun, RunLimits } from './cards';
 import { isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
 // What an input and a configuration say about the plans of a run: the workflow and readers of its history must agree.

@@ -1,4 +1,4 @@
-import type { Call } from '../protocol/call';
+import type { Call } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { readJson, type Store } from './store';
 import { holdsText } from './texts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Usage } from '../protocol/call';
+import type { Usage } from '../protocol/solve';
 import {
   BROKEN_FAULTS,
   type BrokenFaultKind,

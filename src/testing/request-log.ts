@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Usage } from '../protocol/call';
+import type { Usage } from '../protocol/solve';
 import type { FaultKind } from './faults';
 import type { Protocol } from './wire/wire';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { nanoUsdOf } from '../budget/nano-usd';
-import type { Usage } from '../protocol/call';
+import type { Usage } from '../protocol/solve';
 import type { Price } from '../protocol/cards';
 import type { Fault } from './faults';
 import type { Prompt, Protocol } from './wire/wire';

@@ -12,11 +12,10 @@ import type {
   WritePlanRequest,
   WritePlanResult,
 } from '../protocol/activity-contract';
-import type { Call, Problem, Usage } from '../protocol/call';
+import type { Call, Problem, RoundTrace, SolveTrace, StepTrace, Usage } from '../protocol/solve';
 import { nanoUsdOfCall } from '../protocol/external-worker';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { purposeOf } from '../protocol/planning';
-import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { reasonOf } from '../errors';
 import { ownRound } from './run-tree';

@@ -1,6 +1,5 @@
 import { type Plan, planWaves } from '../plan/plan';
-import type { Call, Problem } from '../protocol/call';
-import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
+import type { Call, Problem, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { EventOf, RunEvent, StepAddress } from './events';
 import { isWithin } from './run-tree';

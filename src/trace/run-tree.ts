@@ -1,5 +1,4 @@
-import type { Call } from '../protocol/call';
-import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
+import type { Call, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 
 /**
  * Tells which round of a trace's flat list belongs to which run, by workflow ids: `<parent>-r0s2` was started for the

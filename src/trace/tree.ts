@@ -1,6 +1,5 @@
 import { TOPOLOGY_NAMES, topologyOf } from '../plan/topology';
-import type { Call } from '../protocol/call';
-import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
+import type { Call, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import {
   describeCost,

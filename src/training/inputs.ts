@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { readQuestionSetKey } from '../evaluation/store-keys';
-import { modelSchema, workerSchema } from '../protocol/cards';
+import { modelSchema, runSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
-import { runSchema } from '../protocol/run';
 import { trainRunSchema } from './field-schemas';
 import { isNightDate, isTimeZone, readCheckpointId } from './ids';
 import { MAX_CYCLE, MOST } from './names';

@@ -6,9 +6,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ConductorActivities } from '../protocol/activity-contract';
-import type { ConductorCard, ModelCard } from '../protocol/cards';
+import type { ConductorCard, ModelCard, ResolvedRun } from '../protocol/cards';
 import { type CHECK_RUN, providerQueue, READ_TEXT, type RESOLVE_RUN } from '../protocol/names';
-import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 
 /** How long and how patiently a model call is waited for. */

@@ -2,9 +2,8 @@ import { ApplicationFailure, CancellationScope, isCancellation } from '@temporal
 import type { Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
-import type { Problem } from '../protocol/call';
+import type { Problem, SolveTrace } from '../protocol/solve';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
-import type { SolveTrace } from '../protocol/solve';
 import { type CallFailure, readFailure } from '../trace/events';
 
 /** @throws ApplicationFailure of type `Plan.Invalid` for a plan that breaks a rule */

@@ -4,9 +4,9 @@ import { type Amount, describeLimit, type LimitRefusal } from '../budget/amount'
 import type { SpendingLimits } from '../protocol/messages';
 import type { WorstCase } from '../budget/worst-case';
 import type { Allowance } from '../protocol/activity-contract';
-import type { Call, Problem } from '../protocol/call';
+import type { Call, Problem } from '../protocol/solve';
 import { FAILURES } from '../protocol/failures';
-import type { RunLimits } from '../protocol/run';
+import type { RunLimits } from '../protocol/cards';
 import { limitFailure, type StoppedBy } from './failures';
 
 /** Amount set aside for one call of a model; it must be settled once the call is over. */

@@ -30,7 +30,7 @@ import {
   SET_MAX_DEPTH_SIGNAL,
   STATE_QUERY,
 } from '../protocol/names';
-import type { RunLimits } from '../protocol/run';
+import type { RunLimits } from '../protocol/cards';
 import type { SolveTrace } from '../protocol/solve';
 import { checkPlan } from './failures';
 import type { Limits } from './limits';

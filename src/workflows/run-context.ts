@@ -1,6 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { mayCallItself as mayCallItselfWith, mayReview as mayReviewWith } from '../protocol/planning';
-import type { ResolvedRun } from '../protocol/run';
+import type { ResolvedRun } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';

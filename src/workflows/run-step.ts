@@ -9,7 +9,7 @@ import {
 import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
-import type { Call, Usage } from '../protocol/call';
+import type { Call, Usage } from '../protocol/solve';
 import type { ExternalCard, RunWorker } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';

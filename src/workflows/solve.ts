@@ -9,11 +9,10 @@ import {
 import type { Plan } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 import { FAILURES } from '../protocol/failures';
-import type { RunWorker } from '../protocol/cards';
+import type { ResolvedRun, RunWorker } from '../protocol/cards';
 import type { SolveInput } from '../protocol/input';
 import { CHECK_RUN, READ_TEXT, RESOLVE_RUN, SOLVE_WORKFLOW } from '../protocol/names';
 import { keptOutputs, questionOf } from '../protocol/planning';
-import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text, TextRef } from '../protocol/text';
 import { describeEnd, whyDegraded } from '../trace/describe';

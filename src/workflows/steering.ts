@@ -2,7 +2,7 @@ import type { ChildWorkflowHandle } from '@temporalio/workflow';
 import { MAX_HINTS } from '../protocol/messages';
 import type { Plan, PlanContext } from '../plan/plan';
 import { ADD_HINT_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
-import type { RunLimits } from '../protocol/run';
+import type { RunLimits } from '../protocol/cards';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Limits } from './limits';

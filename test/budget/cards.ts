@@ -1,5 +1,11 @@
-import type { ConductorCard, ExternalCard, ModelCard, Price, RunWorker } from '../../src/protocol/cards';
-import type { ResolvedRun } from '../../src/protocol/run';
+import type {
+  ConductorCard,
+  ExternalCard,
+  ModelCard,
+  Price,
+  ResolvedRun,
+  RunWorker,
+} from '../../src/protocol/cards';
 
 const SETTINGS = {
   provider: 'openai',

@@ -5,7 +5,7 @@ import { EXAMPLE_SET_NAMES, type Layout, type Message } from '../../src/plan/pla
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { planOutputSchema, renderPlan } from '../../src/plan/render';
-import type { ResolvedRun } from '../../src/protocol/run';
+import type { ResolvedRun } from '../../src/protocol/cards';
 import type { Text, TextRef } from '../../src';
 import { modelCard, runOf } from './cards';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfigFile } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import type { ResolvedRun } from '../../src/protocol/run';
+import type { ResolvedRun } from '../../src/protocol/cards';
 
 const OPENAI = { provider: 'openai', model: 'gpt-6-sol' };
 const ELSEWHERE = { ...OPENAI, baseUrl: 'http://127.0.0.1:8000/v1' };

@@ -6,7 +6,7 @@ import { Account } from '../../src/budget/account';
 import { conductorPromptBytes, estimatePlan, worstCaseOf } from '../../src/budget/worst-case';
 import { solveInputSchema } from '../../src/protocol/input';
 import { keptOutputs, planContextOf } from '../../src/protocol/planning';
-import { type ResolvedRun, runSchema } from '../../src/protocol/run';
+import { type ResolvedRun, runSchema } from '../../src/protocol/cards';
 import { reasonOf } from '../../src/errors';
 import { externalCard, modelCard, runOf } from '../budget/cards';
 import { pathsIn, replaced } from '../support/mangled';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { planSchema } from '../../src/plan/schema';
+import { planSchema, solveTraceSchema } from '../../src/protocol/solve';
 import type { Problem, SolveInput, TextRef, VisibleStep, WorkerRequest } from '../../src';
 import { readExternalResult } from '../../src/protocol/external-worker';
 import { FAILURES } from '../../src/protocol/failures';
@@ -17,7 +17,6 @@ import {
 } from '../../src/protocol/input';
 import { findLimitsProblem, LIMIT_RULES } from '../../src/protocol/messages';
 import * as protocolNames from '../../src/protocol/names';
-import { solveTraceSchema } from '../../src/protocol/solve';
 import { externalCard } from '../budget/cards';
 
 // People of other languages have no types of ours to read, only the tables of docs/other-sdks.md.

@@ -4,8 +4,7 @@ import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { SolveInput } from '../../src';
 import { SOLVE_WORKFLOW } from '../../src/protocol/names';
-import type { RunWorker } from '../../src/protocol/cards';
-import type { ResolvedRun } from '../../src/protocol/run';
+import type { ResolvedRun, RunWorker } from '../../src/protocol/cards';
 import { openStage, step, type Stage } from '../support/stage';
 import { testTaskQueue } from '../support/temporal';
 

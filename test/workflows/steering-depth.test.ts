@@ -1,5 +1,5 @@
 import { renderPlan, type SolveResult } from '../../src';
-import type { ResolvedRun } from '../../src/protocol/run';
+import type { ResolvedRun } from '../../src/protocol/cards';
 import type { SimulatedRequest } from '../../src/testing';
 import { endOf, untilHeard } from '../support/until';
 import { GateCodec, type Direction } from '../support/gate-codec';

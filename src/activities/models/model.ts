@@ -1,5 +1,5 @@
 import type { Message, OutputSchema } from '../../plan/plan';
-import type { Usage } from '../../protocol/call';
+import type { Usage } from '../../protocol/solve';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { Diagnosis } from './diagnose';
 

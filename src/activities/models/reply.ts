@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Usage } from '../../protocol/call';
+import type { Usage } from '../../protocol/solve';
 
 /** A 2xx whose body is not what the vendor's API promises. It may have been billed. */
 export class UnreadableReply extends Error {

@@ -1,8 +1,7 @@
 import { UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
 import { someOf } from '../../config/errors';
-import type { RunWorker } from '../../protocol/cards';
-import type { ResolvedRun } from '../../protocol/run';
+import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { Store } from '../../store/store';
 import { QuestionSets } from '../activities/question-sets';
 import { readManifest, readResults } from '../activities/read-results';

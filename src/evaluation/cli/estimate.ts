@@ -1,6 +1,5 @@
 import { nanoUsdOf } from '../../budget/nano-usd';
-import type { ConductorCard, ModelCard, RunWorker } from '../../protocol/cards';
-import type { ResolvedRun } from '../../protocol/run';
+import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
 import { utf8Bytes } from '../../plan/plan';
 import { randomFrom } from '../chance';
 import type { EvaluatedQuestion } from '../contract';

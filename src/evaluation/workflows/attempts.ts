@@ -1,8 +1,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
-import type { ModelCard } from '../../protocol/cards';
+import type { ModelCard, ResolvedRun } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
-import type { ResolvedRun } from '../../protocol/run';
 import type { SolveTrace, StepTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
 import { emptyTrace } from '../../trace/reduce';

@@ -1,6 +1,6 @@
 import { ActivityCancellationType, isCancellation, proxyActivities, rootCause } from '@temporalio/workflow';
 import type { Grade } from '../../grading/verdict';
-import type { Call } from '../../protocol/call';
+import type { Call } from '../../protocol/solve';
 import type { ModelCard } from '../../protocol/cards';
 import type { Text } from '../../protocol/text';
 import { inWindow } from '../../workflows/in-window';

@@ -6,11 +6,10 @@ import {
 } from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
 import type { ConductorChange, LimitsInput } from '../../protocol/input';
-import type { Problem } from '../../protocol/call';
+import type { Problem, SolveTrace } from '../../protocol/solve';
 import type { ModelCard } from '../../protocol/cards';
 import type { SolveInput } from '../../protocol/input';
 import { SOLVE_PART_WORKFLOW } from '../../protocol/names';
-import type { SolveTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Message } from '../../plan/plan';
-import type { Usage } from '../../protocol/call';
+import type { Usage } from '../../protocol/solve';
 import { type ErrorFaultKind, ERRORS } from '../faults';
 import { type Decoded, textContent, type Wire, type WireError, type WholeReply } from './wire';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parsePlan } from '../../plan/parse';
-import { planSchema } from '../../plan/schema';
+import { planSchema, type SolveTrace } from '../../protocol/solve';
 import { PlanError } from '../../plan/plan-error';
 import { renderPlan } from '../../plan/render';
 import { ConductorError } from '../../errors';
@@ -17,7 +17,6 @@ import { type KnownRun, readRun } from '../../client/trace-reader';
 import { grade, type Verdict } from '../../grading/grade';
 import type { Question } from '../../grading/question';
 import type { Plan } from '../../plan/plan';
-import type { SolveTrace } from '../../protocol/solve';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { ownRound } from '../../trace/run-tree';

@@ -4,8 +4,7 @@ import { resolveRun } from '../../config/resolve-run';
 import { resolveVerifier } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { TrainableConfig, TrainingConfig } from './schema';
-import type { ModelCard } from '../../protocol/cards';
-import type { ResolvedRun, RunLimits } from '../../protocol/run';
+import type { ModelCard, ResolvedRun, RunLimits } from '../../protocol/cards';
 import type { PolicySettings, RewardSettings } from '../inputs';
 import type { TrainerConfig } from '../trainer-contract';
 

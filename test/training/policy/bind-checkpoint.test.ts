@@ -9,7 +9,7 @@ import { keyFor } from '../../../src/config/api-keys';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableInput } from '../../../src/training';
-import type { ResolvedRun } from '../../../src/protocol/run';
+import type { ResolvedRun } from '../../../src/protocol/cards';
 import { CHECK_RUN, RESOLVE_RUN } from '../../../src/protocol/names';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { createPolicyProvider, servedPolicyOf } from '../../../src/training/policy/conductor';
