@@ -21,13 +21,12 @@ import { previewOf, type Text } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
-import { addLedger } from './add-ledger';
+import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
 import { HistoryDecoder } from './history';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
-import { nameCall } from './name-call';
+import { nameCall } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
-import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
 import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
 import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-reader';
 

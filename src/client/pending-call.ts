@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 import {
@@ -25,6 +26,7 @@ import {
   stepStarted,
   unaccountedCall,
 } from '../trace/events';
+import { HistoryDecoder, readHistory } from './history';
 
 /** A call of a model, or a solve by a child, and what the workflow records of it. */
 export interface PendingCall {
@@ -111,4 +113,24 @@ function childCall(childId: string, parent: Parent, { round, now }: RunPosition)
     succeed: (result, at) => end({ trace: result as SolveTrace, problem: null }, at),
     fail: (error, at) => end(failedChild(error, childId), at),
   };
+}
+
+/** `step 2 (alpha)`, or `the plan`: what an activity of a run was scheduled for; null where it is no call of a model. */
+export async function nameCall(
+  client: Client,
+  workflowId: string,
+  activityId: string | null | undefined,
+): Promise<string | null> {
+  const decoder = new HistoryDecoder(client.options.loadedDataConverter);
+  for await (const events of readHistory(client, { workflowId }, false)) {
+    const scheduled = events
+      .map((event) => event.activityTaskScheduledEventAttributes)
+      .find((attributes) => attributes != null && attributes.activityId === activityId);
+    if (!scheduled) continue;
+    const call = { type: scheduled.activityType?.name, input: await decoder.first(scheduled.input) };
+    const started = readPendingCall(call, { round: 0, depth: 0, now: '' })?.started;
+    if (started?.kind === 'step-started') return `step ${started.step + 1} (${started.worker})`;
+    return started?.kind === 'plan-asked' ? 'the plan' : null;
+  }
+  return null;
 }

@@ -30,7 +30,7 @@ export function readExternalResult(
   const counts: Readonly<Record<string, unknown>> = { ...usage };
   const count = (name: keyof Usage, ifMissing?: number): number => {
     const value = counts[name] ?? ifMissing;
-    if (typeof value === 'number' && isWhole(value, 0, MAX_TOKENS)) return value;
+    if (isWhole(value, 0, MAX_TOKENS)) return value;
     throw fail(`usage.${name} must be a whole number from 0 to ${MAX_TOKENS}`);
   };
   return {

@@ -1,6 +1,6 @@
 import { utf8Bytes } from '../plan/plan';
 import { REJECT_PLAN_UPDATE, SET_LIMITS_UPDATE } from './names';
-import { findFault, isString, number, only, orNull, type Rule, whole } from './rules';
+import { findFault, findFaultOfChange, isString, number, orNull, type Rule, whole } from './rules';
 
 // Accepted messages must not stop the run: they fit a payload (2 MB), a timer and Temporal's fields.
 
@@ -63,10 +63,6 @@ const NO_LIMIT = 'null for no limit';
 
 /** Bound on tokens or nano-USD. */
 export const bound = orNull(whole(0), NO_LIMIT);
-const durationMs: Rule = {
-  ...whole(1, MAX_WALL_CLOCK_MS),
-  expected: `a whole number of milliseconds from 1 to ${MAX_WALL_CLOCK_MS} (24 days)`,
-};
 
 export const LIMIT_RULES = {
   steps: whole(1, MAX_STEPS),
@@ -77,12 +73,15 @@ export const LIMIT_RULES = {
     { ...number(0, MAX_COST_USD), expected: `an amount of USD up to ${MAX_COST_USD}` },
     NO_LIMIT,
   ),
-  wallClockMs: durationMs,
+  wallClockMs: {
+    ...whole(1, MAX_WALL_CLOCK_MS),
+    expected: `a whole number of milliseconds from 1 to ${MAX_WALL_CLOCK_MS} (24 days)`,
+  },
 } as const satisfies Readonly<Record<keyof LimitsChange, Rule>>;
 
 /** Finds the fault of a change of limits, in a sentence; null: none. No limit at all is a question: what holds? */
 export function findLimitsProblem(change: unknown): string | null {
-  return findFault(SET_LIMITS_UPDATE, change, only(LIMIT_RULES));
+  return findFaultOfChange(SET_LIMITS_UPDATE, change, LIMIT_RULES);
 }
 
 export function findRejectionProblem(rejection: unknown): string | null {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLedger } from '../../src/client/add-ledger';
+import { addLedger } from '../../src/client/run-tree';
 import type { Call, SolveTrace } from '../../src';
 import { callOf, createRow, type LedgerRow } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
-import { nameCall } from '../../src/client/name-call';
+import { nameCall } from '../../src/client/pending-call';
 
 /** A server that has one history of these activities. */
 function clientWith(activities: readonly { id: string; type: string; input: unknown }[]): Client {

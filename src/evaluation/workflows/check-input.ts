@@ -1,4 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { isRecord } from '../../plan/validate';
 import { FAILURES } from '../../protocol/failures';
 import { bound } from '../../protocol/messages';
 import {
@@ -58,9 +59,14 @@ const EVALUATION: Rules<EvaluateInput> = {
   },
 };
 
+const index = whole(0, MOST.questions);
+
 const QUESTION: Rules<QuestionInput> = {
   ...SETTINGS,
-  question: { set, index: whole(0, MOST.questions) },
+  question: {
+    isMet: (value) => isRecord(value) && set.isMet(value.set) && index.isMet(value.index),
+    expected: `{ set: ${set.expected}, index: ${index.expected} }`,
+  },
 };
 
 /** @throws ApplicationFailure `Solve.BadInput`, not retryable, for what no evaluation can be made of */

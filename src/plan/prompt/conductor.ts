@@ -1,9 +1,18 @@
-import { CONDUCTOR_ID, type Message, type Plan } from '../plan';
+import { CONDUCTOR_ID, type ExampleSet, type Message, type Plan } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
-import { conductorRules, describeTeam, type RulesInput } from './rules';
+import { EXAMPLE_SETS, exampleReply } from './examples';
 import { fenceAround, type GivenText, showGiven } from './worker';
 
-export interface ConductorPrompt extends RulesInput {
+export interface ConductorPrompt {
+  readonly workers: readonly { readonly id: string; readonly notes: string | null }[];
+  /** Shows workers by ordinals alone (as the paper trains, so that names carry no prejudice), ids, or notes. */
+  readonly describe: 'ordinals' | 'names' | 'notes';
+  readonly maxSteps: number;
+  /** The Conductor is a worker itself, the last ordinal. */
+  readonly mayCallItself?: boolean;
+  readonly format: 'lists' | 'json';
+  /** @default 'everyday' */
+  readonly examples?: ExampleSet;
   readonly question: string;
   /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
   readonly style?: 'full' | 'compact';
@@ -22,8 +31,7 @@ export interface ConductorPrompt extends RulesInput {
 }
 
 /**
- * What the Conductor is asked: the rules, the question, what became of its last plan where it reviews one, and each
- * failed reply with what was wrong with it.
+ * Messages that ask the Conductor for a plan.
  *
  * The part that every question to one pool shares comes first, a review repeats the first conversation, and a repair
  * only appends, so that a provider's prompt cache serves them all. The form of a review is the paper's (its figure 14):
@@ -51,7 +59,7 @@ export function conductorMessages(prompt: ConductorPrompt): Message[] {
   ];
 }
 
-function reviewRule(format: RulesInput['format']): string {
+function reviewRule(format: ConductorPrompt['format']): string {
   const acceptance = format === 'json' ? 'an empty list of steps' : 'three empty lists';
   return (
     `If this answer is right and complete, accept it: reply with ${acceptance}. If it can be made better, reply with a ` +
@@ -67,7 +75,8 @@ function reviewRule(format: RulesInput['format']): string {
  */
 function compactMessages(prompt: ConductorPrompt): Message[] {
   const { question, review, hints } = prompt;
-  const asked = [question, ...showBackground(prompt), listTeam(prompt)];
+  const team = describeTeam(prompt, 'Model id ', 'yourself');
+  const asked = [question, ...showBackground(prompt), ['Workers:', ...team].join('\n')];
   return [
     { role: 'user', text: joinParts([...asked, review === undefined ? describeHints(hints) : ''], '\n') },
     ...laterTurns(prompt, (answer) => joinParts([`Answer: ${answer}`, describeHints(hints)], '\n')),
@@ -79,13 +88,6 @@ function showBackground({ background = [], review }: ConductorPrompt): string[] 
   const given = review === undefined ? background : background.filter(({ subtask }) => subtask !== null);
   const fence = fenceAround(given.flatMap(({ subtask, output }) => [subtask ?? '', output]));
   return given.map((text) => showGiven(text, fence));
-}
-
-function listTeam({ workers, describe, mayCallItself = false }: RulesInput): string {
-  const remarks = describeTeam(workers, describe);
-  const all = mayCallItself ? [...remarks, 'yourself'] : remarks;
-  const members = all.map((remark, ordinal) => `Model id ${ordinal}${remark === null ? '' : `: ${remark}`}`);
-  return ['Workers:', ...members].join('\n');
 }
 
 function describeHints(hints: readonly string[] = []): string {
@@ -134,3 +136,74 @@ function clip(reply: string): string {
 function joinParts(parts: readonly string[], separator: string): string {
   return parts.filter((part) => part !== '').join(separator);
 }
+
+function conductorRules(prompt: ConductorPrompt): string {
+  const { workers, maxSteps, format, examples: set = 'everyday' } = prompt;
+  const examples = EXAMPLE_SETS[set]
+    .filter(({ plan }) => plan.steps.length <= maxSteps)
+    .map(
+      (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
+    );
+  const team = ['The team, by number:', ...describeTeam(prompt, '', ITSELF)].join('\n');
+  return [ROLE, planRules(prompt), ADVICE, FORMATS[format], ...examples, team].join('\n\n');
+}
+
+const ROLE =
+  'You direct a team of language models. You do not answer the question yourself: you write a plan, the team ' +
+  'carries it out, and the output of the last step is handed to the user as the answer.';
+
+function planRules({ maxSteps, format }: ConductorPrompt): string {
+  const sight =
+    format === 'json'
+      ? 'what it sees: nothing of the earlier steps, or the subtasks and outputs of all of them'
+      : 'what it sees: the subtasks and outputs of no earlier step, of all of them, or of those you name';
+  return [
+    `A plan has ${maxSteps === 1 ? 'exactly one step' : `1 to ${maxSteps} steps`}. Each step has`,
+    '- a worker: the number of one member of the team;',
+    '- a subtask: what this worker shall do, said so clearly that it needs no other explanation;',
+    `- ${sight}.`,
+    'Every worker is also given the whole question. Steps that do not see each other run at the same time.',
+  ].join('\n');
+}
+
+const ADVICE =
+  'Use a single step where one worker can answer well. Use more where parts want different strengths, where ' +
+  'independent attempts can be compared, or where a result should be checked. The last step must produce the ' +
+  'complete answer in the form that the question asks for.';
+
+const FORMATS = {
+  lists: [
+    'Reply with a sentence or two of reasoning, then three lists of equal length with one entry for each step:',
+    'model_id = the numbers of the workers',
+    'subtasks = the subtasks, each in double quotes',
+    'access_list = for each step [] (sees nothing), ["all"] (sees every earlier step), or numbers of earlier steps, ' +
+      'counted from 0, such as [0, 2]',
+  ].join('\n'),
+  json: [
+    'Reply with one JSON object and nothing else. Its fields:',
+    '"reasoning": a sentence or two;',
+    '"steps": a list of objects with "worker" (a number), "subtask" (a text) and "sees" ("none" or "all").',
+  ].join('\n'),
+} as const;
+
+/**
+ * The workers by number, each with its id or its notes, never both: a Conductor that must read what workers are good at
+ * must not be able to go by their names instead.
+ */
+function describeTeam(
+  { workers, describe, mayCallItself = false }: ConductorPrompt,
+  prefix: string,
+  itself: string,
+): string[] {
+  const remarks = workers.map(
+    ({ id, notes }) =>
+      ({ ordinals: null, names: id, notes: notes && notes.replace(/\s+/g, ' ').trim() })[describe],
+  );
+  return [...remarks, ...(mayCallItself ? [itself] : [])].map(
+    (remark, ordinal) => `${prefix}${ordinal}${remark === null ? '' : `: ${remark}`}`,
+  );
+}
+
+const ITSELF =
+  'yourself, called again: the subtask becomes a question of its own, with a plan of its own. Use it only for a part ' +
+  'that needs a team.';

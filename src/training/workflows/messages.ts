@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
 import { LIMIT_RULES } from '../../protocol/messages';
-import { findFault, number, only } from '../../protocol/rules';
+import { findFaultOfChange, number, type Rules } from '../../protocol/rules';
 import type { NightBudget, NightProgress } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 
@@ -27,7 +27,7 @@ export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDG
 /** How far the night has come. */
 export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
-const BUDGET = only<NightBudget>({ costUsd: LIMIT_RULES.costUsd, hours: number(0, 24 * 7) });
+const BUDGET: Rules<NightBudget> = { costUsd: LIMIT_RULES.costUsd, hours: number(0, 24 * 7) };
 
 /** What a night that is opened answers. */
 interface OpenNight {
@@ -69,7 +69,7 @@ export function listen(control: NightControl): void {
   };
   setHandler(setBudgetUpdate, change, {
     validator: (budget) => {
-      const problem = findFault(SET_BUDGET_UPDATE, budget, BUDGET);
+      const problem = findFaultOfChange(SET_BUDGET_UPDATE, budget, BUDGET);
       if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
     },
   });
