@@ -197,7 +197,7 @@ function describeTeam(
 ): string[] {
   const remarks = workers.map(
     ({ id, notes }) =>
-      ({ ordinals: null, names: id, notes: notes && notes.replace(/\s+/g, ' ').trim() })[describe],
+      ({ ordinals: null, names: id, notes: notes?.replace(/\s+/g, ' ').trim() ?? null })[describe],
   );
   return [...remarks, ...(mayCallItself ? [itself] : [])].map(
     (remark, ordinal) => `${prefix}${ordinal}${remark === null ? '' : `: ${remark}`}`,
