@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder } from '../lib/local/python-package.js';
+import { cacheFolder } from '../lib/local/downloads.js';
 
 const IS_NEW_ENOUGH = 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 13))';
 

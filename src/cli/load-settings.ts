@@ -7,6 +7,7 @@ import { haveNoPrice, unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
 import type { Config } from '../config/schema';
 import { configuredKeys } from '../encryption/key-ring';
+import { fetchSmolLm2 } from '../local/downloads';
 import type { PoolFilter } from '../protocol/input';
 import type { ResolvedRun } from '../protocol/cards';
 import { openStore } from '../store/open-store';
@@ -39,7 +40,6 @@ export async function loadServable(options: WorkOptions, pool: PoolFilter = {}):
   for (const notice of [...notices, ...unpriced]) say(notice);
   if (cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2')) {
     // 93 MB, once: before anything waits for it.
-    const { fetchSmolLm2 } = await import('../local/complete.js');
     await fetchSmolLm2({ say });
   }
   return config;

@@ -13,7 +13,7 @@ import { startProgram } from '../start-program';
 import { askServer, type AttachOptions, type TemporalServer } from './configured-server';
 import { isLocked, lockFile, withFolderLock } from './file-lock';
 import { databasePath, isOwnDatabase } from './own-database';
-import { findTemporalCli } from './temporal-cli';
+import { findTemporalCli } from './downloads';
 
 /**
  * The one embedded server of a folder: the running one, or a new one. A second one on the same SQLite file would break
@@ -77,12 +77,12 @@ const serverRecordSchema = z.object({
   // Accepts this machine alone, since what lies in a folder may be forged.
   address: z.string().regex(/^127\.0\.0\.1:\d{1,5}$/),
   uiAddress: z.string().regex(/^http:\/\/127\.0\.0\.1:\d{1,5}$/),
-  /** Number of its process, once it is started. Never 1: the group that is killed would be every process. */
-  pid: z.int().min(2).nullable(),
+  /** Never 1: the group that is killed would be every process. */
+  pid: z.int().min(2),
 });
 
 /** Content of `server.json`: the folder's running embedded server, or the last, whose ports are used again. */
-export type ServerRecord = z.infer<typeof serverRecordSchema>;
+type ServerRecord = z.infer<typeof serverRecordSchema>;
 
 const recordPath = (folder: string): string => join(folder, 'server.json');
 const logPath = (folder: string): string => join(folder, 'server.log');
@@ -97,12 +97,14 @@ async function readRecord(folder: string): Promise<ServerRecord | null> {
 
 /** The folder's server if its process runs; null when it is to be started. */
 export async function runningServer(folder: string): Promise<ServerRecord | null> {
+  return (await isRunning(folder)) ? readRecord(folder) : null;
+}
+
+async function isRunning(folder: string): Promise<boolean> {
   const file = await open(recordPath(folder), 'r').catch(() => null);
-  try {
-    return file === null || tryLock(file.fd, { shared: true }) ? null : await readRecord(folder);
-  } finally {
-    await file?.close();
-  }
+  const isFree = file === null || tryLock(file.fd, { shared: true });
+  await file?.close();
+  return !isFree;
 }
 
 /** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
@@ -118,20 +120,15 @@ async function startServer(
     if (!tryLock(file.fd)) throw new Error(`a server runs, and ${recordPath(folder)} does not say where`);
     const { size: logStart } = await log.stat();
     const last = await readRecord(folder);
-    const [port = 0, uiPort = 0] = await freePorts([portOf(last?.address), portOf(last?.uiAddress)]);
-    const planned: ServerRecord = {
-      address: `127.0.0.1:${port}`,
-      uiAddress: `http://127.0.0.1:${uiPort}`,
-      pid: null,
-    };
-    // Before the start: should we be killed right after it, the next command knows where to ask.
-    await writeRecord(file, planned);
-    const args = serverArguments(folder, namespace, [port, uiPort]);
-    const record = { ...planned, pid: await spawnServer(cli, args, { folder, env, log, file }) };
-    await writeRecord(file, record);
+    const ports = await freePorts([portOf(last?.address), portOf(last?.uiAddress)]);
+    await file.truncate();
+    const args = [...ports.map(String), cli, ...serverArguments(folder, namespace, ports)];
+    const pid = await spawnServer(args, { folder, env, log, file });
     await file.close();
+    const [address, uiAddress] = [`127.0.0.1:${ports[0]}`, `http://127.0.0.1:${ports[1]}`];
+    const record = { address, uiAddress, pid };
     if (await serves(folder, record, namespace)) {
-      say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
+      say(`Started Temporal (${source}); its page is ${uiAddress}`);
       return { record, source };
     }
     const written = (await readFile(logPath(folder))).subarray(logStart).toString('utf8');
@@ -149,12 +146,9 @@ async function startServer(
   }
 }
 
-async function writeRecord(file: FileHandle, record: ServerRecord): Promise<void> {
-  await file.truncate();
-  await file.write(`${JSON.stringify(record, null, 2)}\n`);
-}
+type Ports = readonly [number, number];
 
-function serverArguments(folder: string, namespace: string, [port, uiPort]: [number, number]): string[] {
+function serverArguments(folder: string, namespace: string, [port, uiPort]: Ports): string[] {
   return [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
     ...['--namespace', namespace, '--db-filename', databasePath(folder)],
@@ -178,20 +172,24 @@ interface Surroundings {
 }
 
 /**
+ * The server's process writes where it is before it becomes the server: whoever is killed meanwhile, the next command
+ * can use and stop it.
+ */
+const START =
+  'printf \'{"address":"127.0.0.1:%d","uiAddress":"http://127.0.0.1:%d","pid":%d}\' "$1" "$2" $$ >&3; shift 2; exec "$@"';
+
+/**
  * Starts the server's process in a group of its own, so that Ctrl-C in a terminal reaches only the command, which then
  * decides; it outlives its starter. Its environment holds no key: it calls no model.
  */
-async function spawnServer(
-  cli: string,
-  args: string[],
-  { folder, env, log, file }: Surroundings,
-): Promise<number> {
+async function spawnServer(args: string[], { folder, env, log, file }: Surroundings): Promise<number> {
   let child: ChildProcess;
   // Its files are for their owner alone.
   const umask = process.umask(0o077);
   try {
+    const setting = { cwd: folder, env, detached: true };
     const stdio = ['ignore', log.fd, log.fd, file.fd] as const;
-    child = startProgram(cli, args, { cwd: folder, env, detached: true, stdio: [...stdio] });
+    child = startProgram('/bin/sh', ['-c', START, 'sh', ...args], { ...setting, stdio: [...stdio] });
   } finally {
     process.umask(umask);
   }
@@ -212,7 +210,7 @@ async function serves(folder: string, { address, pid }: ServerRecord, namespace:
       await askServer({ address }, (service) => service.describeNamespace({ namespace }));
       return true;
     } catch (error) {
-      if ((await runningServer(folder)) === null) return false;
+      if (!(await isRunning(folder))) return false;
       if (Date.now() > deadline) {
         throw new Error(
           `The Temporal server of this folder (process ${pid}, ${address}) does not serve namespace "${namespace}": ` +
@@ -232,11 +230,12 @@ async function serves(folder: string, { address, pid }: ServerRecord, namespace:
  */
 export async function stopServer(folder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
-  const { pid = null } = (await runningServer(folder)) ?? {};
-  if (pid === null) return;
+  const running = await runningServer(folder);
+  if (running === null) return;
+  const { pid } = running;
   // Its whole group, since the CLI may be started by a script.
   process.kill(-pid, 'SIGKILL');
-  while ((await runningServer(folder)) !== null) {
+  while (await isRunning(folder)) {
     if (Date.now() > deadline) {
       throw new Error(
         `The Temporal server (process ${pid}) does not end, though killed: see "ps -p ${pid}".`,
@@ -246,9 +245,9 @@ export async function stopServer(folder: string): Promise<void> {
   }
 }
 
-function portOf(address: string | undefined): number | null {
-  const port = /:(\d+)$/.exec(address ?? '')?.[1];
-  return port === undefined ? null : Number(port);
+/** 0, any port, where there is none. */
+function portOf(address = ''): number {
+  return Number(/:(\d+)$/.exec(address)?.[1] ?? 0);
 }
 
 const REASON_LENGTH = 300;
@@ -263,24 +262,19 @@ export function readLastWord(log: string): string {
   return line.includes('database is locked') ? `${reason} (${remedy})` : reason || 'it wrote nothing';
 }
 
-/**
- * One free TCP port of 127.0.0.1 for each wish: the wished one if it is free, else any other.
- *
- * All are held until the last is found, so that no two are the same. (The package `get-port` refuses what it gave out in
- * the last 15 s, so that a server started again would lose its ports.)
- */
-async function freePorts(wishes: readonly (number | null)[]): Promise<number[]> {
-  const held: Server[] = [];
-  try {
-    for (const wish of wishes) held.push(await listen(wish ?? 0).catch(() => listen(0)));
-    return held.map((server) => (server.address() as AddressInfo).port);
-  } finally {
-    await Promise.all(held.map((server) => once(server.close(), 'close')));
-  }
+/** Two free TCP ports of 127.0.0.1: each wished one if it is free, else any other. Held together, so that they differ. */
+async function freePorts([first, second]: Ports): Promise<Ports> {
+  const held = [await listen(first), await listen(second)] as const;
+  await Promise.all(held.map(({ server }) => once(server.close(), 'close')));
+  return [held[0].port, held[1].port];
 }
 
-async function listen(port: number): Promise<Server> {
-  const server = createServer().listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+async function listen(wish: number): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer().listen(wish, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return listen(0);
+  }
+  return { server, port: (server.address() as AddressInfo).port };
 }

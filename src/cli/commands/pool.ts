@@ -8,7 +8,7 @@ import { findPool } from '../../config/default-pool';
 import { configPath } from '../../config/load';
 import { keyFor } from '../../config/api-keys';
 import { resolveRun } from '../../config/resolve-run';
-import { complete } from '../../local/complete';
+import { complete } from '../../local/downloads';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { describeUsd, joinFacts } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';

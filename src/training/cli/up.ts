@@ -12,7 +12,7 @@ import { say } from '../../cli/terminal';
 import { FOLDER } from '../../cli/trust';
 import { readStoreUrl } from '../../config/store-url';
 import { holderOf, lockFile } from '../../local/file-lock';
-import { cacheFolder } from '../../local/python-package';
+import { cacheFolder } from '../../local/downloads';
 import { findProgram, startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';

