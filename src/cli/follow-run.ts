@@ -1,19 +1,22 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { Retry } from '../client/conductor-client';
 import { unfinishedOf } from '../client/list-runs';
+import { durationMs } from '../config/duration';
 import { someOf } from '../config/errors';
+import { reasonOf } from '../errors';
+import type { Say } from '../local/configured-server';
 import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop, howToApprove } from '../trace/describe';
 import { addOns } from './add-ons';
 import { PERSON_AT_TERMINAL, PlanQuestions } from './approval/ask-person';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
-import { reasonOf } from '../errors';
+import { startedRuns } from './find-run';
+import type { WorkOptions } from './load-settings';
 import { isWorkedOnElsewhere } from './queues';
 import type { Session } from './session';
-import type { WorkOptions } from './load-settings';
-import { startedRuns } from './find-run';
 import { isPersonHere, print, say, toJson } from './terminal';
-import { follow, followPatiently } from './view/follow';
-import { openView } from './view/open-view';
+import { follow, openView } from './view/follow';
 import { lookOfRun } from './view/run-view';
 
 export interface ShowOptions extends WorkOptions {
@@ -28,28 +31,33 @@ export async function showRun(
   session: Session,
   id: string,
   interruption: AbortSignal,
-  { json, config }: ShowOptions,
+  json = false,
 ): Promise<ExitCode> {
+  const watch = watchOf(id, session.file);
   const result = await followRun(session, id, interruption).catch((error: unknown) => {
-    const comeBack = `Run ${id} is kept; come back to it with: ${watchOf(id, config)}`;
-    throw new Error(`${reasonOf(error)}. ${comeBack}`, { cause: error });
+    throw new Error(`${reasonOf(error)}. Run ${id} is kept; come back to it with: ${watch}`, {
+      cause: error,
+    });
   });
   if (result === null || result === undefined) {
     await sayHowToComeBack(session, id);
     return EXIT.interrupted;
   }
   if ('left' in result) {
-    say(`Left for later. Decide with: ${howToApprove(result.left)}; follow it with: ${watchOf(id, config)}`);
+    say(`Left for later. Decide with: ${howToApprove(result.left)}; follow it with: ${watch}`);
     return EXIT.answered;
   }
   const { status, answer, error, stoppedBy } = result;
-  if (json === true) await print(toJson(result));
+  if (json) await print(toJson(result));
   else if (answer !== null) await print(answer, { exact: true });
   if (error !== null) say(error.message);
   if (status === 'cancelled') say(`Run ${id} was cancelled.`);
   if (stoppedBy !== null) say(explainStop(stoppedBy, result).join('\n'));
   return exitCodeOf(result);
 }
+
+/** A retry waits for a second at least, so nothing is missed that a person would see. */
+const RETRIES_MS = 1_000;
 
 /** Shows a run on stderr until it has ended, or a plan of it was left waiting; null after Ctrl-C. */
 async function followRun(
@@ -61,25 +69,19 @@ async function followRun(
   const isAsked = isPersonHere();
   const view = openView(process.stderr, lookOfRun(isAsked));
   const { whilePaused } = view;
-  const questions = isAsked
-    ? new PlanQuestions({ decider: conductor, whilePaused, person: PERSON_AT_TERMINAL })
-    : null;
+  const asking = { decider: conductor, whilePaused, person: PERSON_AT_TERMINAL };
+  const questions = isAsked ? new PlanQuestions(asking) : null;
   let trace: SolveResult | undefined;
   let retries: readonly Retry[] = [];
-  let isOver = false;
   const show = (): void => {
-    if (trace !== undefined && !isOver) view.show({ trace, retries });
+    if (trace !== undefined) view.show({ trace, retries });
+  };
+  const lookForRetries = async (): Promise<void> => {
+    retries = await conductor.retries(id);
+    show();
   };
   // A look that fails is left out.
-  const looking = setInterval(() => {
-    conductor.retries(id).then(
-      (found) => {
-        retries = found;
-        show();
-      },
-      () => undefined,
-    );
-  }, RETRIES_MS);
+  const looking = setInterval(() => void lookForRetries().catch(() => undefined), RETRIES_MS);
   return follow<SolveResult, { readonly left: string }>(session, id, interruption, {
     states: followPatiently(session, id, say),
     aside: questions?.left,
@@ -91,7 +93,7 @@ async function followRun(
         questions?.consider(next);
       },
       close: () => {
-        isOver = true;
+        trace = undefined;
         clearInterval(looking);
         questions?.close();
         view.close();
@@ -100,19 +102,16 @@ async function followRun(
   });
 }
 
-/** A retry waits for a second at least, so nothing is missed that a person would see. */
-const RETRIES_MS = 1_000;
-
 /**
- * Runs that an earlier command of this folder left, evaluations and nights included: our worker goes on with them, too.
- * What another worker goes on with already, and what runs on a server that others share, is no news to the person here.
+ * Names the runs that an earlier command of this folder left, evaluations and nights included: our worker goes on with
+ * them, too. What another worker does already, and what runs on a server that others share, is no news here.
  */
-export async function sayResumed(session: Session, config: string | undefined, own?: string): Promise<void> {
-  const { conductor, server, temporal, config: settings } = session;
+export async function sayResumed(session: Session, own?: string): Promise<void> {
+  const { conductor, server, temporal, config, file } = session;
   if (!server.embedded || (await isWorkedOnElsewhere(session))) return;
-  const { taskQueue } = settings.temporal;
+  const { taskQueue } = config.temporal;
   const known = await startedRuns(server);
-  const workflows = addOns.flatMap(({ workflowOf }) => workflowOf?.(settings) ?? []);
+  const workflows = addOns.flatMap(({ workflowOf }) => workflowOf?.(config) ?? []);
   const [{ runs, unlisted }, ...more] = await Promise.all([
     conductor.list({ ended: 0, taskQueue, known }),
     ...workflows.map(async ({ type, stopOf }) => {
@@ -123,25 +122,97 @@ export async function sayResumed(session: Session, config: string | undefined, o
   const solves = runs.map(({ id }) => ({ id, stop: `cancel ${id}` }));
   const others = [...solves, ...more.flat()].filter(({ id }) => id !== own);
   if (others.length === 0) return;
-  const lines = others.map(({ id, stop }) => `  ${id}: stop it with ${commandOf(stop, config)}`);
+  const lines = others.map(({ id, stop }) => `  ${id}: stop it with ${commandOf(stop, file)}`);
   const count = counted(others.length + unlisted, 'unfinished run');
   say(`${count} of this folder will go on as well:\n${someOf(lines, '\n')}`);
 }
 
-export function commandOf(words: string, config: string | undefined): string {
-  return `temporal-conductor ${words}${config === undefined ? '' : ` --config ${config}`}`;
+export function commandOf(words: string, file: string | undefined): string {
+  return `temporal-conductor ${words}${file === undefined ? '' : ` --config ${file}`}`;
 }
 
-export function watchOf(id: string, config: string | undefined): string {
-  return commandOf(`watch ${id}`, config);
+export function watchOf(id: string, file: string | undefined): string {
+  return commandOf(`watch ${id}`, file);
 }
 
 /** After Ctrl-C. */
 export async function sayHowToComeBack(session: Session, id: string): Promise<void> {
-  const watch = watchOf(id, session.file);
-  say(
-    (await isWorkedOnElsewhere(session))
-      ? `Interrupted. Another worker goes on with run ${id}; follow it with: ${watch}`
-      : `Interrupted. Run ${id} is kept; come back to it with: ${watch}`,
-  );
+  const goesOn = await isWorkedOnElsewhere(session);
+  const what = goesOn ? `Another worker goes on with run ${id}; follow` : `Run ${id} is kept; come back to`;
+  say(`Interrupted. ${what} it with: ${watchOf(id, session.file)}`);
+}
+
+const AGAIN_MS = 1_000;
+/** Between two looks whether the server is there, and how long one may take. */
+const LOOK_MS = 5_000;
+
+/**
+ * The trace of a run as it grows, also when the server is away meanwhile, which is told.
+ *
+ * @param patience longer than a server takes to be started elsewhere, and shorter than a script should hang
+ * @throws Error with the reason where it stays away
+ */
+export async function* followPatiently(
+  { conductor, server: { address }, temporal }: Pick<Session, 'conductor' | 'server' | 'temporal'>,
+  id: string,
+  tell: Say,
+  patience = '5m',
+): AsyncGenerator<SolveResult> {
+  let awaySince: number | null = null;
+  for (;;) {
+    const traces = conductor.watch(id);
+    try {
+      for (;;) {
+        const next = await unlessSilent(traces.next(), temporal);
+        if (awaySince !== null) tell(`Temporal at ${address} answers again.`);
+        awaySince = null;
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } catch (error) {
+      const reason = reasonAway(error);
+      if (awaySince === null)
+        tell(`Temporal at ${address} does not answer (${reason}): waiting for it, ${patience} at most.`);
+      awaySince ??= Date.now();
+      if (Date.now() - awaySince > durationMs(patience)) {
+        const what = `Temporal at ${address} has not answered for ${patience} (${reason})`;
+        throw new Error(what, { cause: error });
+      }
+      await pause(AGAIN_MS);
+    }
+  }
+}
+
+class SilentError extends Error {}
+
+/** A poll waits a minute for news, and minutes more on a connection whose other end has vanished. */
+async function unlessSilent<Value>(news: Promise<Value>, { workflowService }: Client): Promise<Value> {
+  const over = new AbortController();
+  const look = async (): Promise<never> => {
+    for (;;) {
+      await pause(LOOK_MS, undefined, { signal: over.signal });
+      const answer = workflowService.getSystemInfo({}).then(() => null, reasonAway);
+      const late = pause(LOOK_MS, `nothing within ${LOOK_MS / 1000} s`, { signal: over.signal });
+      const reason = await Promise.race([answer, late]);
+      if (reason !== null) throw new SilentError(reason);
+    }
+  };
+  try {
+    return await Promise.race([news, look()]);
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * gRPC's CANCELLED (so the native part says that a connection was closed, e.g. by a proxy whose server is away), UNKNOWN,
+ * DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL and UNAVAILABLE: it may be otherwise next time.
+ */
+const PASSING: ReadonlySet<number> = new Set([1, 2, 4, 8, 10, 13, 14]);
+
+/** @throws the error where it is no such one */
+function reasonAway(error: unknown): string {
+  if (error instanceof SilentError) return error.message;
+  if (!isGrpcServiceError(error) || !PASSING.has(error.code)) throw error;
+  return error.details === '' ? error.message : error.details;
 }

@@ -3,9 +3,8 @@ import { type AddressInfo, connect as dial, createServer, type Socket } from 'no
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../../src';
-import { showRun } from '../../src/cli/follow-run';
+import { followPatiently, showRun } from '../../src/cli/follow-run';
 import type { Session } from '../../src/cli/session';
-import { followPatiently } from '../../src/cli/view/follow';
 import { openStage, type Stage, step } from '../support/stage';
 import { connect } from '../support/temporal';
 
@@ -139,7 +138,7 @@ test('a connection that is closed, as by a proxy whose server is away, is waited
 });
 
 test('whoever can follow a run no longer is told how to come back to it', async () => {
-  const following = showRun(session(), 'no-such-run', new AbortController().signal, {});
+  const following = showRun(session(), 'no-such-run', new AbortController().signal);
   await expect(following).rejects.toThrow(
     /no-such-run.*\. Run no-such-run is kept; come back to it with: temporal-conductor watch no-such-run$/is,
   );

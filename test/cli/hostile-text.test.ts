@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { renderPlan } from '../../src/plan/render';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { harmless, type Screen, toJson } from '../../src/cli/terminal';
-import { openView } from '../../src/cli/view/open-view';
+import { openView } from '../../src/cli/view/follow';
 import { lookOfRun } from '../../src/cli/view/run-view';
 import { renderMarkdown } from '../../src/trace/markdown';
 import { renderTree } from '../../src/trace/tree';

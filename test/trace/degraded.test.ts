@@ -1,4 +1,4 @@
-import { drawFrame } from '../../src/cli/view/frame';
+import { drawFrame } from '../../src/cli/view/run-view';
 import { describeChanges } from '../../src/cli/view/run-view';
 import type { SolveResult } from '../../src';
 import { whyDegraded } from '../../src/trace/describe';
@@ -53,7 +53,7 @@ test('each thing that failed for good is a reason, in one line with its place', 
 });
 
 test('the live view tells who stands in and why, whole on a narrow terminal, and a log tells it once', () => {
-  const options = { paint: PLAIN, columns: 60, now: at(6), spinner: '*' };
+  const options = { paint: PLAIN, columns: 60, now: Date.parse(at(6)), spinner: '*' };
   const frame = drawFrame(degradedTrace(), [], options);
   for (const line of frame) expect(widthOf(line)).toBeLessThanOrEqual(60);
   const shown = frame.join(' ').replace(/\s+/g, ' ');

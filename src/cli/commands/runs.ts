@@ -18,8 +18,8 @@ import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 export function watch(given: string, options: ShowOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(given, options, 'follow', async (session, id) => {
-    await sayResumed(session, options.config, id);
-    return showRun(session, id, interruption, options);
+    await sayResumed(session, id);
+    return showRun(session, id, interruption, options.json);
   });
 }
 
@@ -47,7 +47,7 @@ export function trace(given: string, options: TraceOptions): Promise<ExitCode> {
 export function cancel(given: string, options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(given, options, 'follow', async (session, id) => {
-    await sayResumed(session, options.config, id);
+    await sayResumed(session, id);
     const code = await whileWatching(session, id, interruption, cancelAndWait(session, id));
     if (code === undefined) await sayHowToComeBack(session, id);
     return code ?? EXIT.interrupted;

@@ -46,7 +46,7 @@ export async function serveHere(
   await checkStore(loaded.store);
   return withSession(loaded, { file, role: 'look', stays: true }, async (session) => {
     await requireOwnRuns(session.server, options.trust);
-    await sayResumed(session, file);
+    await sayResumed(session);
     const worker = workerProcess(loaded, file, describeSession(session));
     const unwatch = watchConfig(options, command);
     return keepAll([worker, ...partsOn(session)], command, interruption).finally(unwatch);

@@ -46,7 +46,7 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
   return withSession(loaded, { file, trust: options.trust, ...place }, async (session) => {
     const { conductor, server, temporal } = session;
-    if (!detach) await sayResumed(session, file);
+    if (!detach) await sayResumed(session);
     if (!detach) interruption.throwIfAborted();
     const id = newRunId(question, temporal);
     await noteRun(server, id);
@@ -57,7 +57,7 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
     });
     if (!detach) {
       await sayOtherVersion(session, id);
-      return showRun(session, id, interruption, options);
+      return showRun(session, id, interruption, options.json);
     }
     // The id alone goes to stdout, for scripts.
     await print(id);
@@ -111,12 +111,12 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
     const limits = costUsd === undefined ? undefined : { costUsd };
     const request = { from: from - 1, worker, subtask, limits };
     const id = await findRun(session, given);
-    await sayResumed(session, file, id);
+    await sayResumed(session, id);
     const again = await session.conductor.retry(id, request);
     await noteRun(session.server, again.id);
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
     await sayOtherVersion(session, again.id);
-    return showRun(session, again.id, interruption, options);
+    return showRun(session, again.id, interruption, options.json);
   });
 }
 

@@ -1,12 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, isGrpcServiceError } from '@temporalio/client';
-import { durationMs } from '../../config/duration';
-import type { Say } from '../../local/configured-server';
-import type { SolveResult } from '../../protocol/solve';
+import { type Paint, widthOf } from '../../trace/lines';
 import { unlessInterrupted } from '../interruption';
 import { watchForMissingWorker } from '../queues';
 import type { Session } from '../session';
-import type { View } from './open-view';
+import { columnsOf, harmless, paintFor, type Screen, setOnScreen } from '../terminal';
 
 interface Followed<State, Aside> {
   /** Grows until what is followed has ended. */
@@ -64,77 +61,116 @@ export async function breakdownOf(ended = new Promise<void>(() => undefined)): P
   throw new Error('the worker of this command stopped working');
 }
 
-const AGAIN_MS = 1_000;
-/** Between two looks whether the server is there, and how long one may take. */
-const LOOK_MS = 5_000;
-
-/**
- * The trace of a run as it grows, also when the server is away meanwhile, which is told.
- *
- * @param patience longer than a server takes to be started elsewhere, and shorter than a script should hang
- * @throws Error with the reason where it stays away
- */
-export async function* followPatiently(
-  { conductor, server: { address }, temporal }: Pick<Session, 'conductor' | 'server' | 'temporal'>,
-  id: string,
-  tell: Say,
-  patience = '5m',
-): AsyncGenerator<SolveResult> {
-  let awaySince: number | null = null;
-  for (;;) {
-    const traces = conductor.watch(id);
-    try {
-      for (;;) {
-        const next = await unlessSilent(traces.next(), temporal);
-        if (awaySince !== null) tell(`Temporal at ${address} answers again.`);
-        awaySince = null;
-        if (next.done === true) return;
-        yield next.value;
-      }
-    } catch (error) {
-      const reason = reasonAway(error);
-      if (awaySince === null)
-        tell(`Temporal at ${address} does not answer (${reason}): waiting for it, ${patience} at most.`);
-      awaySince ??= Date.now();
-      if (Date.now() - awaySince > durationMs(patience))
-        throw new Error(`Temporal at ${address} has not answered for ${patience} (${reason})`, {
-          cause: error,
-        });
-      await pause(AGAIN_MS);
-    }
-  }
+/** How something under way looks to a person. */
+export interface Look<State> {
+  /** Draws a picture of it, a string a line. */
+  readonly draw: (state: State, frame: Frame) => readonly string[];
+  /** Tells what is new since the last look, a plain line an event: the view for logs and pipes. */
+  readonly tell: (before: State | null, after: State) => readonly string[];
 }
 
-class SilentError extends Error {}
+export interface Frame {
+  readonly paint: Paint;
+  readonly columns: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The mark of what is under way; it turns with the time. */
+  readonly spinner: string;
+}
 
-/** A poll waits a minute for news, and minutes more on a connection whose other end has vanished. */
-async function unlessSilent<Value>(news: Promise<Value>, { workflowService }: Client): Promise<Value> {
-  const over = new AbortController();
-  const look = async (): Promise<never> => {
-    for (;;) {
-      await pause(LOOK_MS, undefined, { signal: over.signal });
-      const answer = workflowService.getSystemInfo({}).then(() => null, reasonAway);
-      const late = pause(LOOK_MS, `nothing within ${LOOK_MS / 1000} s`, { signal: over.signal });
-      const reason = await Promise.race([answer, late]);
-      if (reason !== null) throw new SilentError(reason);
-    }
+export interface View<State> {
+  readonly show: (state: State) => void;
+  /** Takes the picture off the screen while someone else writes on it. */
+  readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
+  /** Leaves the last picture standing, and the cursor below it. */
+  readonly close: () => void;
+}
+
+/** Opens a picture that redraws itself on a terminal, plain lines anywhere else. */
+export function openView<State>(screen: Screen, look: Look<State>): View<State> {
+  return screen.isTTY && process.env.TERM !== 'dumb'
+    ? openLiveView(screen, look)
+    : openPlainView(screen, look);
+}
+
+function openPlainView<State>(screen: Screen, { tell }: Look<State>): View<State> {
+  let last: State | null = null;
+  return {
+    show: (state) => {
+      // A line an event: no line end in foreign text may forge another one.
+      for (const line of tell(last, state)) screen.write(`${harmless(line).replaceAll(/\r?\n/g, ' ')}\n`);
+      last = state;
+    },
+    whilePaused: (work) => work(),
+    close: () => undefined,
   };
-  try {
-    return await Promise.race([news, look()]);
-  } finally {
-    over.abort();
-  }
 }
 
-/**
- * gRPC's CANCELLED (so the native part says that a connection was closed, e.g. by a proxy whose server is away), UNKNOWN,
- * DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL and UNAVAILABLE: it may be otherwise next time.
- */
-const PASSING: ReadonlySet<number> = new Set([1, 2, 4, 8, 10, 13, 14]);
+const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
+const TURN_MS = 120;
 
-/** @throws the error where it is no such one */
-function reasonAway(error: unknown): string {
-  if (error instanceof SilentError) return error.message;
-  if (!isGrpcServiceError(error) || !PASSING.has(error.code)) throw error;
-  return error.details === '' ? error.message : error.details;
+/** A picture on a terminal that the next one replaces. What `say` writes meanwhile goes above it. */
+function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
+  const paint = paintFor(screen);
+  let last: State | null = null;
+  let drawn = '';
+  let rows = 0;
+  let isHidden = false;
+  const erase = (): string => {
+    const up = rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
+    rows = 0;
+    return up;
+  };
+  const clear = (): unknown => screen.write(erase());
+  const redraw = (): void => {
+    if (isHidden || drawn === '') return;
+    const before = erase();
+    // A terminal that does not know its size says 0. What lies above its first row could not be erased.
+    const [columns, height] = [screen.columns || 80, (screen.rows || 24) - 1];
+    const lines: string[] = [];
+    for (const line of drawn.split('\n').reverse()) {
+      const needed = Math.max(1, Math.ceil(widthOf(line) / columns));
+      if (rows + needed > height) break;
+      rows += needed;
+      lines.unshift(line);
+    }
+    screen.write(`${before}${lines.join('\n')}\n`);
+  };
+  const draw = (): void => {
+    if (last === null) return;
+    const now = Date.now();
+    const spinner = SPINNER[Math.floor(now / TURN_MS) % SPINNER.length] ?? SPINNER[0];
+    const lines = look.draw(last, { paint, columns: columnsOf(screen) ?? 80, now, spinner });
+    const next = harmless(lines.join('\n'), true);
+    if (next === drawn && rows > 0) return;
+    drawn = next;
+    redraw();
+  };
+  setOnScreen({ clear, redraw });
+  const turning = setInterval(draw, TURN_MS);
+  return {
+    show: (state) => {
+      last = state;
+      draw();
+    },
+    whilePaused: async (work) => {
+      isHidden = true;
+      // Nothing of it is to stand there twice.
+      clear();
+      try {
+        await work();
+      } finally {
+        isHidden = false;
+        draw();
+      }
+    },
+    close: () => {
+      clearInterval(turning);
+      isHidden = false;
+      draw();
+      setOnScreen(null);
+      // Sets the next output, the answer or a message, apart.
+      screen.write('\n');
+    },
+  };
 }

@@ -8,8 +8,7 @@ import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
 import { loadServable, loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
-import { follow, lookAgain } from '../../cli/view/follow';
-import { openView } from '../../cli/view/open-view';
+import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { reasonOf } from '../../errors';
 import { checkStore } from '../../store/open-store';
 import { describeAge, describeUsd, joinFacts } from '../../trace/describe';
@@ -46,7 +45,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
     : ({ role: 'work', servesCheckpoints: true } as const);
   return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
     const manifest = await prepare(session);
-    if (!detach) await sayResumed(session, config, manifest.id);
+    if (!detach) await sayResumed(session, manifest.id);
     const isUnderWay = await begin(session, manifest, options);
     if (detach) {
       await print(manifest.id);

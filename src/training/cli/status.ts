@@ -1,8 +1,7 @@
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption } from '../../cli/interruption';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
-import { follow, lookAgain } from '../../cli/view/follow';
-import { type Frame, openView } from '../../cli/view/open-view';
+import { follow, type Frame, lookAgain, openView } from '../../cli/view/follow';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { type Paint, wrap, wrapFacts } from '../../trace/lines';
 import { meanOfAll } from '../../evaluation/statistics';

@@ -1,9 +1,10 @@
-import { drawFrame, type FrameOptions } from '../../../src/cli/view/frame';
+import type { Frame } from '../../../src/cli/view/follow';
+import { drawFrame } from '../../../src/cli/view/run-view';
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 
-const OPTIONS: FrameOptions = { paint: PLAIN, columns: 80, now: at(6), spinner: '*' };
+const OPTIONS: Frame = { paint: PLAIN, columns: 80, now: Date.parse(at(6)), spinner: '*' };
 
 describe('a picture of the live view', () => {
   test('shows each wave, what its steps do or brought, and the sums', () => {

@@ -62,7 +62,7 @@ async function resumedIn(): Promise<string> {
   const conductor = new ConductorClient({ client, store, taskQueue: config.temporal.taskQueue });
   const server = { embedded: true, address, namespace: 'default' };
   const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-  await sayResumed({ conductor, server, temporal: client, config } as unknown as Session, undefined);
+  await sayResumed({ conductor, server, temporal: client, config } as unknown as Session);
   const said = stderr.mock.calls.map(([line]) => String(line)).join('');
   stderr.mockRestore();
   return said;
