@@ -126,8 +126,8 @@ test('what repeats another question is in no part, days bound those that have on
   const two = await written('out/two.jsonl');
   expect(two.map(({ id }) => id).sort()).toEqual(['a', 'new']);
   const index = new QuestionIndex();
-  two.forEach(({ id, question }) => {
-    index.add(id, question);
+  two.forEach((question) => {
+    index.add(question.id, question);
   });
   expect(index.copies()).toEqual([]);
   await expect(split('three', 3)).rejects.toThrow('3 questions are asked for, and there are 2');

@@ -1,8 +1,8 @@
 import { inspectDataSet, type Inspection, type Some, type Tally } from '../data/inspect';
-import type { Part } from '../data/draw-balanced';
+
 import type { PlainGrader } from '../data/format';
 import type { Copy } from '../data/question-index';
-import { splitDataSets } from '../data/split';
+import { type Part, splitDataSets } from '../data/split';
 import { counted, joinFacts } from '../../trace/describe';
 import { oneLine, type Paint, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';

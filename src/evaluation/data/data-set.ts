@@ -1,9 +1,8 @@
 import { ConfigError, someOf } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { reasonOf } from '../../errors';
-import { bigCodeBench, liveCodeBench } from './code-sets';
 import { type DataFormat, type Mapped, own, pairs, type PlainGrader } from './format';
-import { aime, gpqa, math, math500, mmlu, rlpr } from './known-sets';
+import { SETS } from './known-sets';
 import { type FileRecord, openDataFile } from './read-records';
 
 /** One row of a file: its question, why it is left out, or what is wrong with it. */
@@ -13,20 +12,17 @@ export type DataRow = Mapped & {
   readonly format: DataFormat | null;
 };
 
-/** A file of questions, read one row at a time (Parquet: a group of rows). */
-interface DataSet {
-  readonly kind: string;
-  readonly rows: AsyncIterable<DataRow>;
-}
-
 /**
  * Opens a file of questions, relative to the folder of the process: JSON lines, Parquet or CSV, of our own or of a data set
- * that is known by its fields.
+ * that is known by its fields. It is read one row at a time (Parquet: a group of rows).
  *
  * @param grader of rows that name none
  * @throws ConfigError with what to do, while it is read as well
  */
-export async function openDataSet(file: string, grader?: PlainGrader): Promise<DataSet> {
+export async function openDataSet(
+  file: string,
+  grader?: PlainGrader,
+): Promise<{ readonly kind: string; readonly rows: AsyncIterable<DataRow> }> {
   const { kind, records } = await openDataFile(file);
   return { kind, rows: mapRows(file, records, grader) };
 }
@@ -54,9 +50,6 @@ function map(format: DataFormat, fields: Readonly<Record<string, unknown>>, plac
     return { problems: [error instanceof RangeError ? 'it is nested too deep to be read' : reasonOf(error)] };
   }
 }
-
-/** A format that has all fields of another comes before it. */
-const SETS = [gpqa, rlpr, liveCodeBench, bigCodeBench, mmlu, math500, math, aime];
 
 /** @throws ConfigError where the fields of the first record are those of no format */
 function detectFormat(
@@ -96,8 +89,7 @@ export async function readQuestionFile(
 ): Promise<readonly Row<Question>[]> {
   const rows: Row<Question>[] = [];
   const mistakes: string[] = [];
-  for await (const row of (await openDataSet(file, grader)).rows) {
-    const { place } = row;
+  for await (const { place, ...row } of (await openDataSet(file, grader)).rows) {
     if ('question' in row) rows.push({ value: row.question, place });
     else if ('problems' in row) mistakes.push(...row.problems.map((problem) => `${place}: ${problem}`));
   }

@@ -22,7 +22,7 @@ export interface DataFormat {
 
 interface KnownSet<Schema extends z.ZodObject> extends Pick<DataFormat, 'name' | 'mapping'> {
   readonly schema: Schema;
-  /** Fields that are renamed or converted; `source`, the set's name, is added. */
+  /** Fields that are renamed or converted. */
   readonly draft: (record: z.output<Schema>) => Record<string, unknown> | { readonly leftOut: string };
 }
 
@@ -39,7 +39,7 @@ export function defineSet<Schema extends z.ZodObject>(set: KnownSet<Schema>): Da
       const drafted = draft(data);
       if (typeof drafted.leftOut === 'string') return { leftOut: drafted.leftOut };
       const taken = Object.entries(mapping).map(([ours, theirs]): [string, unknown] => [ours, data[theirs]]);
-      const fields = [...new Map([...taken, ...Object.entries(drafted)])];
+      const fields = Object.entries({ ...Object.fromEntries(taken), ...drafted });
       const filled = fields.filter(([, value]) => value != null && value !== '');
       return toQuestion({ source: name, ...Object.fromEntries(filled) });
     },
@@ -110,8 +110,3 @@ function fromJson(value: unknown): unknown {
     return value;
   }
 }
-
-export const text = z.string({ error: 'expected a text' }).refine((value) => value.trim() !== '', {
-  error: 'expected a text that is not empty',
-});
-export const textOrNumber = z.union([z.string(), z.number().transform(String)]);

@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
 import { z } from 'zod';
 import { isMathematics } from '../../grading/mathematics/normalize';
 import { finalAnswerOf } from '../../grading/read-answer';
 import { readRightChoice } from '../../grading/read-choice';
-import { defineSet, idFrom, orJson, text, textOrNumber } from './format';
+import { reasonOf } from '../../errors';
+import { type DataFormat, defineSet, idFrom, orJson } from './format';
 
+const text = z.string({ error: 'expected a text' }).refine((value) => value.trim() !== '', {
+  error: 'expected a text that is not empty',
+});
+const textOrNumber = z.union([z.string(), z.number().transform(String)]);
 /** `Level 3` or `3`; MATH has a few questions without a level. */
 const level = textOrNumber.transform((value) => /^(?:Level )?(\d)$/.exec(value)?.[1]);
 
 /** Hendrycks' MATH, whose right answers stand in its solutions alone. */
-export const math = defineSet({
+const math = defineSet({
   name: 'MATH',
   mapping: { question: 'problem', answer: 'solution', topic: 'type', level: 'level' },
   schema: z.object({ problem: text, level, type: text, solution: text }),
@@ -21,7 +27,7 @@ export const math = defineSet({
   },
 });
 
-export const math500 = defineSet({
+const math500 = defineSet({
   name: 'MATH-500',
   mapping: { id: 'unique_id', question: 'problem', answer: 'answer', topic: 'subject', level: 'level' },
   schema: z.object({ problem: text, answer: text, subject: text, level, unique_id: text }),
@@ -36,8 +42,7 @@ const aimeAnswer = z
   })
   .transform(String);
 
-/** Any year of it. */
-export const aime = defineSet({
+const aime = defineSet({
   name: 'AIME',
   mapping: { id: 'id', question: 'problem', answer: 'answer', topic: 'year' },
   schema: z.object({
@@ -50,7 +55,7 @@ export const aime = defineSet({
   }),
 });
 
-export const mmlu = defineSet({
+const mmlu = defineSet({
   name: 'MMLU',
   mapping: { question: 'question', answer: 'answer', options: 'choices', topic: 'subject' },
   schema: z.object({
@@ -69,10 +74,13 @@ export const mmlu = defineSet({
   },
 });
 
-const WRONG = ['Incorrect Answer 1', 'Incorrect Answer 2', 'Incorrect Answer 3'] as const;
+const OPTIONS = [
+  ...(['Correct Answer', 'Incorrect Answer 1', 'Incorrect Answer 2'] as const),
+  'Incorrect Answer 3',
+] as const;
 
 /** Its right answer comes first in each row, so the row's id decides the order of its options. */
-export const gpqa = defineSet({
+const gpqa = defineSet({
   name: 'GPQA',
   mapping: { id: 'Record ID', question: 'Question', answer: 'Correct Answer', topic: 'High-level domain' },
   schema: z.object({
@@ -83,15 +91,10 @@ export const gpqa = defineSet({
   draft: (row) => {
     const rankOf = (index: number): string =>
       createHash('sha256').update(`${row['Record ID']}\n${index}`).digest('hex');
-    const options = [row['Correct Answer'], ...WRONG.map((name) => row[name])]
-      .map((option, index) => ({ option: option.trim(), isRight: index === 0, rank: rankOf(index) }))
-      .sort((one, other) => (one.rank < other.rank ? -1 : 1));
-    const right = options.findIndex(({ isRight }) => isRight);
-    return toChoice(
-      row.Question,
-      options.map(({ option }) => option),
-      right,
-    );
+    const ranked = OPTIONS.map((name, index) => ({ name, rank: rankOf(index) }));
+    const names = ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ name }) => name);
+    const options = names.map((name) => row[name].trim());
+    return toChoice(row.Question, options, names.indexOf('Correct Answer'));
   },
 });
 
@@ -102,55 +105,149 @@ function toChoice(question: string, options: readonly string[], right: number): 
   const isClear = options.every((option, index) => option !== '' && options.indexOf(option) === index);
   return {
     question: [question.trim(), '', ...lines].join('\n'),
-    grader: 'choice',
-    answer: letterOf(right),
-    options: isClear ? options : null,
+    ...{ grader: 'choice', answer: letterOf(right), options: isClear ? options : null },
   };
 }
 
 /** Longer answers cannot be judged by rule, and are left out, as in the paper. */
 const MAX_CHARACTERS = 30;
-const MATHEMATICS = /^(?:Expression|Fraction|Matrix)$/i;
 
-const message = z.object({ role: z.string(), content: z.string() });
-const extra = z.object({
-  id: textOrNumber.nullish(),
-  answer_type: z.string().nullish(),
-  difficulty: textOrNumber.nullish(),
-});
-
-export const rlpr = defineSet({
+const rlpr = defineSet({
   name: 'RLPR',
   mapping: {
-    id: 'extra_info',
-    question: 'prompt',
-    answer: 'reward_model',
-    topic: 'ability',
-    level: 'extra_info',
+    ...{ id: 'extra_info', question: 'prompt', answer: 'reward_model' },
+    ...{ topic: 'ability', level: 'extra_info' },
   },
   schema: z.object({
     data_source: z.string(),
-    prompt: orJson(z.array(message, { error: 'expected a list of messages' })),
+    prompt: orJson(
+      z.array(z.object({ role: z.string(), content: z.string() }), { error: 'expected a list of messages' }),
+    ),
     reward_model: orJson(z.object({ ground_truth: textOrNumber })),
     ability: z.string().nullish(),
-    extra_info: orJson(extra).optional(),
+    extra_info: orJson(
+      z.object({
+        ...{ id: textOrNumber.nullish(), answer_type: z.string().nullish() },
+        difficulty: textOrNumber.nullish(),
+      }),
+    ).optional(),
   }),
   draft: ({ prompt, reward_model: { ground_truth: answer }, extra_info: extra = {} }) => {
     if (answer.length > MAX_CHARACTERS) {
       return { leftOut: `the right answer has more than ${MAX_CHARACTERS} characters` };
     }
     const question = prompt.findLast(({ role }) => role === 'user')?.content ?? '';
-    return {
-      id: extra.id ? `rlpr-${extra.id}` : idFrom('rlpr', question),
-      question,
-      grader: graderFor(answer, extra.answer_type ?? ''),
-      answer,
-      level: extra.difficulty,
-    };
+    const id = extra.id ? `rlpr-${extra.id}` : idFrom('rlpr', question);
+    const grader = graderFor(answer, extra.answer_type ?? '');
+    return { id, question, grader, answer, level: extra.difficulty };
   },
 });
 
 function graderFor(answer: string, type: string): 'math' | 'choice' | 'freeform' {
   if (/^multiple choice$/i.test(type) && readRightChoice(answer) !== null) return 'choice';
-  return MATHEMATICS.test(type) && isMathematics(answer) ? 'math' : 'freeform';
+  return /^(?:Expression|Fraction|Matrix)$/i.test(type) && isMathematics(answer) ? 'math' : 'freeform';
 }
+
+const testCases = z.array(z.object({ input: z.string(), output: z.string() }), {
+  error: 'expected a list of tests',
+});
+
+/** Any release; dates say which questions are new to a model. */
+const liveCodeBench = defineSet({
+  name: 'LiveCodeBench',
+  mapping: {
+    ...{ id: 'question_id', question: 'question_content', tests: 'public_test_cases', function: 'metadata' },
+    ...{ topic: 'platform', level: 'difficulty', date: 'contest_date' },
+  },
+  schema: z.object({
+    ...{ question_content: text, question_id: text, public_test_cases: orJson(testCases) },
+    ...{ private_test_cases: z.string(), starter_code: z.string().nullish() },
+    metadata: orJson(z.object({ func_name: z.string().nullish() })).optional(),
+    ...{ platform: z.string().optional(), difficulty: z.string().optional() },
+    contest_date: z.string().optional(),
+  }),
+  draft: (row) => ({
+    question: `${row.question_content.trim()}\n\n${taskFor(row.starter_code ?? '')}`,
+    grader: 'code',
+    function: row.metadata?.func_name,
+    tests: [...row.public_test_cases, ...readHidden(row.private_test_cases)],
+    date: /^\d{4}-\d{2}-\d{2}/.exec(row.contest_date ?? '')?.[0],
+  }),
+});
+
+/** In few words: what many questions have in common makes them look alike. */
+function taskFor(starter: string): string {
+  if (starter.trim() === '')
+    return 'Write a Python program for standard input and output, in a block of code.';
+  return `Complete this Python code, in a block of code:\n\n\`\`\`python\n${starter.trimEnd()}\n\`\`\``;
+}
+
+/** The tests of one question, unpacked. */
+const MAX_BYTES = 512 * 1024 * 1024;
+
+/** Tests as JSON, or as that text pickled, packed by zlib and written in base64. */
+function readHidden(packed: string): z.output<typeof testCases> {
+  try {
+    const json = packed.trimStart().startsWith('[')
+      ? packed
+      : unpickleText(inflateSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_BYTES }));
+    return testCases.parse(JSON.parse(json));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? 'expected a list of tests' : reasonOf(error);
+    throw new Error(`private_test_cases cannot be read: ${reason}`, { cause: error });
+  }
+}
+
+/** Instructions of Python's protocols 2 to 5 that make a text, and how many bytes say its length. */
+const TEXTS: Readonly<Record<number, 1 | 4 | 8>> = { 0x8c: 1, 0x58: 4, 0x8d: 8 };
+const [PROTOCOL, FRAME] = [0x80, 0x95];
+const MOST_BEHIND = 6;
+
+/**
+ * Reads the one text that a pickle of Python holds. A pickle is a program: nothing of it is executed.
+ *
+ * @throws Error where it holds anything else
+ */
+export function unpickleText(pickle: Buffer): string {
+  const at = pickle[2] === FRAME ? 11 : 2;
+  const width = TEXTS[pickle[at] ?? 0];
+  if (pickle[0] !== PROTOCOL || width === undefined) throw new Error('this is no pickled text');
+  const start = at + 1 + width;
+  if (start > pickle.length) throw new Error('this pickle is cut off');
+  const length = width === 8 ? Number(pickle.readBigUInt64LE(at + 1)) : pickle.readUIntLE(at + 1, width);
+  // Behind the text stands one instruction to remember it, and the last.
+  const behind = pickle.length - start - length;
+  if (behind < 1) throw new Error('this pickle is cut off');
+  if (behind > MOST_BEHIND) throw new Error('this is no pickled text alone');
+  // Python's `surrogatepass` writes bytes that are no UTF-8.
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  return utf8.decode(pickle.subarray(start, start + length));
+}
+
+/** Its tests need a hundred packages, so a grader of one's own judges it. */
+const bigCodeBench = defineSet({
+  name: 'BigCodeBench',
+  mapping: { id: 'task_id', question: 'instruct_prompt', answer: 'test', topic: 'libs' },
+  schema: z.object({
+    ...{ task_id: text, instruct_prompt: text, complete_prompt: text, code_prompt: z.string(), test: text },
+    ...{ entry_point: text, libs: z.union([z.string(), z.array(z.string())]).optional() },
+  }),
+  draft: ({ test, entry_point, code_prompt, libs: listed = [] }) => {
+    // The set itself holds a list as Python prints it.
+    const libs =
+      typeof listed === 'string'
+        ? Array.from(listed.matchAll(/'([^']+)'/g), ([, name = '']) => name)
+        : listed;
+    return {
+      ...{ grader: 'custom', activity: 'bigCodeBench', taskQueue: 'big-code-bench' },
+      answer: JSON.stringify({ test, entry_point, code_prompt, libs }),
+      topic: libs[0],
+    };
+  },
+});
+
+/** A format that has all fields of another comes before it. */
+export const SETS: readonly DataFormat[] = [
+  ...[gpqa, rlpr, liveCodeBench, bigCodeBench],
+  ...[mmlu, math500, math, aime],
+];

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import type { Question } from '../../grading/question';
 import { composed } from '../../grading/read-answer';
+import { groupBy } from '../statistics';
 
 /** A question that repeats an earlier one. */
 export interface Copy {
@@ -25,25 +28,33 @@ interface Reading {
   readonly runs: readonly number[];
 }
 
-/** Finds questions that repeat others: the same but for case and blanks, or in most of their runs of 13 words. */
+/** Finds questions that repeat others: by id, in all but case and blanks, or in most of their runs of 13 words. */
 export class QuestionIndex {
+  readonly repeatedIds: { readonly place: string; readonly of: string; readonly id: string }[] = [];
+  private readonly ids = new Map<string, string>();
   private readonly places: string[] = [];
+  /** The first row that had a text. */
   private readonly texts = new Map<number, number>();
-  /** The first row that had a run, by the run's hash. */
-  private readonly firstRows = new Map<number, number>();
-  /** How many later rows have it as well. */
-  private readonly repeats = new Map<number, number>();
+  private readonly rowsWithRun = new Map<number, number[]>();
   /** Possible copies, until all preambles are known. */
   private readonly suspects: (Reading & { readonly row: number })[] = [];
 
-  add(place: string, question: string): void {
+  get size(): number {
+    return this.places.length;
+  }
+
+  add(place: string, { id, question }: Pick<Question, 'id' | 'question'>): void {
+    const of = this.ids.get(id);
+    if (of === undefined) this.ids.set(id, place);
+    else this.repeatedIds.push({ place, of, id });
     const row = this.places.push(place) - 1;
     const reading = read(question);
     if (this.nearest(reading, row) !== null) this.suspects.push({ row, ...reading });
     if (!this.texts.has(reading.text)) this.texts.set(reading.text, row);
     for (const run of reading.runs) {
-      if (this.firstRows.has(run)) this.repeats.set(run, (this.repeats.get(run) ?? 0) + 1);
-      else if (this.firstRows.size < MOST_RUNS) this.firstRows.set(run, row);
+      const rows = this.rowsWithRun.get(run);
+      if (rows !== undefined) rows.push(row);
+      else if (this.rowsWithRun.size < MOST_RUNS) this.rowsWithRun.set(run, [row]);
     }
   }
 
@@ -60,28 +71,17 @@ export class QuestionIndex {
     return this.nearest(read(question), Infinity);
   }
 
-  /** Among the rows before one. */
   private nearest({ text, runs }: Reading, before: number): Omit<Copy, 'place'> | null {
-    const same = this.texts.get(text);
-    if (same !== undefined && same < before) return { of: this.places[same] ?? '', share: 1 };
-    const own = runs.filter((run) => (this.repeats.get(run) ?? 0) + 1 < PREAMBLE);
-    const rows = own.flatMap((run) => this.firstRows.get(run) ?? []).filter((row) => row < before);
-    const { row, count } = mostFrequent(rows);
-    const isCopy = count > 0 && count >= LEAST_SHARE * own.length;
-    return isCopy ? { of: this.places[row] ?? '', share: count / own.length } : null;
+    const same = this.texts.get(text) ?? before;
+    if (same < before) return { of: this.places[same] ?? '', share: 1 };
+    const own = runs.map((run) => this.rowsWithRun.get(run) ?? []).filter(({ length }) => length < PREAMBLE);
+    const earlier = own.flat().filter((row) => row < before);
+    const groups = [...groupBy(earlier, (row) => row).values()];
+    const [shared = []] = groups.toSorted((one, other) => other.length - one.length);
+    const [row] = shared;
+    if (row === undefined || shared.length < LEAST_SHARE * own.length) return null;
+    return { of: this.places[row] ?? '', share: shared.length / own.length };
   }
-}
-
-/** The row that stands there most often; of several, the one that is the first to do so. */
-function mostFrequent(rows: readonly number[]): { readonly row: number; readonly count: number } {
-  const counts = new Map<number, number>();
-  let most = { row: 0, count: 0 };
-  for (const row of rows) {
-    const count = (counts.get(row) ?? 0) + 1;
-    counts.set(row, count);
-    if (count > most.count) most = { row, count };
-  }
-  return most;
 }
 
 /** Two questions are the same where this is. */
@@ -94,22 +94,15 @@ const WORD = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}.,;:!?"'`]/gu;
 
 function read(question: string): Reading {
   const plain = normalizeQuestion(question);
-  const words = Array.from(plain.slice(0, MOST_CHARACTERS).matchAll(WORD), ([word]) => hash(word));
+  const words = plain.slice(0, MOST_CHARACTERS).match(WORD) ?? [];
   const runs = new Set<number>();
   for (let from = 0; from === 0 || from + RUN <= words.length; from += 1) {
-    runs.add(hash(words.slice(from, from + RUN).join(' ')));
+    runs.add(hashOf(words.slice(from, from + RUN).join(' ')));
   }
-  return { text: hash(plain), runs: [...runs] };
+  return { text: hashOf(plain), runs: [...runs] };
 }
 
-/** 52 bits, by two of FNV's walks. */
-function hash(text: string): number {
-  let [one, other] = [0x811c9dc5, 0x9747b28c];
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    one = Math.imul(one ^ code, 0x01000193);
-    other = Math.imul(other ^ code, 0x5bd1e995);
-    other ^= other >>> 15;
-  }
-  return (one >>> 6) * 2 ** 26 + (other >>> 6);
+/** 48 bits, which a number holds exactly. */
+function hashOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }

@@ -7,10 +7,10 @@ import { ConfigError } from '../../config/errors';
 import { codeOf, needsPackages, reasonOf } from '../../errors';
 import { isRecord } from '../../plan/validate';
 
+type Read = { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string };
+
 /** One record of a file, or what is wrong with it. A place is `file:line`, or `file, row number` in Parquet, from 1. */
-export type FileRecord = { readonly place: string } & (
-  { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
-);
+export type FileRecord = Read & { readonly place: string };
 
 /** A file of questions; its first bytes decide what it is, whatever it is called. */
 interface DataFile {
@@ -38,24 +38,22 @@ export async function openDataFile(file: string): Promise<DataFile> {
   const gunzip = createGunzip();
   // An error ends the last stream, where it is thrown.
   pipeline(Readable.from(chunks), gunzip, () => undefined);
-  const [content, unpacked] = await peek(file, gunzip);
-  const { kind, records } = openText(file, content, unpacked);
+  const { kind, records } = openText(file, ...(await peek(file, gunzip)));
   return { kind: `${kind}, packed by gzip`, records };
 }
 
 /** The first bytes, for a look, and all of them, to be read. */
 async function peek(file: string, source: Chunks): Promise<[start: Buffer, all: Chunks]> {
   const chunks = readable(file, source);
-  const first = await chunks.next();
-  if (first.done === true) return [Buffer.alloc(0), chunks];
-  async function* all(start: Buffer): Chunks {
+  const { value: start = Buffer.alloc(0) } = await chunks.next();
+  async function* all(): Chunks {
     yield start;
     yield* chunks;
   }
-  return [first.value, all(first.value)];
+  return [start, all()];
 }
 
-async function* readable(file: string, chunks: Chunks): AsyncGenerator<Buffer, void> {
+async function* readable(file: string, chunks: Chunks): AsyncGenerator<Buffer, undefined> {
   try {
     yield* chunks;
   } catch (cause) {
@@ -71,7 +69,7 @@ async function* readable(file: string, chunks: Chunks): AsyncGenerator<Buffer, v
   }
 }
 
-/** How other files begin, what they are, and what to do. */
+/** How other files begin, and what to do with them. */
 const OTHERS: readonly (readonly [starts: readonly string[], what: string])[] = [
   [
     ['PK\x03\x04', '\x28\xb5\x2f\xfd', '\xfd7zXZ', 'BZh', 'PAR1'],
@@ -82,6 +80,7 @@ const OTHERS: readonly (readonly [starts: readonly string[], what: string])[] = 
   [['<'], 'a web page or XML: download the file itself'],
   [['['], `one list in JSON: write an object a line, e.g. with jq -c '.[]'`],
 ];
+const NO_TEXT = 'no text: expected JSON lines (also packed by gzip), Parquet or CSV';
 
 function openText(file: string, start: Buffer, chunks: Chunks): DataFile {
   const text = start
@@ -91,11 +90,9 @@ function openText(file: string, start: Buffer, chunks: Chunks): DataFile {
   if (text === '') {
     throw new ConfigError(`${file} holds no line: expected JSON lines, Parquet or CSV, a question a row`);
   }
-  const other = OTHERS.find(([starts]) => starts.some((each) => text.startsWith(each)));
-  if (other !== undefined) throw new ConfigError(`${file} is ${other[1]}`);
-  if (text.includes('\0')) {
-    throw new ConfigError(`${file} is no text: expected JSON lines (also packed by gzip), Parquet or CSV`);
-  }
+  const [, other] = OTHERS.find(([starts]) => starts.some((each) => text.startsWith(each))) ?? [];
+  const what = other ?? (text.includes('\0') ? NO_TEXT : null);
+  if (what !== null) throw new ConfigError(`${file} is ${what}`);
   if (text.startsWith('{')) return { kind: 'JSON lines', records: readJsonLines(file, chunks) };
   return { kind: 'CSV', records: readCsv(file, chunks) };
 }
@@ -113,7 +110,7 @@ async function* readJsonLines(file: string, chunks: Chunks): AsyncGenerator<File
   }
 }
 
-function readLine(line: Buffer): { fields: Record<string, unknown> } | { problem: string } | null {
+function readLine(line: Buffer): Read | null {
   try {
     const text = UTF8.decode(line);
     if (text.trim() === '') return null;
@@ -138,7 +135,7 @@ async function* linesOf(chunks: Chunks): AsyncGenerator<Buffer> {
   yield Buffer.concat(parts);
 }
 
-/** The longest row of CSV: a quote that is never closed must not fill the memory. */
+/** A quote that is never closed must not fill the memory. */
 const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
 /** Reads rows below a line of names. A place is the line that a row ends in. */
@@ -172,12 +169,9 @@ function checkNames(file: string, names: readonly string[]): readonly string[] {
 }
 
 /** An empty value counts as absent. */
-function readRow(
-  values: readonly string[],
-  names: readonly string[],
-): { readonly fields: Record<string, unknown> } | { readonly problem: string } {
-  if (values.length !== names.length) {
-    const [found, named] = [values.length, names.length];
+function readRow(values: readonly string[], names: readonly string[]): Read {
+  const [found, named] = [values.length, names.length];
+  if (found !== named) {
     return {
       problem: `it has ${found} values where the first line names ${named}: put quotes around a value with a comma`,
     };
@@ -190,24 +184,22 @@ function readRow(
 /** Reads one group of rows after the other. */
 async function* readParquet(file: string, path: string): AsyncGenerator<FileRecord> {
   const packages = Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
-  const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, toJson }, codecs] =
+  const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, toJson }, { compressors }] =
     await packages.catch(missing(file, 'Parquet', ['hyparquet@1', 'hyparquet-compressors@1']));
   try {
     const buffer = await asyncBufferFromFile(path);
     const metadata = await parquetMetadataAsync(buffer);
-    const { compressors } = codecs;
     let rowStart = 0;
     for (const { num_rows } of metadata.row_groups) {
       const rowEnd = rowStart + Number(num_rows);
-      const read = await parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd, compressors });
-      for (const row of read) {
+      const rows = await parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd, compressors });
+      for (const row of rows) {
         rowStart += 1;
         yield { place: `${file}, row ${rowStart}`, fields: toJson(row) as Record<string, unknown> };
       }
     }
-  } catch (error) {
-    const reason = `${file} is a broken Parquet file: ${reasonOf(error)}; fetch it again`;
-    throw new ConfigError(reason, { cause: error });
+  } catch (cause) {
+    throw new ConfigError(`${file} is a broken Parquet file: ${reasonOf(cause)}; fetch it again`, { cause });
   }
 }
 

@@ -1,12 +1,19 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
+import { groupBy, tally } from '../statistics';
 import { type DataRow, openDataSet } from './data-set';
-import { type Candidate, drawBalanced, type Part } from './draw-balanced';
 import type { PlainGrader } from './format';
 import { QuestionIndex } from './question-index';
+
+/** A part of a split, and how many questions it gets. */
+export interface Part {
+  readonly name: string;
+  readonly count: number;
+}
 
 export interface SplitOptions {
   readonly parts: readonly Part[];
@@ -36,16 +43,10 @@ export interface Split {
  */
 export async function splitDataSets(files: readonly string[], options: SplitOptions): Promise<Split> {
   const { parts, out, seed, grader } = options;
-  const drafts = parts.map(({ name }) => ({
-    name,
-    file: join(out, `${name}.jsonl`),
-    lines: '',
-    sources: {},
-  }));
-  const there = drafts.find(({ file }) => existsSync(file));
-  if (there !== undefined) {
-    throw new ConfigError(`${there.file} is there already: remove it, or name another folder`);
-  }
+  const fileOf = ({ name }: Part): string => join(out, `${name}.jsonl`);
+  const there = parts.map(fileOf).find(existsSync);
+  if (there !== undefined)
+    throw new ConfigError(`${there} is there already: remove it, or name another folder`);
   const { candidates, copies, badRows } = await gather(files, options);
   const wanted = parts.reduce((sum, { count }) => sum + count, 0);
   if (wanted > candidates.length) {
@@ -53,48 +54,45 @@ export async function splitDataSets(files: readonly string[], options: SplitOpti
       `${wanted} questions are asked for, and there are ${candidates.length} without those that repeat another one: ask for fewer`,
     );
   }
-  const drawn = drawBalanced(candidates, parts, seed);
-  const partOf = new Map(candidates.map(({ place }, index) => [place, drawn[index]]));
+  const partOf = drawBalanced(candidates, parts, seed);
+  const drafts = parts.map((part) => ({ ...part, file: fileOf(part), lines: '', sources: [] as string[] }));
   for await (const { file, row } of rowsOf(files, grader)) {
     const draft = drafts.find(({ name }) => name === partOf.get(row.place));
-    if (draft !== undefined && 'question' in row) add(draft, row.question, file);
+    if (draft === undefined || !('question' in row)) continue;
+    draft.lines += `${JSON.stringify(row.question)}\n`;
+    draft.sources.push(row.question.source ?? file);
   }
   await mkdir(out, { recursive: true });
   for (const { file, lines } of drafts) await writeFile(file, lines);
-  return { parts: drafts.map(({ file, sources }) => ({ file, sources })), copies, badRows };
+  return {
+    ...{ copies, badRows },
+    parts: drafts.map(({ file, sources }) => ({ file, sources: tally(sources) })),
+  };
 }
 
-function add(
-  draft: { lines: string; readonly sources: Record<string, number> },
-  question: Question,
-  file: string,
-): void {
-  const { source = file } = question;
-  draft.lines += `${JSON.stringify(question)}\n`;
-  draft.sources[source] = (draft.sources[source] ?? 0) + 1;
+/** A question that may be drawn. */
+interface Candidate {
+  readonly place: string;
+  readonly id: string;
+  readonly source: string;
+  readonly topic: string;
 }
 
-interface Gathered extends Omit<Split, 'parts'> {
-  readonly candidates: readonly (Candidate & { readonly place: string })[];
-}
-
-async function gather(files: readonly string[], options: SplitOptions): Promise<Gathered> {
+async function gather(
+  files: readonly string[],
+  options: SplitOptions,
+): Promise<Omit<Split, 'parts'> & { readonly candidates: readonly Candidate[] }> {
   const index = new QuestionIndex();
-  const ids = new Set<string>();
-  const repeated = new Set<string>();
-  const found: Gathered['candidates'][number][] = [];
+  const found: Candidate[] = [];
   let badRows = 0;
   for await (const { file, row } of rowsOf(files, options.grader)) {
-    const { place } = row;
     if ('problems' in row) badRows += 1;
     if (!('question' in row) || !isWithin(row.question, options)) continue;
-    const { id, question, source = file, topic = '' } = row.question;
-    if (ids.has(id)) repeated.add(place);
-    ids.add(id);
-    index.add(place, question);
-    found.push({ id, source, topic, place });
+    const { id, source = file, topic = '' } = row.question;
+    index.add(row.place, row.question);
+    found.push({ place: row.place, id, source, topic });
   }
-  for (const { place } of index.copies()) repeated.add(place);
+  const repeated = new Set([...index.repeatedIds, ...index.copies()].map(({ place }) => place));
   return { candidates: found.filter(({ place }) => !repeated.has(place)), copies: repeated.size, badRows };
 }
 
@@ -108,4 +106,42 @@ async function* rowsOf(
 ): AsyncGenerator<{ file: string; row: DataRow }> {
   for (const file of files)
     for await (const row of (await openDataSet(file, grader)).rows) yield { file, row };
+}
+
+/**
+ * Draws parts that have no question in common. All parts together get as many of each source as of any other, and within a
+ * source as many of each topic, as long as there are any left; each part gets its share of every topic. Seed and ids alone
+ * decide: neither the order of the questions nor that of the files does.
+ *
+ * @returns the name of its part for the place of each question that was drawn
+ */
+export function drawBalanced(
+  candidates: readonly Candidate[],
+  parts: readonly Part[],
+  seed: number,
+): ReadonlyMap<string, string> {
+  const rankOf = ({ id }: Candidate): string => createHash('sha256').update(`${seed}\n${id}`).digest('hex');
+  const ranked = candidates.map((each) => ({ each, rank: rankOf(each) }));
+  const shuffled = ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ each }) => each);
+  const sourceOf = ({ source }: Candidate): string => source;
+  const topicOf = ({ source, topic }: Candidate): string => `${source}\n${topic}`;
+  const inTurn = takeInTurn(takeInTurn(shuffled, topicOf), sourceOf);
+  const slots = parts.flatMap(({ name, count }) =>
+    Array.from({ length: count }, (_, index) => ({ name, at: (index + 1) / count })),
+  );
+  const names = slots.sort((one, other) => one.at - other.at).map(({ name }) => name);
+  // Neighbours go to different parts.
+  const bySource = grouped(inTurn.slice(0, names.length), sourceOf);
+  const drawn = bySource.flatMap((same) => grouped(same, topicOf).flat());
+  return new Map(drawn.map(({ place }, index) => [place, names[index] ?? '']));
+}
+
+function grouped<Item>(items: readonly Item[], groupOf: (item: Item) => string): (readonly Item[])[] {
+  return [...groupBy(items, groupOf).values()];
+}
+
+/** Orders items so that the first of each group come first, then the second of each, and so on. */
+function takeInTurn<Item>(items: readonly Item[], groupOf: (item: Item) => string): Item[] {
+  const turns = grouped(items, groupOf).flatMap((group) => group.map((item, turn) => ({ item, turn })));
+  return turns.sort((one, other) => one.turn - other.turn).map(({ item }) => item);
 }

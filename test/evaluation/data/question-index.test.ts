@@ -6,7 +6,7 @@ const words = (from: number, count: number): string =>
 function copiesOf(questions: readonly string[]): [string, string, number][] {
   const index = new QuestionIndex();
   questions.forEach((question, row) => {
-    index.add(String(row), question);
+    index.add(`${row}`, { id: `${row}`, question });
   });
   return index.copies().map(({ place, of, share }) => [place, of, Math.round(share * 100)]);
 }
@@ -34,7 +34,7 @@ test('what ten questions begin with makes none of them a copy', () => {
 
 test('a question is found in another set, and one of it in none', () => {
   const index = new QuestionIndex();
-  index.add('there', words(0, 50));
+  index.add('there', { id: 'a', question: words(0, 50) });
   expect(index.find(`Please: ${words(0, 50)}`)).toMatchObject({ of: 'there' });
   expect(index.find(words(50, 50))).toBeNull();
 });

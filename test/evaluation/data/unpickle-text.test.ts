@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { unpickleText } from '../../../src/evaluation/data/code-sets';
+import { unpickleText } from '../../../src/evaluation/data/known-sets';
 
 /** Pickles as Python does. */
 const pickled = (expression: string, protocol: number): Buffer =>
