@@ -11,10 +11,7 @@ import { S3Store } from '../store/s3-store';
 import { trainingOf } from './config/resolve';
 import type { TrainableConfig } from './config/schema';
 
-/**
- * Artifacts in a folder: a file a key. A file appears whole, by a rename once the disk has it, and no loss of power takes
- * it. The trainer writes the same way, see `artifacts.py`.
- */
+/** A file a key, which appears whole, by a rename once the disk has it. The trainer writes the same way, see `artifacts.py`. */
 export class ArtifactFolder implements Files {
   readonly url: string;
 
@@ -119,14 +116,9 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Writes prompts and answers. */
 export type SealedFiles = Pick<Files, 'write'>;
 
-/**
- * The artifacts of a configuration, to write what is encrypted where it says so. Weights are never encrypted by us.
- *
- * @throws ConfigError where the configuration has no `training:`
- */
+/** The artifacts of a configuration, encrypted where it says so. @throws ConfigError where it has no `training:` */
 export function openSealed(config: TrainableConfig): SealedFiles {
   const files = openFiles(trainingOf(config).artifacts);
   const first = configuredKeys(config)?.first;
@@ -136,7 +128,6 @@ export function openSealed(config: TrainableConfig): SealedFiles {
   };
 }
 
-/** @param url a folder, from the current one, or a bucket */
 export function openFiles(url: string): Files {
   const place = readStoreUrl(url);
   return place?.kind === 's3' ? new S3Store(place) : new ArtifactFolder(url);

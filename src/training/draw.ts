@@ -2,6 +2,7 @@ import { randomFrom, seedOf, shuffled } from '../evaluation/chance';
 import type { RunWorker } from '../protocol/cards';
 import type { QuestionRef } from '../evaluation/contract';
 import { groupBy } from '../evaluation/statistics';
+import type { GroupResult } from './contract';
 import type { GroupInput } from './inputs';
 import type { TrainingSettings } from './config/resolve';
 
@@ -16,11 +17,10 @@ interface QuestionSource extends Pick<TrainingSettings, 'seed' | 'questions'> {
 /**
  * The first `draws` draws of a cycle, as indices into the set. More draws of the same cycle only add to them.
  *
- * The first `questions` of them go through the set epoch by epoch, each epoch in an order of its own: after n cycles
- * every question was drawn as often as any other, give or take one. The topics take turns, so each has its share of every
- * cycle: with shares left to chance, what a cycle has none of is forgotten for what it has much of. Further draws, in
- * place of groups without spread, are other questions in an order of the cycle's own; only when all have had their turn do
- * they begin again. So they depend on the seed and their number alone, and not on what other cycles had to top up.
+ * The first `questions` of them go through the set epoch by epoch, each in an order of its own, and topics take turns: a
+ * topic that a cycle left out would be forgotten for another one. Further draws, in place of groups without spread, are
+ * other questions in an order of the cycle's own; only when all have had their turn do they begin again. So they depend on
+ * the seed and their number alone, and not on what other cycles had to top up.
  */
 export function drawQuestions(source: QuestionSource, draws: number): number[] {
   const regular = regularDraws(source);
@@ -70,17 +70,15 @@ export function sortByTopic<Row extends { readonly topic?: string | undefined }>
   return { questions: groups.flat(), topics: groups.map(({ length }) => length) };
 }
 
-/** Held-out questions that a checkpoint is tried on again after its promotion. */
 export const CANARY_QUESTIONS = 20;
 
-/** Questions of the canary, the same in every night. */
+/** Held-out questions that a checkpoint is tried on again after its promotion, the same in every night. */
 export function canaryQuestions(set: string, count: number): readonly QuestionRef[] {
   const stride = Math.max(1, Math.floor(count / CANARY_QUESTIONS));
   const places = [...Array(Math.min(count, CANARY_QUESTIONS)).keys()];
   return places.map((place) => ({ set, index: place * stride }));
 }
 
-/** One trial of a policy: the team of a group, and the draw that names it. */
 export type TrialDraw = Pick<GroupInput, 'draw' | 'question' | 'workers'>;
 
 /**
@@ -91,13 +89,9 @@ export type TrialDraw = Pick<GroupInput, 'draw' | 'question' | 'workers'>;
  */
 export function drawTrials(
   questions: readonly QuestionRef[],
-  {
-    seed,
-    pool,
-    workers,
-    count,
-  }: Pick<GroupInput, 'seed' | 'workers'> & { readonly pool: Pool; readonly count: number },
+  source: Pick<GroupInput, 'seed' | 'workers'> & { readonly pool: Pool; readonly count: number },
 ): TrialDraw[] {
+  const { seed, pool, workers, count } = source;
   const whole = questions.map((question) => ({ draw: question.index, question, workers }));
   if (!pool.adaptive) return whole;
   const parts = questions.map((question) => {
@@ -110,11 +104,10 @@ export function drawTrials(
 /**
  * The workers of one group, in the order of its prompt, by which plans number them.
  *
- * With `adaptive`, each number of workers from `least` to all of them is as likely as any other, and so is each subset
- * of that size (paper section 3.2, which leaves the distribution open); a fallback outside the subset is left out. A
- * subset that is held out is drawn again; all workers together never are held out, so there is an end to it. With
- * `permuteIds` their order is drawn, too, so that a policy must read who is who instead of learning ordinals by heart;
- * else they keep the order of the configuration.
+ * With `adaptive`, each number of workers from `least` to all is as likely as any other, and so is each subset of that size
+ * (paper section 3.2, which leaves the distribution open); a fallback outside it is left out, and a subset that is held out
+ * is drawn again: all workers together never are. With `permuteIds` their order is drawn, too, so that a policy must read
+ * who is who instead of learning ordinals by heart.
  */
 export function drawWorkers(
   workers: readonly RunWorker[],
@@ -145,11 +138,8 @@ function isHeldOut(team: readonly RunWorker[], { heldOut }: Pool): boolean {
 }
 
 /**
- * Dynamic sampling (as in DAPO): groups without spread are dropped, and others are drawn in their place.
- *
- * A draw is started only when it is needed even if all that are under way turn out well. So a cycle always makes the
- * shortest run of draws with enough groups in it, in whatever order they finish: an interrupted cycle equals an
- * undisturbed one.
+ * Dynamic sampling (as in DAPO): groups without spread are dropped, and others are drawn in their place. A draw is started
+ * only when it is needed even if all that are under way turn out well, so an interrupted cycle equals an undisturbed one.
  *
  * `keep` are the draws to learn from, ascending; `more` is how many to start now; `isOver` says that nothing is under way
  * and nothing more is to be drawn.
@@ -176,4 +166,39 @@ export function samplingSeed(
   group: Pick<GroupInput, 'seed' | 'purpose' | 'cycle' | 'draw'> & { readonly round: number },
 ): number {
   return seedOf(group.seed, group.purpose, group.cycle, group.draw, group.round);
+}
+
+/** The part of a group's input that does not hold for a whole night. */
+export type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'question' | 'writer' | 'workers'>;
+
+/** The input of a group, within its own limits and what else it may use. Only plans to learn from are not sampled as served. */
+export function groupInput(
+  { trainRun, seed, policy, reward, window, recursion, run, verifier, gate, groupSize }: TrainingSettings,
+  options: GroupOptions,
+  { nanoUsd, wallClockMs }: { readonly nanoUsd: number | null; readonly wallClockMs: number },
+): GroupInput {
+  const { purpose } = options;
+  const isTrial = purpose === 'evaluation' || purpose === 'canary';
+  const { limits } = run;
+  const most = Math.min(limits.nanoUsd ?? Infinity, nanoUsd ?? Infinity);
+  return {
+    ...options,
+    ...{ trainRun, seed, policy, reward, window, recursion },
+    plans: isTrial ? gate.samples : groupSize,
+    temperature: purpose === 'training' ? policy.temperature : policy.servingTemperature,
+    ...(verifier !== undefined && { verifier }),
+    run: {
+      ...run,
+      limits: {
+        ...limits,
+        nanoUsd: most === Infinity ? null : most,
+        wallClockMs: Math.max(1, Math.min(limits.wallClockMs, wallClockMs)),
+      },
+    },
+  };
+}
+
+/** Whether a group's share of a common budget was too small, though its own limits would have allowed more. */
+export function lackedMoney(settings: TrainingSettings, { run }: GroupInput, result: GroupResult): boolean {
+  return result.stoppedBy === 'cost' && run.limits.nanoUsd !== settings.run.limits.nanoUsd;
 }

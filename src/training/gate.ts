@@ -11,31 +11,27 @@ import {
 } from '../evaluation/statistics';
 import type { CanaryDecision, CanaryGaps, GateDecision } from './contract';
 import { gainsOf, type Pair, pairUp, type ScoredPolicy } from './rewards';
-import { describePolicy } from './ids';
+import { describePolicy } from './names';
 
-/** Settings of a judgement. */
 export interface GateRule {
   /** Highest cost of a candidate in costs of its baseline; null: any. */
   readonly maxCostRatio: number | null;
-  /** Non-inferiority margin. */
   readonly margin: number;
   readonly judgement: number;
 }
 
 /**
- * Decides whether a candidate may serve in place of its baseline. It may if its reward is higher beyond chance, or if it
- * is cheaper beyond chance and its reward not lower by `margin` or more; and if it costs no more than `maxCostRatio`
- * allows.
- *
- * Beyond chance: by the one-sided bounds of the paired t distribution over questions, which may err the more rarely the
- * more often these questions were judged on (`riskOf`).
+ * Decides whether a candidate may serve in place of its baseline: if its reward is higher beyond chance, or if it is cheaper
+ * beyond chance and its reward not lower by `margin` or more; and if it costs no more than `maxCostRatio` allows. Beyond
+ * chance: by the one-sided bounds of the paired t distribution over questions, at the risk that `riskOf` allows.
  */
 export function decideGate(candidate: ScoredPolicy, baseline: ScoredPolicy, rule: GateRule): GateDecision {
   const pairs = pairUp(candidate.scores, baseline.scores);
   const gains = gainsOf(pairs);
-  const risk = riskOf(rule.judgement);
+  const { judgement } = rule;
+  const risk = riskOf(judgement);
   const figures = {
-    judgement: rule.judgement,
+    judgement,
     pairs: pairs.length,
     gain: meanOf(gains),
     lowerBound: lowerBound(gains, risk),
@@ -67,7 +63,6 @@ function costRatioOf(pairs: readonly Pair[]): number | null {
   return candidate === baseline ? 1 : candidate / baseline;
 }
 
-/** Extra cost of the candidate, question by question; empty if some price is unknown. */
 function extraCosts(pairs: readonly Pair[]): number[] {
   const extra = pairs.flatMap(({ candidate, baseline }) =>
     candidate.nanoUsd === null || baseline.nanoUsd === null ? [] : [candidate.nanoUsd - baseline.nanoUsd],
@@ -80,11 +75,8 @@ function objectionsTo(
   { maxCostRatio, margin }: GateRule,
   isCheaper: boolean,
 ): string[] {
-  if (least === null) {
-    return [
-      `${pairs} held-out questions that both were graded on are too few, at least ${FEWEST_VALUES} are needed`,
-    ];
-  }
+  const few = `${pairs} held-out questions that both were graded on are too few`;
+  if (least === null) return [`${few}, at least ${FEWEST_VALUES} are needed`];
   const objections = least > 0 || (least > -margin && isCheaper) ? [] : ['its gain may be chance'];
   if (maxCostRatio === null) return objections;
   if (costRatio === null) {
@@ -132,13 +124,10 @@ export function describeSmallSet(questions: number): string | null {
   );
 }
 
-/** Half as much again: answers of the held-out questions may be longer than those seen. */
+/** Answers of the held-out questions may be longer than those seen. */
 const GATE_SPARE = 1.5;
 
-/**
- * Money that a night keeps for its gate: the cost of its rollouts at the mean so far and a half more, but half of the
- * budget at most. A quarter of it while no cost is known.
- */
+/** Money that a night keeps for its gate: half of the budget at most, a quarter while no cost of a rollout is known. */
 export function costOfGate(budget: number, rollouts: number, nanoUsdEach: number | null): number {
   if (nanoUsdEach === null) return Math.floor(budget / 4);
   return Math.min(Math.floor(budget / 2), Math.ceil(GATE_SPARE * rollouts * nanoUsdEach));
@@ -151,11 +140,10 @@ const STALE_RISK = 0.001;
 
 /**
  * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it:
- * where what they wrote is not what its weights would have written (the log-probabilities differ by more than is
- * tolerated, or, beyond chance, by more than from the checkpoint before it: yesterday's weights), where nothing it
- * answers can be graded although what it replaced can, and where it is worse than that beyond chance: the upper 95 %
- * bound of the paired difference of rewards lies below 0. Twenty questions are few: they find what is broken, not what
- * is a little worse, which was the gate's matter.
+ * where what they wrote is not what its weights would have written (log-probabilities are further off than tolerated, or,
+ * beyond chance, than from the checkpoint before it: yesterday's weights), where nothing it answers can be graded although
+ * what it replaced can, and where it is worse than that beyond chance. Twenty questions find what is broken; what is a
+ * little worse was the gate's matter.
  */
 export function decideCanary(
   promoted: ScoredPolicy,
@@ -180,8 +168,6 @@ export function decideCanary(
   return { rolledBack, sentence: `${verdict} (${[figures, ...describeGaps(gaps)].join(', ')})` };
 }
 
-const OTHER_WEIGHTS = 'the servers have other weights than were trained';
-
 function complaintsOf(gaps: CanaryGaps | null): string[] {
   if (gaps === null) return [];
   const { own, parent, tolerance } = gaps;
@@ -189,7 +175,7 @@ function complaintsOf(gaps: CanaryGaps | null): string[] {
   const isStale = (lowerBound(further, STALE_RISK) ?? 0) > 0;
   return [
     // Written so that NaN complains.
-    ...((meanOf(own) ?? 0) <= tolerance ? [] : [OTHER_WEIGHTS]),
+    ...((meanOf(own) ?? 0) <= tolerance ? [] : ['the servers have other weights than were trained']),
     ...(isStale ? ['the servers answer with the weights before these'] : []),
   ];
 }

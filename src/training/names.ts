@@ -1,10 +1,8 @@
 // Names of training that cross process borders. They are written into histories: never rename one.
 
-/** Workflow type of one night of training. */
 export const TRAIN_WORKFLOW = 'conductorTrain';
 /** Workflow type that a schedule starts: it makes one night of its time, unless one is under way. */
 export const NIGHTLY_WORKFLOW = 'conductorTrainNightly';
-/** Workflow type of one group: the rollouts of one question in one cycle. */
 export const GROUP_WORKFLOW = 'conductorTrainGroup';
 /** Workflow type that makes a first checkpoint of examples, for a person. */
 export const WARM_START_WORKFLOW = 'conductorWarmStart';
@@ -21,7 +19,6 @@ export const PROGRESS_QUERY = 'progress';
 /** Failure type of a night whose policy earned nothing in a whole cycle. */
 export const CANNOT_LEARN = 'Night.CannotLearn';
 
-/** Activities of the TypeScript worker. */
 export const CHECK_PLACES = 'conductor.train.checkPlaces';
 export const OPEN_NIGHT = 'conductor.train.openNight';
 export const SAMPLE_PLANS = 'conductor.train.samplePlans';
@@ -46,7 +43,6 @@ export const RETIRE = 'conductor.trainer.retire';
 export const COLLECT = 'conductor.trainer.collect';
 export const EXPORT = 'conductor.trainer.export';
 
-/** Task queue of the trainer where the configuration names no other. */
 export const TRAINER_TASK_QUEUE = 'conductor-trainer';
 
 /** The most that a night, a cycle and a group may have; beyond, an input is taken for a mistake. */
@@ -54,3 +50,93 @@ export const MOST = { cycles: 10_000, questions: 1_000, draws: 10_000, plans: 1_
 
 /** Cycles are numbered over all nights, and their names have six digits. */
 export const MAX_CYCLE = 999_999;
+
+/** One id for all nights of a training run, so that no two are ever under way together. */
+export const nightWorkflowId = (trainRun: string): string => `train-${trainRun}`;
+
+export const nightlyWorkflowId = (trainRun: string): string => `nightly-${trainRun}`;
+
+export const scheduleIdOf = (trainRun: string): string => `train-${trainRun}`;
+
+/** Nights give way to people who wait: Temporal's last priority (https://docs.temporal.io/develop/task-queue-priority-fairness). */
+export const NIGHT_PRIORITY = 5;
+
+/** Task queue of groups, if nights have slots of their own. Never change how it is formed. */
+export const groupQueue = (taskQueue: string): string => `${taskQueue}-nights`;
+
+interface DrawnGroup {
+  readonly trainRun: string;
+  readonly cycle: number;
+  readonly draw: number;
+}
+
+export type RolloutId = DrawnGroup & {
+  readonly purpose: string;
+  readonly question: string;
+  readonly rollout: number;
+};
+
+export const groupWorkflowId = (group: DrawnGroup): string =>
+  `${group.trainRun}-${sixDigits(group.cycle)}-${group.draw}`;
+
+export function trialWorkflowId(
+  trial: DrawnGroup & { readonly purpose: string; readonly writer: PolicyRef },
+): string {
+  const who = describePolicy(trial.writer).replace(/[^a-z0-9]+/gi, '-');
+  return `${groupWorkflowId(trial)}-${trial.purpose}-${who}`;
+}
+
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The local date, e.g. `2026-11-21`, which names a night: whatever the clock's change repeats means the same one. */
+export function nightDate(at: Date, timeZone: string): string {
+  const fields = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
+  const format = new Intl.DateTimeFormat('en', { timeZone, calendar: 'iso8601', ...fields });
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return [parts.get('year'), parts.get('month'), parts.get('day')].join('-');
+}
+
+export function isNightDate(text: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
+  // The parser turns 30 February into 2 March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/** Names the calls of a rollout, with their place in its plan: those of an interrupted run as of an undisturbed one. */
+export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, rollout }: RolloutId): string {
+  return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
+}
+
+export interface CheckpointRef {
+  readonly trainRun: string;
+  readonly name: string;
+}
+
+/** A checkpoint as people and pointers name it: `<training run>/<name>`. */
+export function checkpointId({ trainRun, name }: CheckpointRef): string {
+  return `${trainRun}/${name}`;
+}
+
+/** Writer of plans: a checkpoint, or the prompted Conductor of `conductor.yaml`, which is no checkpoint. */
+export type PolicyRef = CheckpointRef | 'prompted';
+
+/** Name of a policy in sentences and records: `<training run>/<name>`, or `the prompted Conductor`. */
+export function describePolicy(policy: PolicyRef): string {
+  return policy === 'prompted' ? 'the prompted Conductor' : checkpointId(policy);
+}
+
+/** Reads what `checkpointId` writes; null for anything else. Both parts are fit to be part of a key of the store. */
+export function readCheckpointId(text: string): CheckpointRef | null {
+  const [, trainRun, name] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})$/.exec(text) ?? [];
+  return trainRun === undefined || name === undefined ? null : { trainRun, name };
+}
+
+/** Sorts as the number does; a cycle's names the checkpoint that its update makes. */
+export const sixDigits = (number: number): string => String(number).padStart(6, '0');

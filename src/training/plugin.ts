@@ -6,7 +6,7 @@ import { WorkerPlugin } from '../worker/worker-plugin';
 import { createTrainingActivities } from './activities';
 import { readGivenTrainable } from './config/load';
 import type { TrainableInput } from './config/schema';
-import { groupQueue } from './ids';
+import { groupQueue } from './names';
 import { createPolicyProvider } from './policy/conductor';
 
 export interface TrainingPluginOptions {

@@ -18,26 +18,24 @@ export const runRecordSchema = z.object({
 });
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
-/** Result of one night. One object in the store, replaced as a whole. */
+/** One night. One object in the store, replaced as a whole. */
 export const nightRecordSchema = z.object({
   schema: z.literal(1),
   trainRun: z.string(),
   date: z.string(),
-  /** The cycles that it claimed. */
   first: z.int().positive(),
   last: z.int().positive(),
   /** The last one that is over; `first - 1` where none is. */
   done: z.int().nonnegative(),
   /** Its latest checkpoint; null while the trainer has yet to make the first one. */
   checkpoint: checkpoint.nullable(),
-  /** The checkpoint that it began with. */
   begun: checkpoint.nullable(),
   /** `topics`: how many there are of each topic, which lie together. */
   train: questions.extend({ topics: z.array(z.int().positive()).readonly() }),
   heldOut: questions,
   openedAt: z.string(),
   closedAt: z.string().nullable(),
-  /** Decision of the gate, in a sentence; null if it was not asked. */
+  /** Of the gate, in a sentence; null if it was not asked. */
   decision: z.string().nullable(),
 });
 export type NightRecord = z.infer<typeof nightRecordSchema>;
@@ -47,7 +45,6 @@ const rolloutSchema = attemptSchema.extend({
   index: z.int().nonnegative(),
   /** In a second round: the rollout of the first that it reviews; else its own index. */
   root: z.int().nonnegative(),
-  /** Length of the reply, its end marker included. */
   tokens: z.number(),
   /** null: outside its group's baseline, with advantage 0. */
   reward: z.number().nullable(),
@@ -64,14 +61,12 @@ export const groupIdSchema = z.object({
   draw: z.int().nonnegative(),
 });
 
-/** A group as it is read back from the store. Fields that a later version adds are left out. */
+/** The rollouts of one question in one cycle. Fields that a later version adds are left out. */
 export const groupRecordSchema = groupIdSchema.extend({
   round: z.int().nonnegative(),
-  /** Topic of the question; absent if it names none. */
   topic: z.string().optional(),
   /** Ids in the order of the prompt. */
   workers: z.array(z.string()).readonly(),
-  /** Writer of the plans: `<training run>/<name>`, or `the prompted Conductor`. */
   checkpoint: z.string(),
   /** Store key of the prompts, token ids and log-probabilities; null for the prompted Conductor. */
   samples: z.string().nullable(),
@@ -79,20 +74,11 @@ export const groupRecordSchema = groupIdSchema.extend({
 });
 
 export type Rollout = Readonly<z.infer<typeof rolloutSchema>>;
-/** Plan as the policy wrote it. */
 export type SampledPlan = Pick<Rollout, 'plan' | 'problem' | 'tokens'>;
-/** The rollouts of one question in one cycle. */
 export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;
-export type GroupPurpose = GroupId['purpose'];
 export type GroupRecord = Readonly<z.infer<typeof groupRecordSchema>>;
 
-/** Names one rollout, whatever process or attempt makes it: an interrupted run names its calls as an undisturbed one. */
-export type RolloutId = GroupId & { readonly rollout: number };
-
-/**
- * Milliseconds for which each part of a cycle was under way, in one group or in many. Groups overlap, so the parts add up
- * to more than the whole. It is the workflow's own clock: a part's way through Temporal's queues counts as its own.
- */
+/** Milliseconds for which each part of a cycle was under way; groups overlap, so they add up to more than the whole. */
 const cycleTimesSchema = z.object({
   sampling: z.number(),
   rollouts: z.number(),
@@ -119,8 +105,29 @@ export type TopicMetrics = z.infer<typeof topicMetricsSchema>;
 
 const shares = z.record(z.string(), z.number());
 
-/** The figures of one cycle as they are read back from the store. Fields that a later version adds are left out. */
-export const cycleMetricsSchema = z.object({
+const cycleFiguresSchema = z.object({
+  rewardMean: z.number(),
+  rewardSpread: z.number(),
+  formatRate: z.number(),
+  verdicts: z.record(verdictSchema, z.number()),
+  draws: z.number(),
+  planLength: z.number(),
+  workerShares: shares,
+  /** Share of all plans, by what `topologyOf` calls their graph (paper figure 3). */
+  topologyShares: shares,
+  /** First plans of each topic, by its name; `''`: of questions that name none. */
+  topics: z.record(z.string(), topicMetricsSchema),
+  /** Share of all rollouts that failed, by what `failureOf` says of them. */
+  failureShares: shares,
+  /** Tokens of workers for each rollout, and of the plans themselves. */
+  workerTokens: z.number(),
+  planTokens: z.number(),
+  /** Mean for each rollout; null where a price is unknown. */
+  usd: z.number().nullable(),
+});
+export type CycleFigures = z.infer<typeof cycleFiguresSchema>;
+
+export const cycleMetricsSchema = cycleFiguresSchema.extend({
   schema: z.literal(1),
   trainRun: z.string(),
   cycle: z.int().positive(),
@@ -129,35 +136,12 @@ export const cycleMetricsSchema = z.object({
   checkpoint: z.string(),
   weightsSha256: z.string().nullable(),
   at: z.string(),
-  rewardMean: z.number(),
-  /** Standard deviation over all rewards of the cycle. */
-  rewardSpread: z.number(),
-  /** Share of replies that were plans. */
-  formatRate: z.number(),
-  verdicts: z.record(verdictSchema, z.number()),
-  /** Groups that were drawn, and of these the ones without spread. */
-  draws: z.number(),
   dropped: z.number(),
-  planLength: z.number(),
-  /** Share of all steps, by worker. */
-  workerShares: shares,
-  /** Share of all plans, by what `topologyOf` calls their graph (paper figure 3). */
-  topologyShares: shares,
-  /** First plans of each topic, by its name; `''`: of questions that name none. */
-  topics: z.record(z.string(), topicMetricsSchema),
   /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
   collapse: z.string().nullable(),
-  /** Share of all rollouts that failed, by what `failureOf` says of them. */
-  failureShares: shares,
-  /** Tokens of workers for each rollout, and of the plans themselves. */
-  workerTokens: z.number(),
-  planTokens: z.number(),
-  /** Mean for each rollout; null where a price is unknown. */
-  usd: z.number().nullable(),
   /** Absent (null) if no group had a spread. */
   update: z.object(updateMetricsSchema.shape).nullable(),
   times: cycleTimesSchema,
-  /** Mean reward on the held-out questions, in the cycles where they were tried. */
   heldOut: z.number().nullable(),
 });
 export type CycleMetrics = z.infer<typeof cycleMetricsSchema>;

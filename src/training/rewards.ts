@@ -1,13 +1,11 @@
 import { groupBy, meanOf, meanOfAll, sumOfAll } from '../evaluation/statistics';
-import type { PolicyRef } from './ids';
+import type { PolicyRef } from './names';
 import type { GroupRecord, Rollout } from './records';
 import type { RewardSettings } from './inputs';
 
-/** Score of one policy on one question. */
+/** Score of one policy on one question, by its id. */
 export interface QuestionScore {
-  /** Its id. */
   readonly question: string;
-  /** Mean over the rollouts that could be graded; null where none could. */
   readonly reward: number | null;
   /** Mean cost of a rollout, all its rounds together, in 10⁻⁹ USD; null where a price is unknown. */
   readonly nanoUsd: number | null;
@@ -34,10 +32,7 @@ export function gainsOf(pairs: readonly Pair[]): number[] {
   return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
 }
 
-/**
- * Sums up the groups in which a policy was tried, a score for each question. One that was asked of several teams counts
- * as the mean of them.
- */
+/** A score for each question that a policy was tried on; one that was asked of several teams counts as their mean. */
 export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] {
   return Array.from(
     groupBy(groups, ({ question }) => question),
@@ -52,10 +47,7 @@ export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] 
   );
 }
 
-/**
- * Sums up the rounds of one group. Where rollouts were reviewed in a second round, its answers count in place of theirs,
- * and both are paid for: so it is when a policy serves.
- */
+/** Sums up the rounds of one group: as when a policy serves, a reviewed answer counts no more, but is paid for. */
 export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore, 'question'> {
   const [first, ...reviews] = rounds.toSorted((a, b) => a.round - b.round);
   const reviewing = reviews.flatMap(({ rollouts }) => rollouts);
@@ -70,13 +62,10 @@ export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore,
 }
 
 /**
- * Reward of a rollout: `unparseable`, `parseable` or `correct` (paper section 3.1: 0, 0.5 and 1; its supplementary
- * code: 0, 0.5 and 1.5).
+ * Reward of a rollout: `unparseable`, `parseable` or `correct` (paper section 3.1). `costWeight` and `lengthWeight` make
+ * right answers worth less the more they cost, but never less than a wrong one: it must always pay to be right.
  *
- * `costWeight` and `lengthWeight` make right answers worth less the more they cost, down to what a wrong one earns and
- * never below: it must always pay to be right.
- *
- * Returns null if it could not be judged, or if a cost that counts is unknown.
+ * @returns null if it could not be judged, or if a cost that counts is unknown
  */
 export function rewardOf(
   { verdict, plan, nanoUsd }: Pick<Rollout, 'verdict' | 'plan' | 'nanoUsd'>,
@@ -92,18 +81,12 @@ export function rewardOf(
   return Math.max(correct - cost - length, Math.min(correct, parseable));
 }
 
-/**
- * Reward of the first of two rounds: its own reward, and a share of what its second round made of it (paper section
- * A.1, where the share is 0.25). null where either could not be graded.
- */
+/** Reward of the first of two rounds, of which the second one's is a share (paper section A.1: 0.25). */
 export function rewardOfRoot(first: number | null, second: number | null, discount: number): number | null {
   return first === null || second === null ? null : (1 - discount) * first + discount * second;
 }
 
-/**
- * Whether anything can be learned from a group: at least two rewards, not all equal. Rollouts without a reward do not
- * count. Where all are equal every advantage is 0, and the group would only make the batch smaller.
- */
+/** Whether anything can be learned from a group: where all rewards are equal, every advantage is 0. */
 export function hasSpread(rewards: readonly (number | null)[]): boolean {
   return new Set(rewards.filter((reward) => reward !== null)).size > 1;
 }

@@ -1,10 +1,8 @@
-import { checkpointId, type CheckpointRef, cycleName, readCheckpointId, sixDigits } from './ids';
+import { checkpointId, type CheckpointRef, readCheckpointId, sixDigits } from './names';
 import type { GroupId } from './records';
 
-// Keys of what training keeps. Each key is a place in the store or among the artifacts; see `store/store.ts` for what a key
-// may be made of.
+// Places in the store or among the artifacts; see `store/store.ts` for what a key may be made of.
 
-/** JSON lines, under the SHA-256 of their bytes. */
 export const examplesKey = (sha256: string): string => `examples/${sha256}.jsonl`;
 export const tokenizerTextsKey = (sha256: string): string => `tokenizer-texts/${sha256}.jsonl`;
 
@@ -24,38 +22,34 @@ export const gateKey = (trainRun: string, date: string): string =>
 export const canaryKey = (trainRun: string, date: string): string =>
   `${nightsFolder(trainRun)}${date}-canary.json`;
 
-/** Key of the replies that a checkpoint wrote when it was tried in service. */
 export const canaryBatchKey = (trainRun: string, date: string): string =>
   `${nightsFolder(trainRun)}${date}-canary.jsonl.gz`;
 
-/** Manifests, and nothing else. */
 export const checkpointsFolder = (trainRun: string): string => `${runFolder(trainRun)}checkpoints/`;
 export const manifestKey = (trainRun: string, name: string): string =>
   `${checkpointsFolder(trainRun)}${name}.json`;
 
-/** Which files each checkpoint is made of, as the trainer keeps them, see `activities/forget-checkpoints.ts`; nothing else. */
+/** Which files each checkpoint is made of, as the trainer keeps them; nothing else. */
 export const weightsFolder = (trainRun: string): string => `${runFolder(trainRun)}weights/`;
 export const weightsKey = (trainRun: string, name: string): string =>
   `${weightsFolder(trainRun)}${name}.json`;
 export const isWeightsKey = (key: string): boolean => /^training\/[^/]+\/weights\/[^/]+\.json$/.test(key);
 
-/** The files themselves, those of all training runs, each under its SHA-256. */
+/** The files of all training runs, each under its SHA-256. */
 export const WEIGHTS_FOLDER = 'weights/';
 
 /** Folder of unfinished writes, also those of killed writers. */
 export const UNFINISHED_FOLDER = 'unfinished/';
 
-/** Metrics of all cycles, and nothing else. */
 export const metricsFolder = (trainRun: string): string => `${runFolder(trainRun)}metrics/`;
 export const metricsKey = (trainRun: string, cycle: number): string =>
-  `${metricsFolder(trainRun)}${cycleName(cycle)}.json`;
+  `${metricsFolder(trainRun)}${sixDigits(cycle)}.json`;
 
 const cycleFolder = (trainRun: string, cycle: number): string =>
-  `${runFolder(trainRun)}cycles/${cycleName(cycle)}/`;
+  `${runFolder(trainRun)}cycles/${sixDigits(cycle)}/`;
 export const batchKey = (trainRun: string, cycle: number): string =>
   `${cycleFolder(trainRun, cycle)}batch.jsonl.gz`;
 
-/** The groups of a cycle to learn from, and nothing else. */
 export const groupsFolder = (trainRun: string, cycle: number): string =>
   `${cycleFolder(trainRun, cycle)}groups/`;
 
@@ -64,7 +58,6 @@ type Round = Omit<GroupId, 'question'> & { readonly round: number };
 const roundFile = ({ draw, round }: Pick<Round, 'draw' | 'round'>): string =>
   `${sixDigits(draw)}-${round}.json`;
 
-/** Groups of the prompted Conductor, for examples to imitate. */
 const examplesFolder = (trainRun: string): string => `${runFolder(trainRun)}examples/`;
 
 /** A group. One by which a policy was tried lies apart, since several are tried on the same draws. */

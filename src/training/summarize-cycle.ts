@@ -1,15 +1,12 @@
 import { type Failure, failureOf } from '../evaluation/failure-kinds';
 import type { Verdict } from '../grading/grade';
 import { topologyOf } from '../plan/topology';
-import type { CloseCycleRequest } from './contract';
-import type { CycleMetrics, GroupRecord, TopicMetrics } from './records';
+import type { CycleFigures, CycleMetrics, CycleTimes, GroupRecord, TopicMetrics } from './records';
 import { meanOf, sharesOf, sumCounts, tally } from '../evaluation/statistics';
 import { counted } from '../trace/describe';
 
-/** The figures of a cycle that come from its rollouts, groups without spread included. A mean over nothing is 0. */
-export function summarizeCycle(
-  groups: readonly GroupRecord[],
-): Omit<CycleMetrics, keyof CloseCycleRequest | 'schema' | 'trainRun' | 'at' | 'collapse'> {
+/** Groups without spread are included. A mean over nothing is 0. */
+export function summarizeCycle(groups: readonly GroupRecord[]): CycleFigures {
   const rollouts = groups.flatMap((group) => group.rollouts);
   const plans = rollouts.flatMap(({ plan }) => plan ?? []);
   const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
@@ -73,20 +70,17 @@ function mean(numbers: readonly number[]): number {
 /** Cycles that are judged together: a topic need not come up in each. */
 export const COLLAPSE_CYCLES = 5;
 
-/** Fewer plans may be alike by chance. */
 const FEWEST_PLANS = 40;
-/** From this share on, a shape is as good as the only one. */
 const ONLY_SHAPE = 0.95;
 /** Nats a token below which plans hardly differ from each other. */
 const LEAST_ENTROPY = 0.005;
-/** Share of right answers below which one shape of plans is hardly the best one. */
 const GOOD_SHARE = 0.8;
 
 type Figures = Pick<CycleMetrics, 'cycle' | 'topics' | 'update'>;
 
 /**
- * Why a policy seems to have stopped to try things before it was good at them, in a sentence; null where it does not. A
- * policy that is good may settle on one plan: only topics with many wrong answers are told of.
+ * Why a policy seems to have stopped to try things before it was good at them; null where it does not. One that is good may
+ * settle on one plan: only topics with many wrong answers are told of.
  *
  * @param cycles in a row, the latest last; as many as `COLLAPSE_CYCLES`, or there is no telling yet
  */
@@ -95,9 +89,10 @@ export function findCollapse(cycles: readonly Figures[]): string | null {
   const sums = sumTopics(cycles);
   const lost = [...sums].filter(([, topic]) => hasOneShape(topic) && !isGood(topic));
   if (lost.length > 0) {
-    const told = lost.map(
-      ([name, topic]) => `${nameOf(name)} (${percentWrong(topic)} of the answers are wrong)`,
-    );
+    const told = lost.map(([name, { graded, right }]) => {
+      const wrong = Math.round((100 * (graded - right)) / graded);
+      return `${name === '' ? 'questions without a topic' : name} (${wrong} % of the answers are wrong)`;
+    });
     return `since cycle ${cycles[0]?.cycle} nearly all plans have one shape, and hardly another is tried, for ${told.join(', ')}`;
   }
   const entropies = cycles.map(({ update }) => update?.entropy ?? Infinity);
@@ -120,18 +115,62 @@ function sumTopics(cycles: readonly Figures[]): Map<string, TopicMetrics> {
   return sums;
 }
 
-function hasOneShape({ plans, shapes }: TopicMetrics): boolean {
-  return plans >= FEWEST_PLANS && Math.max(...Object.values(shapes)) >= ONLY_SHAPE * plans;
+const hasOneShape = ({ plans, shapes }: TopicMetrics): boolean =>
+  plans >= FEWEST_PLANS && Math.max(...Object.values(shapes)) >= ONLY_SHAPE * plans;
+
+const isGood = ({ graded, right }: TopicMetrics): boolean => right >= GOOD_SHARE * graded;
+
+export type GroupPart = 'sampling' | 'rollouts' | 'grading';
+export type CyclePart = GroupPart | 'update' | 'publish';
+
+/** When a part of some work was under way, in epoch milliseconds. */
+export interface Span<Part extends string = string> {
+  readonly part: Part;
+  readonly from: number;
+  readonly to: number;
 }
 
-function isGood({ graded, right }: TopicMetrics): boolean {
-  return right >= GOOD_SHARE * graded;
+/** Notes when the parts of some work were under way, by the workflow's clock; parts may overlap. */
+export class Stopwatch<Part extends string> {
+  readonly spans: Span<Part>[] = [];
+
+  async time<Result>(part: Part, work: () => Promise<Result>): Promise<Result> {
+    const from = Date.now();
+    try {
+      return await work();
+    } finally {
+      this.spans.push({ part, from, to: Date.now() });
+    }
+  }
 }
 
-function nameOf(topic: string): string {
-  return topic === '' ? 'questions without a topic' : topic;
+/**
+ * Sums up when the parts of a cycle were under way.
+ *
+ * @param from when the cycle began; what was done for it ahead was done in the cycle before
+ */
+export function cycleTimes(spans: readonly Span<CyclePart>[], from: number, to: number): CycleTimes {
+  const of = (part: CyclePart): number => covered(spans.filter((span) => span.part === part));
+  const own = spans.filter((span) => span.to > from);
+  return {
+    sampling: of('sampling'),
+    rollouts: of('rollouts'),
+    grading: of('grading'),
+    update: of('update'),
+    publish: of('publish'),
+    between: to - from - covered(own, from),
+    whole: to - from,
+  };
 }
 
-function percentWrong({ graded, right }: TopicMetrics): string {
-  return `${Math.round((100 * (graded - right)) / graded)} %`;
+/** How long at least one of the spans was under way: what overlaps counts once. */
+function covered(spans: readonly Span[], since = -Infinity): number {
+  const ordered = spans.toSorted((one, other) => one.from - other.from);
+  let sum = 0;
+  let end = since;
+  for (const { from, to } of ordered) {
+    sum += Math.max(0, to - Math.max(from, end));
+    end = Math.max(end, to);
+  }
+  return sum;
 }

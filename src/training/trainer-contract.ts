@@ -1,23 +1,83 @@
 import { z } from 'zod';
-import { lossSchema, optimizerSchema, tinySchema, tuningSchema, warmedWeights } from './field-schemas';
 import * as names from './names';
 
-/**
- * Requests to the trainer and its answers: the one source of the contract between the two languages. `npm run contract`
- * writes it as JSON Schema into `trainer/`, where the Python side checks every message against it. Its shape is Tinker's,
- * so that another backend fits behind it.
- */
+// Requests to the trainer and its answers: the one source of the contract between the two languages. `npm run contract`
+// writes it as JSON Schema into `trainer/`, where the Python side checks every message against it. Its shape is Tinker's,
+// so that another backend fits behind it.
+
+const count = z.int().positive();
+const share = z.number().min(0).max(1);
+
+/** Name of a training run: part of store keys and of model names. */
+export const trainRunSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+  error: 'expected small letters, digits and "-", the first one a letter or digit, 63 at most',
+});
+
+/** A tiny Qwen2 of random weights with a byte-level tokenizer trained on texts. */
+export const tinySchema = z.strictObject({
+  kind: z.literal('tiny'),
+  vocabulary: z.int().min(300).default(400),
+  hidden: count.default(64),
+  layers: count.default(2),
+  heads: count.default(4),
+  keyValueHeads: count.default(2),
+  feedForward: count.default(128),
+  maxPositions: count.default(1024),
+  initializerRange: z.number().positive().default(0.08),
+});
+
+/** Which weights a warm start changes: those that the run's tuning changes, or all. */
+export const warmedWeights = z.enum(['tuned', 'all']);
+
+export const tuningSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('full') }),
+  z.strictObject({
+    kind: z.literal('lora'),
+    rank: count.default(32),
+    alpha: z.number().positive().default(32),
+    targets: z.string().min(1).default('all-linear'),
+  }),
+]);
+
+export const lossSchema = z
+  .strictObject({
+    name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']).default('bnpo'),
+    epsilon: share.gt(0).default(0.2),
+    epsilonHigh: z.number().positive().default(0.2),
+    /** Weight of the KL term against the run's first checkpoint, after its warm start; 0: none, and no such model. */
+    beta: z.number().nonnegative().default(0),
+    /** How the sampler's probabilities are corrected for: importance weights, in TRL's words. */
+    correction: z
+      .enum(['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'])
+      .default('token_truncate'),
+    mostWeight: z.number().positive().default(3),
+    maskTruncated: z.boolean().default(false),
+  })
+  .refine(({ epsilon, epsilonHigh }) => epsilonHigh >= epsilon, {
+    path: ['epsilonHigh'],
+    error: 'expected at least epsilon',
+  });
+
+export const optimizerSchema = z.strictObject({
+  learningRate: z.number().positive().default(1e-6),
+  beta1: share.default(0.9),
+  beta2: share.default(0.999),
+  epsilon: z.number().positive().default(1e-8),
+  weightDecay: z.number().nonnegative().default(0),
+  maxGradNorm: z.number().positive().default(1),
+  /** `wsd`: warmup, stable, decay; the rate falls to 0 over the last third. */
+  schedule: z.enum(['constant', 'cosine', 'linear', 'wsd']).default('cosine'),
+  warmupSteps: z.int().nonnegative().default(6),
+});
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const trainRun = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
-const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
-/** Bytes in the store, and their SHA-256. */
+const trainRun = trainRunSchema;
+const name = trainRunSchema;
 const stored = z.strictObject({ key: z.string(), sha256 });
 
 const baseSchema = z.discriminatedUnion('kind', [
   /** A folder with a Hugging Face model and its tokenizer, as the trainer's machine sees it. */
   z.strictObject({ kind: z.literal('folder'), path: z.string() }),
-  /** A tiny Qwen2 of random weights with a byte-level tokenizer trained on the texts (one JSON string a line). */
   tinySchema.extend({ texts: stored }),
 ]);
 
@@ -30,7 +90,6 @@ export const trainerConfigSchema = z.strictObject({
   loss: lossSchema,
   /** `totalSteps`: those of the whole training run, for schedules that end. */
   optimizer: optimizerSchema.extend({ totalSteps: z.int().positive() }),
-  /** Divides advantages by the group's spread, or not. */
   scale: z.enum(['group', 'none']),
   /** Rollouts of a whole batch; a shorter one is padded. */
   rollouts: z.int().positive(),
@@ -38,7 +97,6 @@ export const trainerConfigSchema = z.strictObject({
   microBatch: z.int().positive(),
   /** Processes that make an update together, each on a GPU of its own; whole weights are shared out among them. */
   processes: z.int().positive(),
-  /** Keeps their parts of weights, gradients and optimizer in the host's memory. */
   offload: z.boolean(),
   iterations: z.int().positive(),
   temperature: z.number().positive(),
@@ -63,7 +121,6 @@ export const checkpointSchema = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-/** Result of an update; the metrics of its cycle repeat it. */
 export const updateMetricsSchema = z.strictObject({
   loss: z.number(),
   gradNorm: z.number(),
@@ -102,22 +159,18 @@ export const batchHeaderSchema = z.strictObject({
   schema: z.literal(1),
   trainRun,
   cycle: z.int().positive(),
-  /** Checkpoint that the update goes on from. */
   policy: name,
   rollouts: z.int().positive(),
   temperature: z.number().positive(),
   tokenizerSha256: sha256,
 });
-/** One rollout of a batch. */
 export const batchRowSchema = z.strictObject({
   rolloutId: z.string(),
-  /** Rewards are compared within. */
   groupId: z.string(),
   round: z.int().nonnegative(),
   /** Checkpoint that wrote it, `<training run>/<name>`: that one, or the one that it was made of. */
   policy: z.string(),
   promptTokenIds: z.array(z.int().nonnegative()).min(1),
-  /** The end of the reply included. */
   completionTokenIds: z.array(z.int().nonnegative()).min(1),
   /** Log-probability of each completion token, by the policy that wrote it. */
   sampledLogprobs: z.array(z.number().max(0)),
@@ -126,7 +179,6 @@ export const batchRowSchema = z.strictObject({
   finishReason: z.enum(['stop', 'length']),
 });
 
-/** Everything that crosses between the two languages, by the name that golden payloads call it. */
 export const trainerMessages = {
   initRequest: z.strictObject({ trainRun, base: baseSchema, config: trainerConfigSchema }),
   warmStartRequest: z.strictObject({
@@ -164,9 +216,7 @@ export const trainerMessages = {
   }),
   publishRequest: z.strictObject({
     checkpoint: parent,
-    /** Base URLs of policy servers, each ending in `/v1`. */
     servers: z.array(z.url()).min(1),
-    /** Largest difference of the probe. */
     tolerance: z.number().positive(),
   }),
   retireRequest: z.strictObject({ trainRun, keep: z.array(name), servers: z.array(z.url()) }),
@@ -184,7 +234,6 @@ export const trainerMessages = {
     parent: z.array(z.number().nonnegative()).nullable(),
   }),
   publishResult: z.strictObject({
-    /** Model name in requests to the policy server. */
     model: z.string(),
     /** Largest difference of a log-probability on the probe, over all servers. */
     logprobGap: z.number(),
@@ -196,7 +245,6 @@ export const trainerMessages = {
   batchRow: batchRowSchema,
 } as const;
 
-/** The activities of the trainer, and the names of their messages. */
 export const TRAINER_ACTIVITIES = {
   [names.INIT]: { request: 'initRequest', result: 'checkpointResult' },
   [names.WARM_START]: { request: 'warmStartRequest', result: 'warmStartResult' },

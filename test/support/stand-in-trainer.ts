@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cycleName } from '../../src/training/ids';
+import { sixDigits } from '../../src/training/names';
 import * as names from '../../src/training/names';
 import type { Checkpoint, TrainerActivities } from '../../src/training/trainer-contract';
 import { payload as exported } from '../training/golden/exportResult.json';
@@ -15,7 +15,7 @@ export function standInTrainer(publish: (model: string) => void): TrainerActivit
     [names.WARM_START]: ({ trainRun, name }) => answer({ ...made(trainRun, name), loss: 0.4, seconds: 2 }),
     [names.PREFLIGHT]: () => answer({}),
     [names.UPDATE]: ({ trainRun, cycle }) =>
-      answer({ ...made(trainRun, cycleName(cycle)), metrics: updated.metrics }),
+      answer({ ...made(trainRun, sixDigits(cycle)), metrics: updated.metrics }),
     [names.PUBLISH]: ({ checkpoint: { trainRun, name } }) => {
       const model = `${trainRun}-${name}`;
       publish(model);

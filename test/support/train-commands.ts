@@ -1,8 +1,7 @@
 import { ScheduleOverlapPolicy } from '@temporalio/client';
-import { readNight } from '../../src/training/activities/records';
-import { readMetrics } from '../../src/training/client/read-runs';
+import { readMetrics, readNight } from '../../src/training/activities/records';
 import { removeSchedule, scheduleNights } from '../../src/training/client/schedule';
-import { scheduleIdOf } from '../../src/training/ids';
+import { scheduleIdOf } from '../../src/training/names';
 import type { CycleMetrics, NightRecord } from '../../src/training/records';
 import { type Ended, runCommand, type RunningCommand, startCommand } from '../cli/command';
 import { makeFolder } from '../cli/folder';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   askPolicy,
+  PolicyClient,
   type PolicyQuestion,
   renderChatml,
   type ServedPolicy,
-} from '../../src/training/policy/ask';
-import { PolicyClient } from '../../src/training/policy/client';
+} from '../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../src/training/policy/errors';
 import { type PythonProgram, runPython } from '../../examples/learn/support/programs';
 import { makeTinyPolicy } from './support/tiny-policy';

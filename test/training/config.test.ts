@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseTrainable, readTrainableFile } from '../../src/training/config/load';
 import type { TrainableConfig, TrainableInput } from '../../src/training';
+import { budgetNoticesOf, parseTrainable, readTrainableFile } from '../../src/training/config/load';
 import { resolveTraining } from '../../src/training/config/resolve';
 import { trainerConfigSchema } from '../../src/training/trainer-contract';
+import { freshFolder } from '../local/fresh-folder';
 
 const PROFILES = readdirSync(join(__dirname, '../../profiles')).map((file) => file.replace('.yaml', ''));
 const PRICE = { input: 1, output: 2 };
@@ -17,10 +17,7 @@ const smallest = {
 } as const;
 
 let folder: string;
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'training-config-'))));
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
+beforeEach(async () => (folder = await freshFolder()));
 
 function configOf(
   training: TrainableInput['training'],
@@ -105,8 +102,8 @@ describe('what one asks for', () => {
   });
 
   test('may be written by a checkpoint that is not there yet', () => {
-    const settings = resolveTraining(configOf(smallest, { conductor: { provider: 'policy' } }));
-    expect(settings.run.workers).toHaveLength(3);
+    const { run } = resolveTraining(configOf(smallest, { conductor: { provider: 'policy' } }));
+    expect(run.workers).toHaveLength(3);
   });
 
   test('limits of a run become those of a group', () => {
@@ -114,14 +111,8 @@ describe('what one asks for', () => {
     const { run } = resolveTraining(
       configOf({ ...smallest, groupSize: 20, window: 8, recursion: { rounds: 2 } }, { limits }),
     );
-    expect(run.limits).toMatchObject({
-      calls: 400,
-      nanoUsd: 4_000_000_000,
-      tokens: 40_000,
-      depth: 0,
-      steps: 5,
-      wallClockMs: 300_000,
-    });
+    const spending = { calls: 400, nanoUsd: 4_000_000_000, tokens: 40_000 };
+    expect(run.limits).toMatchObject({ ...spending, depth: 0, steps: 5, wallClockMs: 300_000 });
     expect(resolveTraining(configOf(smallest, { limits: { costUsd: null } })).run.limits.nanoUsd).toBeNull();
   });
 });
@@ -156,10 +147,8 @@ describe('a profile', () => {
 
   test("may be a file of one's own", () => {
     const profile = join(folder, 'mine.yaml');
-    writeFileSync(
-      profile,
-      'base: { kind: tiny }\npolicy: { baseUrl: "http://127.0.0.1:8001/v1" }\ncycles: 3\n',
-    );
+    const settings = 'base: { kind: tiny }\npolicy: { baseUrl: "http://127.0.0.1:8001/v1" }\ncycles: 3\n';
+    writeFileSync(profile, settings);
     expect(resolveTraining(configOf({ profile, data })).cycles).toBe(3);
     writeFileSync(profile, '- one\n');
     expect(() => configOf({ profile, data })).toThrow('holds no mapping');
@@ -198,15 +187,9 @@ describe('what cannot be trained is refused:', () => {
     ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
   ])('%s', (_, change, message) => {
     const file = join(folder, 'conductor.yaml');
+    const workers = [{ ...MODEL, id: 'a' }];
     // Every JSON text is YAML, too.
-    writeFileSync(
-      file,
-      JSON.stringify({
-        conductor: MODEL,
-        workers: [{ ...MODEL, id: 'a' }],
-        training: { ...smallest, ...change },
-      }),
-    );
+    writeFileSync(file, JSON.stringify({ conductor: MODEL, workers, training: { ...smallest, ...change } }));
     expect(() => readTrainableFile(file)).toThrow(message);
   });
 
@@ -239,25 +222,22 @@ describe('what cannot be trained is refused:', () => {
     expect(() => resolveTraining(configOf(undefined))).toThrow('has no "training:"');
   });
 
-  test('a pool that is smaller than its least part', () => {
-    const adaptive = {
-      pool: { adaptive: true, least: 4 },
-      policy: { ...smallest.policy, describe: 'notes' },
-    } as const;
-    expect(() => resolveTraining(configOf({ ...smallest, ...adaptive }))).toThrow(
-      'training.pool.least is 4, and there are 3 workers',
-    );
-  });
-
   test.each([
-    [['a', 'z'], 'training.pool.heldOut holds back [a, z], and there is no worker z: there are a, b, c'],
-    [['c', 'a', 'b'], 'training.pool.heldOut holds back [c, a, b], which are all workers: leave one out'],
-  ])('the team %j held back', (team, message) => {
-    const adaptive = {
-      pool: { adaptive: true, heldOut: [['a', 'b'], team] },
-      policy: { ...smallest.policy, describe: 'notes' },
-    } as const;
-    expect(() => resolveTraining(configOf({ ...smallest, ...adaptive }))).toThrow(message);
+    [{ least: 4 }, 'training.pool.least is 4, and there are 3 workers'],
+    [
+      {
+        heldOut: [
+          ['a', 'b'],
+          ['a', 'z'],
+        ],
+      },
+      'holds back [a, z], and there is no worker z: there are a, b, c',
+    ],
+    [{ heldOut: [['c', 'a', 'b']] }, 'training.pool.heldOut holds back [c, a, b], which are all workers'],
+  ])('the pool %j', (pool, message) => {
+    const policy = { ...smallest.policy, describe: 'notes' } as const;
+    const config = configOf({ ...smallest, policy, pool: { adaptive: true, ...pool } });
+    expect(() => resolveTraining(config)).toThrow(message);
   });
 
   test('slots of their own where a rate counts the calls of a queue', () => {
@@ -268,10 +248,26 @@ describe('what cannot be trained is refused:', () => {
   });
 
   test('a reward that counts a cost nobody knows', () => {
-    const config = configOf(
-      { ...smallest, reward: { costWeight: 1 } },
-      { workers: [{ ...MODEL, id: 'free' }] },
-    );
+    const workers = [{ ...MODEL, id: 'free' }];
+    const config = configOf({ ...smallest, reward: { costWeight: 1 } }, { workers });
     expect(() => resolveTraining(config)).toThrow('worker free (openai m) has no known price');
+  });
+});
+
+describe("a night's budget", () => {
+  const noticesFor = (training: TrainableInput['training'], changes: Partial<TrainableInput>): string[] =>
+    budgetNoticesOf(configOf(training, { limits: { costUsd: null }, ...changes }));
+
+  test('is said not to be enforceable where the price of a worker is unknown', () => {
+    expect(noticesFor(smallest, { workers: [{ ...MODEL, id: 'a' }] })).toEqual([
+      'training.budget.costUsd ($50) cannot be enforced: worker a (openai m) has no known price. ' +
+        'Give each worker a "price:"; training.budget.hours still binds.',
+    ]);
+  });
+
+  test('is nothing to speak of where there is none, or each worker has a price', () => {
+    const unpriced = { workers: [{ ...MODEL, id: 'a' }] };
+    expect(noticesFor({ ...smallest, budget: { costUsd: null } }, unpriced)).toEqual([]);
+    expect(noticesFor(smallest, {})).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { assert, constantFrom, integer, property } from 'fast-check';
-import { isNightDate, isTimeZone, nightDate } from '../../src/training/ids';
+import { isNightDate, isTimeZone, nightDate } from '../../src/training/names';
 
 const [FROM, UNTIL] = [Date.parse('2026-01-01T00:00:00Z'), Date.parse('2028-01-01T00:00:00Z')];
 

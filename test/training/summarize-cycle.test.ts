@@ -1,7 +1,19 @@
-import { cycleMetricsSchema, type GroupRecord, type Rollout } from '../../src/training/records';
+import {
+  cycleMetricsSchema,
+  type GroupRecord,
+  type Rollout,
+  type TopicMetrics,
+} from '../../src/training/records';
+import {
+  COLLAPSE_CYCLES,
+  type CyclePart,
+  cycleTimes,
+  findCollapse,
+  type Span,
+  summarizeCycle,
+} from '../../src/training/summarize-cycle';
 import { madeUpCycles } from './cli/plot/made-up-cycles';
 import { aGroup, aRollout } from './cli/show/a-group';
-import { summarizeCycle } from '../../src/training/summarize-cycle';
 
 const step = (worker: string, ...sees: number[]) => ({ worker, subtask: '', sees });
 
@@ -101,4 +113,88 @@ test('a cycle without groups is all zeros, and no division by them', () => {
 test('a cycle that taught nothing, and so made no weights, can be read back', () => {
   const [line] = madeUpCycles(1, { weightsSha256: null, update: null });
   expect(cycleMetricsSchema.parse(JSON.parse(JSON.stringify(line)))).toEqual(line);
+});
+
+const CHAIN = '[[],[0]]';
+const SINGLE = '[[]]';
+const varied: TopicMetrics = { plans: 32, shapes: { [CHAIN]: 20, [SINGLE]: 12 }, graded: 32, right: 12 };
+const stuck: TopicMetrics = { plans: 32, shapes: { [CHAIN]: 32 }, graded: 32, right: 20 };
+const settled: TopicMetrics = { ...stuck, right: 29 };
+
+function collapseOf(
+  topics: Record<string, TopicMetrics>,
+  entropy = 0.3,
+  count = COLLAPSE_CYCLES,
+): string | null {
+  return findCollapse(
+    madeUpCycles(count).map((cycle) => ({
+      ...cycle,
+      topics,
+      update: cycle.update && { ...cycle.update, entropy },
+    })),
+  );
+}
+
+test('a topic whose plans have all one shape, though many of its answers are wrong, is told of', () => {
+  expect(collapseOf({ law: stuck, code: varied, trivia: settled })).toBe(
+    'since cycle 1 nearly all plans have one shape, and hardly another is tried, for law (38 % of the answers are wrong)',
+  );
+  expect(collapseOf({ '': stuck })).toContain('for questions without a topic (38 %');
+});
+
+test('settling on one shape that is good is no collapse, nor is trying several', () => {
+  expect(collapseOf({ trivia: settled, code: varied })).toBeNull();
+  expect(collapseOf({ law: { ...stuck, graded: 0, right: 0 } })).toBeNull();
+});
+
+test('a few plans, or a few cycles, tell nothing', () => {
+  expect(collapseOf({ law: { ...stuck, plans: 7, shapes: { [CHAIN]: 7 } } })).toBeNull();
+  expect(collapseOf({ law: stuck }, 0.3, COLLAPSE_CYCLES - 1)).toBeNull();
+});
+
+test('plans that no longer differ are told of where answers are wrong, though shapes differ by topic', () => {
+  expect(collapseOf({ law: varied }, 0.001)).toContain('entropy of plans has been below 0.005');
+  expect(collapseOf({ law: { ...varied, right: 30 } }, 0.001)).toBeNull();
+});
+
+function span(part: CyclePart, from: number, to: number): Span<CyclePart> {
+  return { part, from, to };
+}
+
+it('counts what overlaps once, and what nothing covers as between', () => {
+  const spans = [
+    // Two groups side by side, the second one later.
+    span('sampling', 10, 30),
+    span('rollouts', 30, 80),
+    span('grading', 80, 85),
+    span('sampling', 12, 40),
+    span('rollouts', 40, 90),
+    span('grading', 90, 92),
+    // Then nothing, until the batch is written.
+    span('update', 100, 130),
+    span('publish', 130, 140),
+  ];
+  expect(cycleTimes(spans, 0, 160)).toEqual({
+    sampling: 30,
+    rollouts: 60,
+    grading: 7,
+    update: 30,
+    publish: 10,
+    between: 160 - (92 - 10) - (140 - 100),
+    whole: 160,
+  });
+});
+
+it('takes nothing for between that was done ahead, in the cycle before', () => {
+  const spans = [span('sampling', 10, 30), span('rollouts', 30, 110), span('update', 120, 150)];
+  expect(cycleTimes(spans, 100, 160)).toMatchObject({
+    sampling: 20,
+    rollouts: 80,
+    between: 60 - 10 - 30,
+    whole: 60,
+  });
+});
+
+it('calls a cycle that did nothing between altogether', () => {
+  expect(cycleTimes([], 0, 5)).toMatchObject({ sampling: 0, update: 0, between: 5, whole: 5 });
 });

@@ -5,12 +5,10 @@ import { z } from 'zod';
 import { callIdOf } from '../../../src/activities/model-call';
 import { trainingConfigSchema } from '../../../src/training/config/schema';
 import type { ModelCard } from '../../../src/protocol/cards';
-import { readQuestions } from '../../../src/training/activities/questions';
+import { readQuestions } from '../../../src/training/activities/data';
 import { sortByTopic } from '../../../src/training/draw';
 import { resolveTraining, trainingOf, type TrainingSettings } from '../../../src/training/config/resolve';
-import type { ServedPolicy } from '../../../src/training/policy/ask';
-import { PolicyClient } from '../../../src/training/policy/client';
-import type { RolloutId } from '../../../src/training/records';
+import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
 import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/trainer-contract';
 import type { Town } from '../demo/town';
 import { type Sampled, startStepServer, type StepServer } from '../plain/lesson';
@@ -18,7 +16,7 @@ import { TRAIN_RUN } from '../support/lesson';
 import { SMALL_WORLD, type World } from '../world/world';
 import type { Message } from '../../../src/plan/plan';
 import type { Question } from '../../../src/grading/question';
-import { type CheckpointRef, rolloutIdentity } from '../../../src/training/ids';
+import { type CheckpointRef, type RolloutId, rolloutIdentity } from '../../../src/training/names';
 
 /** Everything a loop without Temporal needs: settings, questions, workers, policy server and a trainer of its own. */
 export interface PlainSetting {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { runningServer } from '../../../src/local/embedded-server';
-import { readCycle, readMetrics } from '../../../src/training/client/read-runs';
+import { readCycle, readMetrics } from '../../../src/training/activities/records';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import type { CycleMetrics, CycleTimes } from '../../../src/training/records';
 import type { Town } from '../demo/town';

@@ -11,7 +11,7 @@ import { whileAlive } from '../support/programs';
 import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { openTown, type Town } from './town';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/ids';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/names';
 
 /** A date of its own, so that the demo is the same on each day. */
 const NIGHT = '2026-01-10';

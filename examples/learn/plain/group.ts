@@ -6,12 +6,15 @@ import { type GivenText, workerMessages } from '../../../src/plan/prompt/worker'
 import type { RunWorker } from '../../../src/protocol/cards';
 import { openStore } from '../../../src/store/open-store';
 import type { KeptSample } from '../../../src/training/activities/batch';
-import { samplePrompts, planPrompts } from '../../../src/training/activities/sample-plans';
-import type { SamplePlansRequest } from '../../../src/training/contract';
+import {
+  planPrompts,
+  type SamplePlansRequest,
+  samplePrompts,
+} from '../../../src/training/activities/sample-plans';
 import { samplingSeed } from '../../../src/training/draw';
-import { renderChatml } from '../../../src/training/policy/ask';
+import { renderChatml } from '../../../src/training/policy/client';
 import { rewardOf, rewardOfRoot } from '../../../src/training/rewards';
-import type { GroupPurpose } from '../../../src/training/records';
+import type { GroupId } from '../../../src/training/records';
 import type { QuestionRow } from '../world/questions';
 import { answerIn, replyAs } from '../world/simulate';
 import { withWorkers, type World } from '../world/world';
@@ -44,7 +47,7 @@ function hasAnswer(played: Played): played is Root {
 
 /** A group to be played. */
 export interface GroupWish {
-  readonly purpose: GroupPurpose;
+  readonly purpose: GroupId['purpose'];
   readonly cycle: number;
   readonly draw: number;
   readonly question: QuestionRow;

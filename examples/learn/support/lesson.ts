@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conductorMessages } from '../../../src/plan/prompt/conductor';
 import type { TrainingInput } from '../../../src/training/config/schema';
-import { renderChatml } from '../../../src/training/policy/ask';
+import { renderChatml } from '../../../src/training/policy/client';
 import { questionSet, toJsonLines } from '../world/questions';
 import { warmStartExamples } from '../world/warm-start';
 import type { World } from '../world/world';

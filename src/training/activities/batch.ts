@@ -5,8 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import type { SealedFiles } from '../artifacts';
-import { checkpointId, sixDigits } from '../ids';
-import type { WriteBatchRequest } from '../contract';
+import { checkpointId, type CheckpointRef, sixDigits } from '../names';
 import { batchKey, canaryBatchKey } from '../store-keys';
 import type { GroupRecord } from '../records';
 import {
@@ -20,9 +19,21 @@ import { readGroup, readRecord } from './records';
 
 const compress = promisify(gzip);
 
+export interface WriteBatchRequest {
+  readonly trainRun: string;
+  readonly cycle: number;
+  readonly checkpoint: CheckpointRef;
+  readonly writer?: CheckpointRef;
+  readonly temperature: number;
+  /** Store keys of the groups to learn from. */
+  readonly groups: readonly string[];
+  /** Date of the night whose canary wrote them: the batch is to be compared, and lies beside that night. */
+  readonly canary?: string;
+}
+
 /**
- * Activity `conductor.train.writeBatch`: joins what the policy wrote, token by token, with its rewards into the batch of
- * one update: gzip JSON lines, a header and the rollouts in the order of their ids. Equal groups give equal bytes.
+ * Activity `conductor.train.writeBatch`: joins what the policy wrote, token by token, with its rewards: gzip JSON lines, a
+ * header and the rollouts in the order of their ids. Equal groups give equal bytes.
  *
  * @throws ApplicationFailure `Trainer.BatchInvalid`, not retryable, for samples of another checkpoint or temperature
  */
@@ -67,15 +78,8 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
       const sampled = `${lengths[0] ?? 0} tokens and ${lengths[1] ?? 0} log-probabilities`;
       throw invalid(key, `rollout ${index} is of a plan of ${tokens} tokens, and its sample has ${sampled}`);
     }
-    const rolloutId = `${groupId}/${sixDigits(index)}`;
-    return rowSchema.parse({
-      ...sample,
-      rolloutId,
-      groupId,
-      round: group.round,
-      policy: samples.checkpoint,
-      reward,
-    });
+    const ids = { rolloutId: `${groupId}/${sixDigits(index)}`, groupId, round: group.round };
+    return rowSchema.parse({ ...sample, ...ids, policy: samples.checkpoint, reward });
   });
 }
 
@@ -89,15 +93,9 @@ function headerOf(
     const reason = 'they were sampled with two tokenizers; was a manifest replaced meanwhile?';
     throw invalid(groups.join(', '), reason);
   }
-  return batchHeaderSchema.parse({
-    schema: 1,
-    trainRun,
-    cycle,
-    temperature,
-    policy: checkpoint.name,
-    rollouts,
-    tokenizerSha256,
-  });
+  const policy = checkpoint.name;
+  const header = { schema: 1, trainRun, cycle, policy, rollouts, temperature, tokenizerSha256 };
+  return batchHeaderSchema.parse(header);
 }
 
 function invalid(groups: string, reason: string): ApplicationFailure {
@@ -105,11 +103,9 @@ function invalid(groups: string, reason: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'Trainer.BatchInvalid');
 }
 
-/** Takes its part of a kept sample, in the order of the contract. */
 const rowSchema = z.object(batchRowSchema.shape);
 
 const keptSampleSchema = z.object({
-  /** The reply without its end marker. */
   text: z.string(),
   promptTokenIds: batchRowSchema.shape.promptTokenIds.readonly(),
   completionTokenIds: batchRowSchema.shape.completionTokenIds.readonly(),
@@ -118,13 +114,11 @@ const keptSampleSchema = z.object({
 });
 
 const keptSamplesSchema = z.object({
-  /** SHA-256 over all that decides what is sampled, which tells these from another group's under the same key. */
+  /** SHA-256 over all that decides what is sampled. */
   identity: z.string(),
-  /** `<training run>/<name>`. */
   checkpoint: z.string(),
   temperature: z.number(),
   tokenizerSha256: z.string(),
-  /** In the order of the group's. */
   rollouts: z.array(keptSampleSchema).readonly(),
 });
 

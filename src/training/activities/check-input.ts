@@ -23,10 +23,6 @@ export interface CheckInputRequest {
   readonly input: unknown;
 }
 
-interface Configured {
-  readonly config: TrainableConfig;
-}
-
 /**
  * Local activity `conductor.train.checkPlaces`: whether a workflow can work with its input, and the places which that names
  * are those of this process's own configuration.
@@ -34,7 +30,10 @@ interface Configured {
  * @throws ApplicationFailure `Solve.BadInput` that says what is wrong
  * @throws ConfigError that says which place is another one
  */
-export function checkInput(configured: Configured, { workflow, input }: CheckInputRequest): Promise<void> {
+export function checkInput(
+  configured: { readonly config: TrainableConfig },
+  { workflow, input }: CheckInputRequest,
+): Promise<void> {
   const { data, error } = SCHEMAS[workflow].safeParse(input);
   const [issue] = error?.issues ?? [];
   if (issue !== undefined) {
@@ -55,9 +54,7 @@ function placesIn(input: z.infer<(typeof SCHEMAS)[WorkflowName]>): NamedPlaces {
   return { policyServer: settings.policy.baseUrl, trainerQueue: settings.trainer.taskQueue, modelFolder };
 }
 
-/** Places beside the worker. */
 interface NamedPlaces {
-  /** Base URL. */
   readonly policyServer?: string;
   readonly trainerQueue?: string;
   /** Folder of the base model, as the trainer's machine sees it. */
@@ -65,7 +62,7 @@ interface NamedPlaces {
 }
 
 /** What an input names otherwise than the configuration is given no work: any client may have written it. */
-export function checkPlaces({ config }: Configured, named: NamedPlaces): void {
+export function checkPlaces({ config }: { readonly config: TrainableConfig }, named: NamedPlaces): void {
   const { policy, trainer, base } = trainingOf(config);
   const places = [
     ['the policy server', named.policyServer, 'training.policy.baseUrl', policy.baseUrl],

@@ -1,11 +1,11 @@
 import type { Store } from '../../store/store';
-import { checkpointId, type CheckpointRef } from '../ids';
-import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
-import type { CloseCycleRequest } from '../contract';
-import { metricsKey } from '../store-keys';
+import type { TrainingSettings } from '../config/resolve';
+import type { PublishSettings } from '../inputs';
+import { checkpointId, type CheckpointRef } from '../names';
 import { readServing, writeManifest } from '../policy/serving';
 import { type CycleMetrics, cycleMetricsSchema, type NightRecord } from '../records';
-import type { PublishSettings } from '../inputs';
+import { metricsKey } from '../store-keys';
+import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
 import type { Checkpoint } from '../trainer-contract';
 import {
   advanceRun,
@@ -18,6 +18,19 @@ import {
   writeRecord,
 } from './records';
 
+export interface CloseCycleRequest extends Pick<
+  CycleMetrics,
+  'night' | 'cycle' | 'weightsSha256' | 'dropped' | 'update' | 'times' | 'heldOut'
+> {
+  /** The one that the cycle made; where it learned nothing, the one that it began with. */
+  readonly checkpoint: CheckpointRef;
+  /** Checkpoint that samples the next cycle's plans; null: that one. */
+  readonly writer: CheckpointRef | null;
+  readonly settings: TrainingSettings;
+  /** Store keys of all groups, dropped ones included. */
+  readonly groups: readonly string[];
+}
+
 /**
  * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps its metrics, and moves night and training
  * run forwards. A second attempt does the same.
@@ -26,14 +39,13 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   const { settings, groups: keys, checkpoint, writer, ...figures } = request;
   const { trainRun } = settings;
   const { cycle, night } = figures;
-  const groups = await readGroups(store, keys);
   const latest = {
     schema: 1 as const,
     trainRun,
     ...figures,
     checkpoint: checkpointId(checkpoint),
     at: new Date().toISOString(),
-    ...summarizeCycle(groups),
+    ...summarizeCycle(await readGroups(store, keys)),
   };
   const earlier = await readEarlier(store, trainRun, cycle);
   const metrics: CycleMetrics = { ...latest, collapse: findCollapse([...earlier, latest]) };
@@ -51,21 +63,22 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
 /** The cycles before this one that tell whether its policy collapsed; one that cannot be read stops no night. */
 async function readEarlier(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics[]> {
   const first = Math.max(1, cycle + 1 - COLLAPSE_CYCLES);
-  const numbers = Array.from({ length: cycle - first }, (_, index) => first + index);
-  const read = numbers.map((each) =>
-    readRecord(store, metricsKey(trainRun, each), cycleMetricsSchema).catch(() => null),
+  const read = Array.from({ length: cycle - first }, (_, index) =>
+    readRecord(store, metricsKey(trainRun, first + index), cycleMetricsSchema).catch(() => null),
   );
   return (await Promise.all(read)).filter((each) => each !== null);
 }
 
-/** Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins. */
+type Ending = Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'>;
+
+/**
+ * Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins.
+ *
+ * @param request `next`: beginning of the next night; default: `checkpoint`
+ */
 export async function closeNight(
   store: Store,
-  request: Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'> & {
-    readonly checkpoint: CheckpointRef;
-    /** Beginning of the next night; default: `checkpoint`. */
-    readonly next?: CheckpointRef | null;
-  },
+  request: Ending & { readonly checkpoint: CheckpointRef; readonly next?: CheckpointRef | null },
 ): Promise<void> {
   const { next, ...ending } = request;
   const { trainRun, date, done, checkpoint } = ending;
@@ -75,7 +88,6 @@ export async function closeNight(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }
-  // Only forwards, as in `closeCycle`.
   if (night.done > done) return;
   await writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
   await advanceRun(store, { schema: 1, trainRun, done, checkpoint: next ?? checkpoint });
@@ -83,25 +95,23 @@ export async function closeNight(
 
 /**
  * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked, which is how it was trained; from then
- * on it can be sampled and served. It returns what serves and what the next rollback would bring back, so that a policy server can forget the rest.
+ * on it can be sampled and served.
+ *
+ * @returns what serves and what the next rollback would bring back, so that a policy server can forget the rest
  */
 export async function keepCheckpoint(
   store: Store,
   request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: PublishSettings },
 ): Promise<readonly CheckpointRef[]> {
   const { policy, run } = request.settings;
+  const { prompt, describe, maxPromptTokens, maxOutputTokens } = policy;
   await writeManifest(store, {
     schema: 1,
     ...request.checkpoint,
-    model: request.model,
-    prompt: policy.prompt,
-    chat: 'chatml',
-    describe: policy.describe,
+    ...{ model: request.model, prompt, chat: 'chatml', describe, maxPromptTokens, maxOutputTokens },
     maxSteps: run.limits.steps,
     trainedAtTemperature: policy.temperature,
     temperature: policy.servingTemperature,
-    maxPromptTokens: policy.maxPromptTokens,
-    maxOutputTokens: policy.maxOutputTokens,
     servers: [policy.baseUrl],
     createdAt: new Date().toISOString(),
   });

@@ -1,10 +1,9 @@
 import { posix } from 'node:path';
 import type { Files, Store } from '../../store/store';
 import { openFiles } from '../artifacts';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
-import { trainingOf } from '../config/resolve';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
+import { trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
-import type { ForgetCheckpointsRequest } from '../contract';
 import {
   checkpointsFolder,
   isWeightsKey,
@@ -22,6 +21,12 @@ import type { RunRecord } from '../records';
 import { readNight, readRecord, readRun } from './records';
 import { z } from 'zod';
 import { eachInParallel, sweep, type Swept } from '../../store/sweep';
+
+interface ForgetCheckpointsRequest {
+  readonly trainRun: string;
+  readonly needed: readonly CheckpointRef[];
+  readonly keep: TrainingSettings['keep'];
+}
 
 /**
  * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs, and returns which are left.
@@ -63,10 +68,7 @@ function namesOf(keys: readonly string[]): string[] {
   return [...new Set(keys.map((key) => posix.basename(key, '.json')))].sort();
 }
 
-/**
- * Over all training runs of a store: what the next night of each goes on from, and where an unfinished night stands and
- * began, unless a later one has overtaken it.
- */
+/** What the next night of each training run goes on from, and where an unfinished one that is not overtaken stands and began. */
 async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
   const points: (CheckpointRef | null | undefined)[] = [];
   const runs = new Map<string, RunRecord | null>();
@@ -87,10 +89,7 @@ async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
 
 export type Holdings = ForgetCheckpointsRequest & { readonly names: readonly string[] };
 
-/**
- * Names of the checkpoints that stay: those needed, those of the last cycles and of each n-th one, and all that no cycle
- * made, since a base or a warm start is what adapters are laid over.
- */
+/** The names that stay: those needed, the last cycles' and each n-th one's, and all that no cycle made: adapters lie over them. */
 export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): string[] {
   const ids = new Set(needed.map(checkpointId));
   const cycles = names.filter(isCycle).sort((one, other) => Number(one) - Number(other));
@@ -108,10 +107,7 @@ function isCycle(name: string): boolean {
   return /^\d+$/.test(name);
 }
 
-/**
- * The trainer's record of a checkpoint, see `stored_checkpoint.py`: a record that is written last, and its files, each
- * under its SHA-256. Here they are looked for and removed, never written.
- */
+/** The trainer's record of a checkpoint, see `stored_checkpoint.py`: here it is read and removed, never written. */
 const weightsSchema = z.object({
   schema: z.literal(1),
   files: z.array(z.object({ path: z.string(), bytes: z.int(), sha256: z.string() })),

@@ -1,49 +1,60 @@
+import { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { Store } from '../../store/store';
 import { openSealed } from '../artifacts';
-import type { CloseCycleRequest, SamplePlansRequest, WriteBatchRequest } from '../contract';
-import { metricsKey } from '../store-keys';
-import type { CycleMetrics } from '../records';
+import type { TrainableConfig } from '../config/schema';
 import * as names from '../names';
 import { asFailure } from '../policy/errors';
-import { writeBatch } from './batch';
+import { metricsKey } from '../store-keys';
+import { writeBatch, type WriteBatchRequest } from './batch';
 import { checkInput, checkPlaces } from './check-input';
-import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';
+import { closeCycle, type CloseCycleRequest, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
 import { openNight } from './open-night';
-import { QuestionSets } from '../../evaluation/activities/question-sets';
 import { keepGroup, writeRecord } from './records';
-import { samplePlans } from './sample-plans';
-import type { TrainableConfig } from '../config/schema';
+import { samplePlans, type SamplePlansRequest } from './sample-plans';
 
-export interface TrainingDependencies {
-  readonly config: TrainableConfig;
-  readonly store: Store;
-}
-
-/** The side effects of training, by activity type. */
 export type TrainingActivities = ReturnType<typeof activitiesOf>;
 
 /**
  * The activities of training, without the trainer's own. A worker whose configuration has no `training:` may register them
  * too: a night that comes to it fails with that reason.
  */
-export function createTrainingActivities(dependencies: TrainingDependencies): TrainingActivities {
-  return activitiesOf({ ...dependencies, questions: new QuestionSets(dependencies.store) });
+export function createTrainingActivities(given: Given): TrainingActivities {
+  return activitiesOf(given);
 }
 
-type Asked = Pick<TrainingDependencies, 'store'> & { readonly questions: QuestionSets };
+interface Given {
+  readonly config: TrainableConfig;
+  readonly store: Store;
+}
 
-function activitiesOf(all: TrainingDependencies & Asked) {
-  const { store } = all;
+function activitiesOf({ config, store }: Given) {
+  const all = { config, store, questions: new QuestionSets(store) };
   return {
     [names.CHECK_PLACES]: bind(checkInput, all),
     [names.OPEN_NIGHT]: bind(openNight, all),
-    [names.SAMPLE_PLANS]: bind(sampleFromKnownServer, all),
+    [names.SAMPLE_PLANS]: bind(async (_, request: SamplePlansRequest) => {
+      // Asks only servers of the configuration, whatever a workflow names.
+      checkPlaces(all, { policyServer: request.policy.baseUrl });
+      return samplePlans(all, request);
+    }, all),
     [names.KEEP_GROUP]: bind(keepGroup, store),
-    [names.WRITE_BATCH]: bind(writeConfiguredBatch, all),
-    [names.KEEP_CHECKPOINT]: bind(keepFromKnownServer, all),
-    [names.CLOSE_CYCLE]: bind(closeForBoards, all),
+    [names.WRITE_BATCH]: bind(
+      // A worker without `training:` has no artifacts.
+      async (_, request: WriteBatchRequest) => writeBatch({ store, sealed: openSealed(config) }, request),
+      all,
+    ),
+    [names.KEEP_CHECKPOINT]: bind(async (_, request: Parameters<typeof keepCheckpoint>[1]) => {
+      checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
+      return keepCheckpoint(store, request);
+    }, all),
+    [names.CLOSE_CYCLE]: bind(async (_, request: CloseCycleRequest) => {
+      const metrics = await closeCycle(store, request);
+      // For the boards of the trainer's package, which reads no store.
+      await writeRecord(openSealed(config), metricsKey(metrics.trainRun, metrics.cycle), metrics);
+      return metrics;
+    }, all),
     [names.CLOSE_NIGHT]: bind(closeNight, store),
     [names.FORGET_CHECKPOINTS]: bind(forgetCheckpoints, all),
     [names.FIND_BASELINE]: bind(findBaseline, all),
@@ -57,32 +68,4 @@ function bind<Dependencies, Request, Result>(
   dependencies: Dependencies,
 ) {
   return (request: Request): Promise<Result> => asFailure(() => activity(dependencies, request));
-}
-
-// Asks only servers of the configuration, whatever a workflow names.
-
-function sampleFromKnownServer(all: TrainingDependencies & Asked, request: SamplePlansRequest) {
-  checkPlaces(all, { policyServer: request.policy.baseUrl });
-  return samplePlans(all, request);
-}
-
-function keepFromKnownServer(all: TrainingDependencies, request: Parameters<typeof keepCheckpoint>[1]) {
-  checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
-  return keepCheckpoint(all.store, request);
-}
-
-// Only what a configuration names as its artifacts is written; a worker without `training:` has none.
-
-function writeConfiguredBatch({ store, config }: TrainingDependencies, request: WriteBatchRequest) {
-  return writeBatch({ store, sealed: openSealed(config) }, request);
-}
-
-/** Boards are fed by the trainer's package, which reads no store. */
-async function closeForBoards(
-  { store, config }: TrainingDependencies,
-  request: CloseCycleRequest,
-): Promise<CycleMetrics> {
-  const metrics = await closeCycle(store, request);
-  await writeRecord(openSealed(config), metricsKey(metrics.trainRun, metrics.cycle), metrics);
-  return metrics;
 }

@@ -1,26 +1,29 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { decideCanary, decideGate } from '../gate';
-import { type CheckpointRef, describePolicy, type PolicyRef } from '../ids';
+import { type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import type { TrainableConfig } from '../config/schema';
-import type {
-  CanaryDecision,
-  GateDecision,
-  JudgeCanaryRequest,
-  JudgeCandidateRequest,
-  Tried,
-} from '../contract';
+import type { CanaryDecision, CanaryGaps, GateDecision, Tried } from '../contract';
 import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../store-keys';
 import { promote, readServing, rollback } from '../policy/serving';
 import { type ScoredPolicy, scoreQuestions } from '../rewards';
 import { readGroups, readRecord } from './records';
 
+/** A night's candidate, tried on the same questions with the same seeds as the policy that it must beat. */
+export interface JudgeCandidateRequest {
+  readonly trainRun: string;
+  readonly date: string;
+  readonly candidate: Tried;
+  readonly baseline: Tried;
+  readonly maxCostRatio: number | null;
+  readonly margin: number;
+  readonly heldOut: string;
+}
+
 /**
  * Activity `conductor.train.judgeCandidate`: decides from the groups of an evaluation whether the candidate may serve, has
- * it serve if so, and keeps the reasons beside the night. A second attempt changes nothing more.
- *
- * A person has the last word: what is pinned stays, and so does what was promoted or taken back during the evaluation,
- * since the candidate was not compared with that.
+ * it serve if so, and keeps the reasons beside the night. A second attempt changes nothing more. A person has the last word:
+ * what is pinned stays, and so does what was promoted or taken back during the evaluation.
  */
 export async function judgeCandidate(store: Store, request: JudgeCandidateRequest): Promise<GateDecision> {
   const { candidate, baseline, maxCostRatio, margin, heldOut } = request;
@@ -28,14 +31,11 @@ export async function judgeCandidate(store: Store, request: JudgeCandidateReques
   const judgement = await countJudgements(store, request);
   const judged = decideGate(one, other, { maxCostRatio, margin, judgement });
   const decision = judged.promoted ? await letServe(store, request, judged) : judged;
-  await keepReasons(store, gateKey, request, {
+  const names = {
     candidate: describePolicy(candidate.policy),
     baseline: describePolicy(baseline.policy),
-    heldOut,
-    maxCostRatio,
-    margin,
-    ...decision,
-  });
+  };
+  await keepReasons(store, gateKey, request, { ...names, heldOut, maxCostRatio, margin, ...decision });
   return decision;
 }
 
@@ -45,10 +45,7 @@ const judgedSchema = z.object({
   judgement: z.int().positive(),
 });
 
-/**
- * How many gate decisions used this held-out set, this one included, over all training runs. A repeated attempt counts as
- * the same decision; a night that went on and is judged anew counts as one more.
- */
+/** Over all training runs. A repeated attempt is the same decision; a night that went on and is judged anew makes one more. */
 async function countJudgements(
   store: Store,
   { trainRun, date, candidate, heldOut }: JudgeCandidateRequest,
@@ -84,10 +81,19 @@ function isSame(one: PolicyRef, other: PolicyRef): boolean {
   return describePolicy(one) === describePolicy(other);
 }
 
+/** A checkpoint that was just promoted, tried on some questions through the servers that now serve it. */
+interface JudgeCanaryRequest {
+  readonly trainRun: string;
+  readonly date: string;
+  readonly promoted: Tried;
+  readonly replaced: Tried;
+  /** Gaps between what the promoted one wrote there and the trainer's own weights; null if it wrote nothing. */
+  readonly gaps: CanaryGaps | null;
+}
+
 /**
  * Activity `conductor.train.judgeCanary`: takes back a checkpoint that was just promoted and does not serve as it was
- * tried, and keeps the reasons beside the night. What a person promoted or took back meanwhile stays, and a second attempt
- * takes nothing back that an earlier one did.
+ * tried, and keeps the reasons beside the night. What a person promoted or took back meanwhile stays.
  */
 export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Promise<CanaryDecision> {
   const { promoted, replaced, gaps } = request;

@@ -6,7 +6,7 @@ import type { Question } from '../../grading/question';
 import type { ConfigDigest } from '../../protocol/activity-contract';
 import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
@@ -16,20 +16,18 @@ import { metricsKey } from '../store-keys';
 import { readManifest } from '../policy/serving';
 import { cycleMetricsSchema, type NightRecord, type RunRecord } from '../records';
 import { openSealed } from '../artifacts';
-import { askForFirstCheckpoint } from './first-checkpoint';
-import { readQuestions } from './questions';
+import { askForFirstCheckpoint, readQuestions } from './data';
 import { readNight, readRecord, readRun, writeNight } from './records';
 import { sortByTopic } from '../draw';
 
-/** A night of a local calendar date, e.g. `2026-11-21`. */
 export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> {
+  /** Local calendar date, e.g. `2026-11-21`. */
   readonly date: string;
 }
 
 /**
- * Activity `conductor.train.openNight`: resolves the settings of a night, checks everything that it will need before
- * anything is spent, and claims its cycles. A night that is there already keeps its cycles and questions. The workflow's id
- * sees to it that a training run has only one night at a time.
+ * Activity `conductor.train.openNight`: resolves the settings of a night, checks all that it will need before anything is
+ * spent, and claims its cycles. A night that is there already keeps its cycles and questions.
  *
  * @throws ApplicationFailure, to be tried again, where this worker read another version of the configuration than whoever
  *   asked for the night: a worker that follows the file reads it within seconds
@@ -58,37 +56,21 @@ export async function openNight(
   const from = await findBeginning(store, request, { run, earlier, claimed });
   const sealed = openSealed(config);
   const firstCheckpoint = await askForFirstCheckpoint(sealed, training, settings, questions.train);
+  const byTopic = sortByTopic(questions.train);
   const { train, heldOut } = earlier ?? {
-    train: await keepTopics(store, questions.train),
+    train: { ...(await keepSet(store, byTopic.questions)), topics: byTopic.topics },
     heldOut: await keepSet(store, questions.heldOut),
   };
   if (!isTrained) {
-    await writeNight(store, {
-      schema: 1,
-      trainRun,
-      date,
-      ...cycles,
-      train,
-      heldOut,
-      checkpoint: from,
-      begun: earlier?.begun ?? from,
-      openedAt: earlier?.openedAt ?? new Date().toISOString(),
-      closedAt: null,
-      decision: null,
-    });
+    const begun = earlier?.begun ?? from;
+    const openedAt = earlier?.openedAt ?? new Date().toISOString();
+    const open = { ...cycles, train, heldOut, checkpoint: from, begun, openedAt };
+    await writeNight(store, { schema: 1, trainRun, date, ...open, closedAt: null, decision: null });
   }
-  return {
-    settings,
-    night: { date, first, last },
-    isTrained,
-    done,
-    from,
-    writer: findWriter(request, run, { settings, from }),
-    ...firstCheckpoint,
-    train,
-    heldOut,
-    rolloutNanoUsd: await readRolloutCost(store, trainRun, done),
-  };
+  const writer = findWriter(request, run, { settings, from });
+  const rolloutNanoUsd = await readRolloutCost(store, trainRun, done);
+  const opened = { settings, night: { date, first, last }, isTrained, done, from, writer, rolloutNanoUsd };
+  return { ...opened, ...firstCheckpoint, train, heldOut };
 }
 
 async function readRolloutCost(store: Store, trainRun: string, cycle: number): Promise<number | null> {
@@ -116,8 +98,6 @@ function checkSchedule(training: TrainingConfig, run: RunRecord | null, claimed:
   );
 }
 
-const LOOK_AGAIN_MS = 3_000;
-
 function checkVersion(config: TrainableConfig, asked: ConfigDigest | undefined): void {
   const different = asked === undefined ? [] : differencesOf(asked, digestOf(config));
   if (different.length === 0) return;
@@ -126,11 +106,10 @@ function checkVersion(config: TrainableConfig, asked: ConfigDigest | undefined):
     message:
       'the worker read another version of the configuration than "train start", so the night does not begin: ' +
       `${different.join(', ')} ${different.length === 1 ? 'differs' : 'differ'}. Start the worker again to have it read yours`,
-    nextRetryDelay: LOOK_AGAIN_MS,
+    nextRetryDelay: '3s',
   });
 }
 
-/** Where the next cycle begins: a night that has trained cycles goes on from them. */
 async function findBeginning(
   store: Store,
   request: OpenNightRequest,
@@ -162,18 +141,11 @@ function describe(checkpoint: CheckpointRef | null): string | null {
 /** @throws ConfigError also where this worker cannot judge such questions */
 async function readGradable(store: Store, data: TrainingConfig['data']): ReturnType<typeof readQuestions> {
   const questions = await readQuestions(data);
-  const problem = await graderProblem(
-    [...questions.train, ...questions.heldOut],
-    [data.train, data.heldOut, ...placeOf(store)],
-  );
+  // Right answers are copied into the store's file as well, if it is one of this machine.
+  const places = [data.train, data.heldOut, /^sqlite:(.+)$/.exec(store.url)?.[1] ?? []].flat();
+  const problem = await graderProblem([...questions.train, ...questions.heldOut], places);
   if (problem !== null) throw new ConfigError(problem);
   return questions;
-}
-
-/** The store's file, if it is one of this machine: right answers are copied there. */
-function placeOf({ url }: Store): readonly string[] {
-  const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  return path === undefined ? [] : [path];
 }
 
 function checkVerifier(config: TrainableConfig, questions: readonly Question[]): void {
@@ -185,26 +157,18 @@ function checkVerifier(config: TrainableConfig, questions: readonly Question[]):
   );
 }
 
-async function keepTopics(store: Store, train: readonly Question[]): Promise<OpenedNight['train']> {
-  const { questions, topics } = sortByTopic(train);
-  return { ...(await keepSet(store, questions)), topics };
-}
-
 async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['heldOut']> {
   const { key } = await keepLines(store, questions, questionSetKey);
   return { set: key, count: questions.length };
 }
 
-/** Cycles that a night may train. `isTrained`: none. */
 export type Claim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly isTrained: boolean };
 
 /**
  * The cycles of a night. A night of a new date (null) claims those that follow the run's last; one that is there already
- * keeps those it has, so that a second start, a backfill or the hour that a clock change repeats does not train it twice.
- *
- * What a night leaves untrained, however it ended, is there for the next one: no cycle is left out, and what was sampled
- * for it serves again. The earlier night then has nothing left to do, lest two lines of descent be mixed up; but where it
- * had trained nothing yet, it begins after them.
+ * keeps those it has, so that a second start or a backfill does not train it twice. What it leaves untrained is there for
+ * the next one, and then it has nothing left to do, lest two lines of descent be mixed up; but where it had trained nothing
+ * yet, it begins after them.
  *
  * @param total what the run may have in all: no night claims more
  */
@@ -224,7 +188,7 @@ export function claimNight(
   return { first, last, done, isTrained: isOver || isOvertaken(night, run) };
 }
 
-/** A later night has trained what this one left: it does not go on from where it stands. */
+/** Whether a later night has trained what this one left. */
 export function isOvertaken({ done }: NightRecord, run: RunRecord | null): boolean {
   return done < (run?.done ?? 0);
 }

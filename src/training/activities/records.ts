@@ -1,8 +1,13 @@
 import type { z } from 'zod';
 import { readJson } from '../../activities/models/diagnose';
 import { ConductorError } from '../../errors';
+import { QuestionSets } from '../../evaluation/activities/question-sets';
+import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
+import { eachInParallel } from '../../store/sweep';
 import {
+  type CycleMetrics,
+  cycleMetricsSchema,
   type GroupRecord,
   groupRecordSchema,
   type NightRecord,
@@ -10,7 +15,17 @@ import {
   type RunRecord,
   runRecordSchema,
 } from '../records';
-import { groupKey, nightKey, runKey } from '../store-keys';
+import {
+  groupKey,
+  groupsFolder,
+  metricsFolder,
+  metricsKey,
+  nightKey,
+  nightsFolder,
+  readRecordKey,
+  runKey,
+  TRAINING_FOLDER,
+} from '../store-keys';
 
 /** Thrown for a record that is gone, was altered, or is of another version. It must not be taken for one that never was. */
 export class RecordError extends ConductorError {
@@ -20,11 +35,7 @@ export class RecordError extends ConductorError {
 
 type Readable = Pick<Store, 'url' | 'read'>;
 
-/**
- * A record of the store; null where there is none.
- *
- * @throws RecordError for one that cannot be read
- */
+/** A record of the store; null where there is none. @throws RecordError for one that cannot be read */
 export async function readRecord<T>(store: Readable, key: string, schema: z.ZodType<T>): Promise<T | null> {
   return parseRecord(store, key, schema, await store.read(key));
 }
@@ -103,4 +114,63 @@ export async function readGroup(store: Store, key: string): Promise<GroupRecord>
   throw new RecordError(
     `group ${key} is not in the store ${store.url}: was it removed, or is it another store?`,
   );
+}
+
+export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
+  const cycles = await readAll(store, metricsFolder(trainRun), cycleMetricsSchema);
+  return cycles.sort((a, b) => a.cycle - b.cycle);
+}
+
+export function readCycle(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics | null> {
+  return readRecord(store, metricsKey(trainRun, cycle), cycleMetricsSchema);
+}
+
+/** The groups of a cycle, as far as they are over, in the order they were drawn, later rounds after the first. */
+export async function readCycleGroups(store: Store, trainRun: string, cycle: number): Promise<GroupRecord[]> {
+  const groups = await readAll(store, groupsFolder(trainRun, cycle), groupRecordSchema);
+  return groups.sort((a, b) => a.draw - b.draw || a.round - b.round);
+}
+
+async function readAll<Item>(store: Store, folder: string, schema: z.ZodType<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  await eachInParallel(await store.list(folder), async (key) => {
+    const item = await readRecord(store, key, schema);
+    if (item !== null) items.push(item);
+  });
+  return items;
+}
+
+/** A night, with the metrics of its cycles that are over, the first one first. */
+export type TrainedNight = NightRecord & { readonly cycles: readonly CycleMetrics[] };
+
+export async function listTrainRuns(store: Store): Promise<string[]> {
+  const runs: string[] = [];
+  for await (const { key } of store.entries(TRAINING_FOLDER)) {
+    const record = readRecordKey(key);
+    if (record?.date === null) runs.push(record.trainRun);
+  }
+  return runs.sort();
+}
+
+export async function readNights(store: Store, trainRun: string): Promise<TrainedNight[]> {
+  const listed = await store.list(nightsFolder(trainRun));
+  const dates = listed.flatMap((key) => readRecordKey(key)?.date ?? []);
+  const nights = await Promise.all(dates.map((date) => readNight(store, trainRun, date)));
+  const metrics = await readMetrics(store, trainRun);
+  return nights.flatMap((night) =>
+    night === null ? [] : [{ ...night, cycles: metrics.filter((cycle) => cycle.night === night.date) }],
+  );
+}
+
+/** The questions that a training run learned from, by id, as the sets of its nights have them in the store. */
+export async function readTrainQuestions(store: Store, trainRun: string): Promise<Map<string, Question>> {
+  const sets = new QuestionSets(store);
+  const questions = new Map<string, Question>();
+  for (const { cycles, train } of await readNights(store, trainRun)) {
+    for (let index = 0; cycles.length > 0 && index < train.count; index += 1) {
+      const question = await sets.read({ set: train.set, index });
+      questions.set(question.id, question);
+    }
+  }
+  return questions;
 }

@@ -9,17 +9,38 @@ import { conductorMessages } from '../../plan/prompt/conductor';
 import type { Store } from '../../store/store';
 import { eachInParallel } from '../../store/sweep';
 import { keepText, readText } from '../../store/texts';
-import { checkpointId } from '../ids';
+import { checkpointId, type CheckpointRef } from '../names';
 import type { TrainableConfig } from '../config/schema';
-import type { SamplePlansRequest, SamplePlansResult } from '../contract';
+import type { GroupInput } from '../inputs';
 import { samplesKey } from '../store-keys';
-import { askPolicy, type PolicyQuestion, type ServedPolicy } from '../policy/ask';
+import { askPolicy, type PolicyQuestion, type ServedPolicy } from '../policy/client';
 import { POLICY_FAILURES, PolicyError } from '../policy/errors';
 import { type Manifest, readManifest } from '../policy/serving';
 import type { SampledPlan } from '../records';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
 import type { QuestionSets } from '../../evaluation/activities/question-sets';
+import type { AskedQuestion } from '../../evaluation/contract';
+import type { Text } from '../../protocol/text';
 import { writeRecord } from './records';
+
+export interface SamplePlansRequest extends Omit<
+  GroupInput,
+  'writer' | 'reward' | 'recursion' | 'run' | 'window'
+> {
+  readonly checkpoint: CheckpointRef;
+  /** 1: each prompt shows an earlier plan and its answer, which the reply accepts or corrects. */
+  readonly round: 0 | 1;
+  readonly seed: number;
+  readonly maxSteps: number;
+  /** Only in round 1: a place for each plan. */
+  readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
+}
+
+export interface SamplePlansResult {
+  readonly question: AskedQuestion;
+  readonly samples: string;
+  readonly plans: readonly SampledPlan[];
+}
 
 interface SamplingDependencies {
   readonly store: Store;
@@ -28,10 +49,8 @@ interface SamplingDependencies {
 }
 
 /**
- * Activity `conductor.train.samplePlans`: has a checkpoint write the plans of one group.
- *
- * Samples are kept in the store before they are returned, and returned again to the same request: one with the same
- * weights, prompts, seed and temperature. Those of any other are replaced.
+ * Activity `conductor.train.samplePlans`: has a checkpoint write the plans of one group. They are kept in the store before
+ * they are returned, and returned again to a request with the same weights, prompts, seed and temperature.
  *
  * @throws PolicyError
  */
@@ -60,8 +79,7 @@ async function sampleOnce(
 ): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
   const { checkpoint, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
-  // In training by the night's settings, by which the next checkpoint will be served; in a trial by the checkpoint's own
-  // manifest, since it may be of another training run.
+  // A checkpoint that is tried may be of another training run.
   const isTraining = request.purpose === 'training';
   const settings: PromptSettings = isTraining ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxSteps, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
@@ -88,13 +106,8 @@ async function sampleOnce(
   const rollouts = await sampling.catch((error: unknown) => {
     throw factsOf(error).code === 'TimeoutError' ? outOfTime(policy.timeoutMs) : error;
   });
-  const kept: KeptSamples = {
-    identity,
-    checkpoint: checkpointId(checkpoint),
-    temperature,
-    tokenizerSha256,
-    rollouts,
-  };
+  const source = { checkpoint: checkpointId(checkpoint), temperature, tokenizerSha256 };
+  const kept: KeptSamples = { identity, ...source, rollouts };
   await writeRecord(store, key, kept);
   return { kept, maxSteps };
 }
@@ -105,11 +118,9 @@ function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { serv
 }
 
 function outOfTime(timeoutMs: number): PolicyError {
-  return new PolicyError(
-    POLICY_FAILURES.unavailable,
-    `the policy server gave no answer within ${timeoutMs / 1000} s`,
-    'It may be busy: raise training.policy.timeout, or sample fewer plans at once.',
-  );
+  const happened = `the policy server gave no answer within ${timeoutMs / 1000} s`;
+  const remedy = 'It may be busy: raise training.policy.timeout, or sample fewer plans at once.';
+  return new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
 }
 
 export type PromptSettings = Pick<
@@ -117,7 +128,7 @@ export type PromptSettings = Pick<
   'prompt' | 'describe' | 'maxSteps' | 'maxPromptTokens' | 'maxOutputTokens'
 >;
 
-/** The prompt of each plan: the same for all in a first round; in a second each shows an earlier plan and its answer. */
+/** One for each plan: the same for all in a first round; in a second each shows an earlier plan and its answer. */
 export async function planPrompts(
   store: Store,
   { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
@@ -152,7 +163,6 @@ interface SamplingTask extends Pick<PolicyQuestion, 'temperature' | 'maxTokens'>
   readonly seed: number;
 }
 
-/** Every backend takes seeds below it. */
 const SEEDS = 2 ** 31;
 
 /** One reply to each prompt, in their order. Equal prompts, as in a first round, go out as one request. */

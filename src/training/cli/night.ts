@@ -4,7 +4,7 @@ import { checkServed, watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
-import { isNightDate, nightWorkflowId, readCheckpointId } from '../ids';
+import { isNightDate, nightWorkflowId, readCheckpointId } from '../names';
 import { describeMissing, findMissing } from './night-parts';
 import {
   chooseTimeZone,

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print } from '../../cli/terminal';
-import { readGroups, readMetrics, readTrainQuestions } from '../client/read-runs';
+import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 import type { GroupRecord } from '../records';
 import { FEWEST_VALUES, groupBy } from '../../evaluation/statistics';
 import { findTraining, type TrainOptions } from './session';
@@ -14,7 +14,7 @@ export async function writeNotes(options: TrainOptions): Promise<ExitCode> {
   );
   const groups: GroupRecord[] = [];
   for (const { cycle } of await readMetrics(store, trainRun)) {
-    groups.push(...(await readGroups(store, trainRun, cycle)));
+    groups.push(...(await readCycleGroups(store, trainRun, cycle)));
   }
   const notes = notesFrom(countAnswers(groups, topics));
   if (notes.size === 0) {

@@ -9,7 +9,7 @@ import { sharesOf, sumCounts } from '../../evaluation/statistics';
 import type { Verdict } from '../../grading/grade';
 import { TOPOLOGIES } from '../../plan/topology';
 import { counted } from '../../trace/describe';
-import { readMetrics } from '../client/read-runs';
+import { readMetrics } from '../activities/records';
 import type { CycleMetrics } from '../records';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 

@@ -4,7 +4,7 @@ import { someOf } from '../../config/errors';
 import { describeConductor } from '../../config/notices';
 import { readPolicy } from '../../evaluation/methods/conductor';
 import type { Store } from '../../store/store';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import type { TrainableConfig } from '../config/schema';
 import { pin, promote, rollback, type ServingChange } from '../policy/serving';
 import { checkpointsFolder } from '../store-keys';

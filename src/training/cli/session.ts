@@ -9,8 +9,8 @@ import type { Store } from '../../store/store';
 import { trainable } from './trainable';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
-import { trainRunSchema } from '../field-schemas';
-import { isTimeZone, nightWorkflowId } from '../ids';
+import { trainRunSchema } from '../trainer-contract';
+import { isTimeZone, nightWorkflowId } from '../names';
 
 /** The options that every command about training takes. */
 export interface TrainOptions extends WorkOptions {

@@ -5,8 +5,8 @@ import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { counted, describeSees, joinFacts } from '../../trace/describe';
 import { type Branch, drawTree, headLine, type Line, type Paint, PLAIN, plainLine } from '../../trace/lines';
-import { readCycle, readGroups } from '../client/read-runs';
-import { groupWorkflowId } from '../ids';
+import { readCycle, readCycleGroups } from '../activities/records';
+import { groupWorkflowId } from '../names';
 import type { CycleMetrics, GroupRecord, Rollout } from '../records';
 import { groupBy, meanOf, tally } from '../../evaluation/statistics';
 import { percent, plain } from '../../evaluation/report/formats';
@@ -18,7 +18,7 @@ export async function showCycle(
 ): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   const metrics = await readCycle(store, trainRun, cycle);
-  const groups = await readGroups(store, trainRun, cycle);
+  const groups = await readCycleGroups(store, trainRun, cycle);
   if (metrics === null && groups.length === 0) {
     throw new UsageError(
       `there is no cycle ${cycle} of training run ${trainRun} in the store ${store.url}: ${SEE_LIST}`,

@@ -6,12 +6,12 @@ import { renderPlan } from '../../plan/render';
 import { ConductorError } from '../../errors';
 import type { RunWorker } from '../../protocol/cards';
 import { readSamples } from '../activities/batch';
-import { type Example, exampleSchema } from '../activities/first-checkpoint';
+import { type Example, exampleSchema } from '../activities/data';
 import { planPrompts, type PromptSettings } from '../activities/sample-plans';
-import { renderChatml, withoutMarkers } from '../policy/ask';
+import { renderChatml, withoutMarkers } from '../policy/client';
 import type { GroupRecord } from '../records';
 import type { TrainingSettings } from '../config/resolve';
-import { readGroups, readMetrics, readTrainQuestions } from './read-runs';
+import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 import type { Client } from '@temporalio/client';
 import { type KnownRun, readRun } from '../../client/trace-reader';
 import { grade, type Verdict } from '../../grading/grade';
@@ -25,7 +25,6 @@ import { normalizeQuestion } from '../../evaluation/data/question-index';
 const words = z.string().min(1);
 const plan: z.ZodType<Plan> = planSchema;
 
-/** A row of a file of examples: a question and a plan for it or, as it is, what a model reads and writes. */
 export const exampleRowSchema = z.union(
   [
     z.strictObject({
@@ -42,10 +41,8 @@ export const exampleRowSchema = z.union(
 
 export type ExampleRow = z.infer<typeof exampleRowSchema>;
 
-/** How the policy will be asked. */
 export interface AskedHow {
   readonly store: Store;
-  /** The pool, in the order of the configuration. */
   readonly workers: readonly RunWorker[];
   readonly settings: PromptSettings;
 }
@@ -78,7 +75,6 @@ export async function writeExample(
   return { prompt: renderChatml(messages), completion: withoutMarkers(reply) };
 }
 
-/** Thrown for an example that was written for another pool. */
 class UnknownWorkerError extends ConductorError {
   override readonly name = 'UnknownWorkerError';
   readonly code = 'UnknownWorker';
@@ -90,10 +86,8 @@ class UnknownWorkerError extends ConductorError {
 
 /**
  * The plans of a training run whose answers were right, as examples: each question with each reply once, in the order of
- * cycles and draws. First rounds only: what corrects an earlier plan would teach a policy to write it before there is
- * anything to correct.
- *
- * `unfit` counts right answers whose plan this configuration could not carry out: another pool, fewer steps.
+ * cycles and draws. First rounds only: a correction would be learned as a first plan. `unfit` counts those that this
+ * configuration could not carry out: another pool, fewer steps.
  */
 export async function examplesOfRun(
   trainRun: string,
@@ -103,13 +97,11 @@ export async function examplesOfRun(
   const examples = new Map<string, Example>();
   let unfit = 0;
   for (const { cycle } of await readMetrics(asked.store, trainRun)) {
-    for (const group of await readGroups(asked.store, trainRun, cycle)) {
+    for (const group of await readCycleGroups(asked.store, trainRun, cycle)) {
       const question = questions.get(group.question)?.question;
       for (const reply of await rightReplies(asked.store, group)) {
-        const example =
-          question === undefined
-            ? null
-            : await tryExample({ question, plan: reply, workers: group.workers }, asked);
+        const row = question && { question, plan: reply, workers: group.workers };
+        const example = row ? await tryExample(row, asked) : null;
         if (example === null) unfit += 1;
         else examples.set(JSON.stringify(example), example);
       }
@@ -125,7 +117,6 @@ async function rightReplies(store: Store, { round, samples, rollouts }: GroupRec
   return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
 }
 
-/** Example of a plan; null if this configuration could not carry it out. */
 export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Example | null> {
   try {
     return await writeExample(row, asked);
@@ -139,14 +130,12 @@ export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Exam
 export interface GradedSolve {
   readonly question: string;
   readonly plan: Plan;
-  /** Ids in the order of its prompt. */
   readonly workers: readonly string[];
   readonly verdict: Verdict;
 }
 
 /**
- * Grades a solve by the questions that there are. null for one of another question, for a child, and for one that has no
- * answer yet or no plan but the stand-in.
+ * Grades a solve; null for one of no question that is there, for a child, and for one without an answer or a plan of its own.
  *
  * @throws WorkflowNotFoundError for a run that the server does not know
  */

@@ -8,10 +8,9 @@ import { keepLines } from '../../store/texts';
 import { readGroup, readRecord } from '../activities/records';
 import type { GroupInput } from '../inputs';
 import type { GroupResult } from '../contract';
-import { groupInput, type GroupOptions, lackedMoney } from '../group-input';
+import { groupInput, type GroupOptions, lackedMoney } from '../draw';
 import { groupKey } from '../store-keys';
-import { GROUP_WORKFLOW } from '../names';
-import { NIGHT_PRIORITY, trialWorkflowId } from '../ids';
+import { GROUP_WORKFLOW, NIGHT_PRIORITY, trialWorkflowId } from '../names';
 import { type GroupRecord, groupRecordSchema } from '../records';
 import type { TrainingSettings } from '../config/resolve';
 
@@ -19,16 +18,13 @@ export interface PromptedRequest {
   readonly client: Client;
   readonly taskQueue: string;
   readonly store: Store;
-  /** Each question is given `groupSize` plans. */
   readonly settings: TrainingSettings;
   readonly questions: readonly Question[];
-  /** Questions to ask at most. */
   readonly most: number;
   /** For all of them, whoever asked; 10⁻⁹ USD, null: no limit. */
   readonly nanoUsd: number | null;
   /** Told of each group that is over; those of earlier commands come first. */
   readonly tell: (group: GroupRecord) => void;
-  /** Once it is aborted no further question is asked. */
   readonly signal: AbortSignal;
 }
 
@@ -38,8 +34,7 @@ const AT_ONCE = 4;
 /**
  * Has the prompted Conductor plan training questions, and the plans carried out and graded as in a night: each question is
  * a group, a workflow of its own. One that is under way is joined, and one that is kept in the store is not asked again,
- * so whoever asks for the same goes on where another was interrupted. What a provider's failure or a limit spoilt is
- * asked anew.
+ * unless a provider's failure or a limit spoilt it.
  *
  * @returns why not all questions were asked; null where they were
  */
@@ -62,10 +57,9 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   for (const options of asked) {
     const group = await readKept(store, settings.trainRun, options);
     if (group === null) rest.push(options);
-    else {
-      spent += nanoUsdOf(group);
-      add(group);
-    }
+    else add(group);
+    // As far as prices are known.
+    for (const { nanoUsd } of group?.rollouts ?? []) spent += nanoUsd ?? 0;
   }
   const budget = new SharedBudget(request.nanoUsd, spent);
   const runShort = (): void => {
@@ -113,11 +107,6 @@ async function readKept(store: Store, trainRun: string, options: GroupOptions): 
   const group = await readRecord(store, key, groupRecordSchema);
   const isJudged = group?.rollouts.every(({ invalidBecause }) => invalidBecause === null) ?? false;
   return isJudged ? group : null;
-}
-
-/** Cost of its calls, as far as prices are known. */
-function nanoUsdOf({ rollouts }: GroupRecord): number {
-  return rollouts.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
 }
 
 async function play({ client, taskQueue }: PromptedRequest, input: GroupInput): Promise<GroupResult> {

@@ -7,8 +7,7 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import type { TrainInput } from '../contract';
-import { NIGHTLY_WORKFLOW } from '../names';
-import { nightlyWorkflowId, scheduleIdOf } from '../ids';
+import { NIGHTLY_WORKFLOW, nightlyWorkflowId, scheduleIdOf } from '../names';
 
 export interface ScheduleRequest {
   readonly trainRun: string;
@@ -22,7 +21,6 @@ export interface ScheduleRequest {
   readonly timeLimitMs: number;
   /** How late a night may still begin when there was no server at its time, at least 10 s. @default an hour */
   readonly catchupMs?: number;
-  /** Default: as configured. */
   readonly cycles?: number;
 }
 
@@ -30,20 +28,16 @@ export interface NightSchedule {
   readonly id: string;
   readonly timeZone: string;
   readonly isPaused: boolean;
-  /** Why it is paused, or whatever was noted last. */
   readonly note: string | null;
-  /** The next times at which it is due, jitter included. */
   readonly next: readonly Date[];
 }
 
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Creates the schedule of a training run, or changes the one that there is: one that is paused stays paused.
- *
- * - A night that is due while another is under way is left out: two would write to the same policy.
- * - After an outage only a night of the last hour is made up for, where Temporal's own default is a year of them.
- * - A night that fails or is ended pauses the schedule: a broken trainer must not spend night after night.
+ * Creates the schedule of a training run, or changes the one that there is: one that is paused stays paused. A night that is
+ * due while another is under way is left out, after an outage only one of the last hour is made up for, and one that fails
+ * pauses the schedule: a broken trainer must not spend night after night.
  */
 export async function scheduleNights(client: Client, request: ScheduleRequest): Promise<NightSchedule> {
   const scheduleId = scheduleIdOf(request.trainRun);
@@ -58,7 +52,6 @@ export async function scheduleNights(client: Client, request: ScheduleRequest): 
   return describe(await handle.describe());
 }
 
-/** The schedule of a training run; null where there is none. */
 export function findSchedule(client: Client, trainRun: string): Promise<NightSchedule | null> {
   return unlessMissing(client, trainRun, async (handle) => describe(await handle.describe()));
 }

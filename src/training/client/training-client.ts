@@ -1,16 +1,32 @@
-import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { createHash } from 'node:crypto';
+import {
+  type Client,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  WorkflowIdConflictPolicy,
+} from '@temporalio/client';
+import { ActivityFailure } from '@temporalio/common';
 import { isNotFound, RefusedError, signalRun, updateRun } from '../../client/steer';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
 import type { NightBudget, NightProgress, TrainInput } from '../contract';
+import type { ExportInput, WarmStartInput } from '../inputs';
 import {
+  type CheckpointRef,
+  EXPORT_WORKFLOW,
+  NIGHT_PRIORITY,
+  nightDate,
+  nightWorkflowId,
   PAUSE_SIGNAL,
   PROGRESS_QUERY,
   RESUME_SIGNAL,
   SET_BUDGET_UPDATE,
   STOP_SIGNAL,
   TRAIN_WORKFLOW,
+  WARM_START_WORKFLOW,
 } from '../names';
-import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../ids';
+import type { ExportResult } from '../trainer-contract';
 
 export interface TrainingClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */
@@ -26,10 +42,8 @@ export type NightRequest = TrainInput & {
 };
 
 export interface NightHandle {
-  /** Workflow id. */
   readonly id: string;
   readonly runId: string;
-  /** Local calendar date. */
   readonly night: string;
 }
 
@@ -97,7 +111,6 @@ export class TrainingClient {
     }
   }
 
-  /** Holds the night after its present cycle. */
   pause(trainRun: string): Promise<void> {
     return this.signal(trainRun, PAUSE_SIGNAL);
   }
@@ -134,4 +147,57 @@ export class TrainingClient {
         'or see what there is with "temporal-conductor train list"',
     );
   }
+}
+
+export interface TrainerJob<Result> {
+  readonly id: string;
+  /** @throws RefusedError with the trainer's own words where it failed */
+  result(): Promise<Result>;
+}
+
+export function beginWarmStart(
+  client: Client,
+  taskQueue: string,
+  input: WarmStartInput,
+): Promise<TrainerJob<CheckpointRef>> {
+  const { trainRun, name } = input.warmStart;
+  return begin(client, taskQueue, WARM_START_WORKFLOW, `warm-start-${trainRun}-${name}`, input);
+}
+
+export function beginExport(
+  client: Client,
+  taskQueue: string,
+  input: ExportInput,
+): Promise<TrainerJob<ExportResult>> {
+  const { checkpoint, directory } = input;
+  const place = createHash('sha256').update(directory).digest('hex').slice(0, 8);
+  const id = `export-${checkpoint.trainRun}-${checkpoint.name}-${place}`;
+  return begin(client, taskQueue, EXPORT_WORKFLOW, id, input);
+}
+
+async function begin<Result>(
+  client: Client,
+  taskQueue: string,
+  workflow: string,
+  workflowId: string,
+  input: WarmStartInput | ExportInput,
+): Promise<TrainerJob<Result>> {
+  const handle: WorkflowHandle = await client.workflow.start(workflow, {
+    workflowId,
+    taskQueue,
+    args: [input],
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  });
+  return {
+    id: workflowId,
+    result: async () => {
+      try {
+        return (await handle.result()) as Result;
+      } catch (error) {
+        if (!(error instanceof WorkflowFailedError)) throw error;
+        const reason = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
+        throw new RefusedError(reason?.message ?? error.message, { cause: error });
+      }
+    },
+  };
 }

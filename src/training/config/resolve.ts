@@ -19,8 +19,7 @@ export function trainingOf({ training }: TrainableConfig): TrainingConfig {
 }
 
 /**
- * Everything that holds for one night, every default filled in. The limits of a configuration are of one rollout, those
- * of the settings are of a whole group.
+ * A configuration's limits are of one rollout, those of the settings are of a whole group.
  *
  * @throws ConfigError where no training is configured, or none that this pool allows
  */
@@ -70,10 +69,9 @@ export function resolveTraining(
 }
 
 /**
- * How far log-probabilities may be off the trainer's, where nothing else is set: any one on the probe, and the mean of
- * those of a canary. A GPU computes in bfloat16, which rounds logits of 16 and more to steps of 0.125: on 63 tokens of a
- * tiny model vLLM and transformers were up to 0.25 and in the mean 0.05 apart with equal weights, and from 1.1 to 7.7 with
- * those of other checkpoints. In 32-bit floats they were 1.5e-4 apart at most.
+ * How far log-probabilities may be off the trainer's: any one on the probe, and the mean of those of a canary. A GPU
+ * computes in bfloat16: on 63 tokens of a tiny model vLLM and transformers were up to 0.25 and in the mean 0.05 apart with
+ * equal weights, and from 1.1 to 7.7 with those of other checkpoints. In 32-bit floats they were 1.5e-4 apart at most.
  */
 const TOLERANCE = { cpu: { probe: 1e-4, canary: 1e-3 }, cuda: { probe: 0.5, canary: 0.1 } } as const;
 
@@ -140,6 +138,5 @@ export interface TrainingSettings extends Omit<TrainingConfig, Resolved> {
    * where no checkpoint serves yet.
    */
   readonly run: ResolvedRun;
-  /** Judges answers that rules do not take for right; absent where none is configured. */
   readonly verifier?: ModelCard;
 }

@@ -9,7 +9,7 @@ import {
   trainRunSchema,
   tuningSchema,
   warmedWeights,
-} from '../field-schemas';
+} from '../trainer-contract';
 import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
 
 const count = z.int().positive();
@@ -18,13 +18,7 @@ const share = z.number().min(0).max(1);
 
 const baseSchema = z.discriminatedUnion(
   'kind',
-  [
-    z.strictObject({
-      kind: z.literal('folder'),
-      path,
-    }),
-    tinySchema,
-  ],
+  [z.strictObject({ kind: z.literal('folder'), path }), tinySchema],
   {
     error:
       'expected the model to begin with, { kind: folder, path: … } or { kind: tiny }, here or in a profile',
@@ -32,7 +26,6 @@ const baseSchema = z.discriminatedUnion(
 );
 
 const warmStartSchema = z.strictObject({
-  /** JSON lines, `{ prompt, completion }` as the model reads and writes them. */
   examples: path,
   steps: count,
   batch: count.default(32),
@@ -41,7 +34,7 @@ const warmStartSchema = z.strictObject({
   weights: warmedWeights.default('tuned'),
 });
 
-/** How the trainer makes a checkpoint of a batch; the defaults are the paper's (appendix A.1 and its configurations). */
+/** The defaults are the paper's (appendix A.1 and its configurations). */
 const trainerSchema = z.strictObject({
   taskQueue: z.string().min(1).default(TRAINER_TASK_QUEUE),
   device: z.enum(['cpu', 'cuda']).default('cuda'),
@@ -55,7 +48,6 @@ const trainerSchema = z.strictObject({
   processes: count.max(64).default(1),
   /** Keeps weights, gradients and optimizer in the host's memory between the steps. */
   offload: z.boolean().default(false),
-  /** Optimizer steps of a batch. */
   iterations: count.default(1),
 });
 
@@ -86,7 +78,6 @@ const rewardSchema = z
 
 const policySchema = z.strictObject(
   {
-    /** The server that plans are sampled from while training. */
     baseUrl: baseUrlSchema,
     prompt: z.enum(['full', 'compact']).default('full'),
     describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
@@ -95,7 +86,6 @@ const policySchema = z.strictObject(
     maxOutputTokens: count.default(1024),
     /** Time limit of one request for a group of plans. */
     timeout: durationSchema.default('10m'),
-    /** Longest wait for a server that is away. */
     patience: durationSchema.default('10m'),
   },
   { error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile' },
@@ -106,7 +96,6 @@ const poolSchema = z
     adaptive: z.boolean().default(false),
     least: count.default(2),
     permuteIds: z.boolean().default(false),
-    /** Teams that are never trained on. */
     heldOut: z.array(z.array(z.string().min(1)).min(1)).default([]),
   })
   .refine(({ adaptive, heldOut }) => adaptive || heldOut.length === 0, {
@@ -121,14 +110,13 @@ export const trainingSchema = z
     profile: path.exactOptional(),
     run: trainRunSchema.default('nightly'),
     seed: z.int().min(0).max(0x7fffffff).default(42),
-    /** Files of JSON lines, one question each. */
     data: z.strictObject(
       { train: path, heldOut: path },
       { error: 'expected two files of questions, { train: a.jsonl, heldOut: b.jsonl }' },
     ),
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
-    /** Folder or bucket where batches and checkpoints lie, for trainer, policy servers and all workers. */
+    /** Where batches and checkpoints lie, for trainer, policy servers and all workers. */
     artifacts: artifactsSchema.default('.conductor/artifacts'),
     /** Folder in which checkpoints lie ready on one machine, for `train up`. */
     checkpoints: path.default('checkpoints'),
@@ -142,7 +130,6 @@ export const trainingSchema = z
     staleness: z.literal([0, 1]).default(0),
     /** Groups without spread are replaced by others, up to so many draws; default: twice as many as `questions`. */
     maxDraws: count.max(MOST.draws).exactOptional(),
-    /** Rollouts of a group at once. */
     window: count.default(10),
     /** Activities of nights that a worker process has at once, besides its own; null: among its own. */
     slots: count.nullable().default(null),
@@ -157,7 +144,6 @@ export const trainingSchema = z
     evaluateEvery: count.nullable().default(null),
     gate: z
       .strictObject({
-        /** null: a candidate may cost whatever it does. */
         maxCostRatio: z.number().positive().nullable().default(null),
         /** A cheaper candidate may earn less than so much less. */
         margin: z.number().min(0).max(1).default(0.02),
@@ -197,10 +183,8 @@ export const trainingSchema = z
       'expected names or notes, since with pool.adaptive or pool.permuteIds an ordinal means another worker each time',
   });
 
-/** `training:` as it was checked, with its defaults. */
 export type TrainingConfig = z.output<typeof trainingSchema>;
 
-/** Configuration as a person writes it: the rest may stand in the profile, or have a default. */
 export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;

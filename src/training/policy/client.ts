@@ -2,38 +2,32 @@ import { z } from 'zod';
 import { diagnose, readJson, reasonIn } from '../../activities/models/diagnose';
 import { redact } from '../../activities/models/redact';
 import { sendOnce } from '../../activities/models/transport';
+import type { Message } from '../../plan/plan';
 import { briefly } from '../../plan/plan-error';
-import { badReply, cannotLoad, refused, unavailable } from './errors';
+import { badReply, cannotLoad, POLICY_FAILURES, PolicyError, refused, unavailable } from './errors';
+import type { Manifest } from './serving';
 
-/** Replies wanted to one prompt. */
 export interface SampleRequest {
   readonly model: string;
   /** How many token ids it knows: a server that answers with others has another checkpoint. */
   readonly vocabulary: number;
-  /** Token ids. */
   readonly prompt: readonly number[];
   readonly n: number;
-  /** Without it another reply each time. */
   readonly seed?: number;
   readonly temperature: number;
   readonly maxTokens: number;
 }
 
-/** One reply of a policy. */
 export interface Sample {
   /** Up to the end marker, which it does not hold. */
   readonly text: string;
   /** The end marker included where it came to its end. */
   readonly tokenIds: readonly number[];
-  /** Log-probability of each token, as sampled. */
   readonly logprobs: readonly number[];
   readonly finishReason: 'stop' | 'length';
 }
 
-/**
- * The policy's own distribution and nothing else. Each setting is sent, since vLLM takes what is left out from the model's
- * `generation_config.json`, and Qwen's penalizes repetition there.
- */
+/** The policy's own distribution. vLLM takes what is left out from `generation_config.json`, where Qwen penalizes repetition. */
 const UNTOUCHED = {
   top_p: 1,
   top_k: -1,
@@ -50,7 +44,6 @@ const UNTOUCHED = {
  * @throws PolicyError from each; the signal's reason where it was aborted
  */
 export class PolicyClient {
-  /** @param baseUrl ends in `/v1` */
   constructor(private readonly baseUrl: string) {}
 
   /** Token ids of a text, markers of ChatML included. */
@@ -61,16 +54,10 @@ export class PolicyClient {
     return this.read(answer, tokenizeReplySchema, model).tokens;
   }
 
-  /** Replies in the order of their index. */
   async sample(request: SampleRequest, signal: AbortSignal): Promise<Sample[]> {
     const { model, prompt, n, seed, temperature, maxTokens } = request;
-    const content = {
-      ...{ model, prompt, n, seed, temperature },
-      ...UNTOUCHED,
-      max_tokens: maxTokens,
-      logprobs: 0,
-      return_token_ids: true,
-    };
+    const asked = { model, prompt, n, seed, temperature, max_tokens: maxTokens };
+    const content = { ...asked, ...UNTOUCHED, logprobs: 0, return_token_ids: true };
     const answer = await post(this.urlOf('completions'), content, signal);
     const reply = this.read(answer, completionReplySchema, model);
     const problem = findMismatch(reply, request);
@@ -151,14 +138,14 @@ async function post(url: string, content: unknown, signal: AbortSignal): Promise
   }
 }
 
-/** A refusal's own reason, by vLLM, our own server or a framework in front of them. */
+/** By vLLM, our own server or a framework in front of them. */
 function refusalIn(body: string): string {
   return redact(reasonIn(body), null);
 }
 
 const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
 
-/** How far above 0 rounding lifts the log-probability of a token that is nearly certain. More than that is no rounding. */
+/** How far above 0 rounding may lift the log-probability of a token that is nearly certain. */
 const ROUNDING = 1e-3;
 
 const logprobSchema = z
@@ -181,5 +168,65 @@ const choiceSchema = z
   });
 type Choice = z.infer<typeof choiceSchema>;
 
-/** `POST /v1/completions` with `logprobs: 0` and `return_token_ids: true`. */
 const completionReplySchema = z.object({ model: z.string(), choices: z.array(choiceSchema) });
+
+export interface ServedPolicy extends Pick<Manifest, 'model' | 'folder' | 'vocabulary' | 'maxPromptTokens'> {
+  readonly baseUrl: string;
+}
+
+export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabulary' | 'prompt'> {
+  readonly messages: readonly Message[];
+}
+
+/**
+ * Asks a policy, in training and in serving alike. A server that does not know the checkpoint, as after a restart, is
+ * made to load it.
+ *
+ * @throws PolicyError; the signal's reason where it was aborted
+ */
+export async function askPolicy(
+  { baseUrl, model, folder, vocabulary, maxPromptTokens }: ServedPolicy,
+  { messages, ...sampling }: PolicyQuestion,
+  signal: AbortSignal,
+): Promise<{ readonly promptTokenIds: readonly number[]; readonly samples: readonly Sample[] }> {
+  const client = new PolicyClient(baseUrl);
+  const ask = async () => {
+    const prompt = await client.tokenize(model, renderChatml(messages), signal);
+    if (prompt.length > maxPromptTokens) {
+      throw new PolicyError(
+        POLICY_FAILURES.promptTooLong,
+        `the prompt for ${model} has ${prompt.length} tokens, and at most ${maxPromptTokens} are allowed`,
+        'Ask a shorter question, or train with a higher training.policy.maxPromptTokens.',
+      );
+    }
+    const samples = await client.sample({ ...sampling, model, vocabulary, prompt }, signal);
+    return { promptTokenIds: prompt, samples };
+  };
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof PolicyError) || error.code !== POLICY_FAILURES.unknownModel) throw error;
+    await client.load(model, folder, signal);
+    return ask();
+  }
+}
+
+/**
+ * Writes a conversation as ChatML, up to where the policy begins its reply. It is the only chat template of the product:
+ * what is trained on and what is served is the same text. There is no default system message.
+ */
+export function renderChatml(messages: readonly Message[]): string {
+  const turns = messages.map(({ role, text }) => `<|im_start|>${role}\n${withoutMarkers(text)}<|im_end|>\n`);
+  return `${turns.join('')}<|im_start|>assistant\n`;
+}
+
+/**
+ * Breaks what a tokenizer could read as a marker, such as `<|im_end|>`, by a space: else the author of a question could
+ * write the turns of others. Half a surrogate pair, which has no UTF-8, becomes U+FFFD.
+ */
+export function withoutMarkers(text: string): string {
+  return text.replace(MARKER_START, '< |').replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+/** The start of `<|name|>`, as every marker of the ChatML family is written; `a <| b` in a program is left alone. */
+const MARKER_START = /<\|(?=[^\s|<>]{1,64}\|>)/g;

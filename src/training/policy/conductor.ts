@@ -6,17 +6,15 @@ import type { Config } from '../../config/schema';
 import { quoteBriefly } from '../../plan/plan-error';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { Store } from '../../store/store';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
-import { askPolicy, type ServedPolicy } from './ask';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
+import { askPolicy, type ServedPolicy } from './client';
 import { PolicyError } from './errors';
 import { type Manifest, readManifest, readServing } from './serving';
 
 /**
- * Serves the checkpoints that a store knows as Conductors of runs.
- *
- * Which one writes a run's plans is fixed when the run begins: the one that it names itself, else the one that
- * `conductor.yaml` names, else the one that serves at this moment. It is asked as its manifest says, so that it is served
- * exactly as it was trained.
+ * Serves the checkpoints that a store knows as Conductors of runs. Which one writes a run's plans is fixed when the run
+ * begins: the one that it names, else the one that `conductor.yaml` names, else the one that serves at this moment. It is
+ * asked as its manifest says, so that it is served exactly as it was trained.
  */
 export function createPolicyProvider(store: Store, { conductor }: Pick<Config, 'conductor'>): PolicyProvider {
   return {
@@ -38,7 +36,6 @@ export function createPolicyProvider(store: Store, { conductor }: Pick<Config, '
   };
 }
 
-/** For a run that names a checkpoint where the configured Conductor is prompted. */
 const POLICY = { provider: 'policy', timeout: '10m' } as const;
 
 async function findManifest(store: Store, fixed: string | undefined): Promise<Manifest> {
@@ -63,11 +60,8 @@ async function manifestOf(store: Store, checkpoint: CheckpointRef): Promise<Mani
 }
 
 /**
- * Asks checkpoints through the very client that sampled their training: one plan, at the manifest's temperature. It
- * costs nothing that we could know of, and so is booked at 0.
- *
- * A reply that was cut at its longest is handed on like a whole one: as in training, the parser judges whether there is
- * a plan in it.
+ * Asks checkpoints through the very client that sampled their training; it is booked at 0. As in training, the parser judges
+ * whether there is a plan in a reply that was cut at its longest.
  */
 function createCompletePolicy(store: Store): Complete {
   return async ({ card, messages, maxOutputTokens: maxTokens, seed, signal }) => {

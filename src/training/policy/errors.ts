@@ -3,26 +3,21 @@ import { asFailure as asCoreFailure } from '../../activities/as-failure';
 import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models/diagnose';
 import { FAILURES } from '../../protocol/failures';
 
-/**
- * What can go wrong between us and a policy server while training, as failure types with who tries again. Nothing of it
- * is ever billed, so that whatever may pass by itself is left to Temporal.
- */
+/** What can go wrong while a policy is asked. Nothing of it is ever billed; only what may pass by itself is tried again. */
 export const POLICY_FAILURES = {
-  /** No connection, a broken one, no answer in time, 408, 429, 5xx. Temporal, with back-off. */
+  /** No connection, a broken one, no answer in time, 408, 429, 5xx: Temporal tries again, with back-off. */
   unavailable: 'Policy.Unavailable',
-  /** The server does not know the checkpoint and could not load it. No one. */
+  /** The server does not know the checkpoint and could not load it. */
   unknownModel: 'Policy.UnknownModel',
-  /** The server refused the request: a longer context than it has, an option that it lacks. No one. */
+  /** The server refused the request: a longer context than it has, an option that it lacks. */
   rejected: 'Policy.Rejected',
-  /** No usable answer: no JSON, missing tokens, log-probabilities that are no numbers. No one. */
+  /** No usable answer: no JSON, missing tokens, log-probabilities that are no numbers. */
   badReply: 'Policy.BadReply',
-  /** The prompt has more tokens than the checkpoint is to be given. No one. */
+  /** The prompt has more tokens than the checkpoint is to be given. */
   promptTooLong: 'Policy.PromptTooLong',
-  /** The store holds no manifest of the checkpoint. No one. */
   noManifest: 'Policy.NoManifest',
 } as const;
 
-/** A policy that could not be asked, or gave no answer. */
 export class PolicyError extends DiagnosedError {
   override readonly name = 'PolicyError';
 
@@ -36,29 +31,11 @@ export class PolicyError extends DiagnosedError {
     super(`${happened}. ${remedy}`);
   }
 
-  /** Whether it may pass by itself. */
-  get retryable(): boolean {
-    return this.code === POLICY_FAILURES.unavailable;
-  }
-
-  /** For a plan's call, in the words of any other provider. Nothing of it is ever billed. */
+  /** For a plan's call, in the words of any other provider. */
   get diagnosis(): Diagnosis {
     const { code, happened: reason, remedy } = this;
     return { type: AS_PROVIDER[code], happened: 'wrote no plan', reason, remedy, billed: 'no' };
   }
-}
-
-/** Gives errors of policies and all others of ours their failure type, and says whether trying again can help. */
-export function asFailure<T>(work: () => Promise<T>): Promise<T> {
-  return asCoreFailure(async () => {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof PolicyError)) throw error;
-      const { message, code: type, retryable } = error;
-      throw ApplicationFailure.create({ message, type, nonRetryable: !retryable });
-    }
-  });
 }
 
 const AS_PROVIDER: Readonly<Record<PolicyError['code'], ProviderFailureType>> = {
@@ -70,6 +47,20 @@ const AS_PROVIDER: Readonly<Record<PolicyError['code'], ProviderFailureType>> = 
   [POLICY_FAILURES.badReply]: FAILURES.badResponse,
 };
 
+/** Gives errors of policies and all others of ours their failure type, and says whether trying again can help. */
+export function asFailure<T>(work: () => Promise<T>): Promise<T> {
+  return asCoreFailure(async () => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error;
+      const { message, code: type } = error;
+      const nonRetryable = type !== POLICY_FAILURES.unavailable;
+      throw ApplicationFailure.create({ message, type, nonRetryable });
+    }
+  });
+}
+
 /** An answer other than 2xx, with the server's own reason; empty where it gave none. */
 interface Refusal {
   readonly status: number;
@@ -79,7 +70,6 @@ interface Refusal {
 /** Statuses after which the same request may be answered: overload, a restart, a fault inside. */
 const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Error for a refused request to a checkpoint. */
 export function refused(server: string, model: string, refusal: Refusal): PolicyError {
   const happened = `the policy server ${server} ${answered(refusal)} to a request for ${model}`;
   if (PASSING.has(refusal.status)) return unavailable(happened);
@@ -91,7 +81,7 @@ export function refused(server: string, model: string, refusal: Refusal): Policy
   return new PolicyError(POLICY_FAILURES.unknownModel, happened, remedy);
 }
 
-/** Error for a refusal to load a checkpoint. vLLM answers 500 to whatever it cannot load, now or later. */
+/** vLLM answers 500 to whatever it cannot load, now or later. */
 export function cannotLoad(server: string, model: string, folder: string, refusal: Refusal): PolicyError {
   const happened = `the policy server ${server} cannot load ${model} from ${folder}: it ${answered(refusal)}`;
   if (refusal.status !== 500 && PASSING.has(refusal.status)) return unavailable(happened);
@@ -108,16 +98,13 @@ function answered({ status, reason }: Refusal): string {
   return `answered ${status}${reason === '' ? '' : `, ${reason},`}`;
 }
 
-/** An answer that cannot be used. */
 export function badReply(server: string, problem: string): PolicyError {
-  return new PolicyError(
-    POLICY_FAILURES.badReply,
-    `an answer of the policy server ${server} ${problem}`,
-    'Check that it is vLLM 0.31 or our own policy server, and that the weights it serves are sound.',
-  );
+  const happened = `an answer of the policy server ${server} ${problem}`;
+  const remedy =
+    'Check that it is vLLM 0.31 or our own policy server, and that the weights it serves are sound.';
+  return new PolicyError(POLICY_FAILURES.badReply, happened, remedy);
 }
 
-/** A server that gave no answer, but may give one later. */
 export function unavailable(happened: string): PolicyError {
   const remedy =
     'Check that it runs and can be reached from this worker; the request is made again by itself.';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../activities/records';
-import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../ids';
+import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import { manifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
@@ -13,20 +13,16 @@ import { POLICY_FAILURES, PolicyError } from './errors';
 export const manifestSchema = z.strictObject({
   schema: z.literal(1),
   ...checkpointSchema.shape,
-  /** Name in requests to the policy server. */
   model: z.string(),
-  /** `full`: the instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
+  /** `compact`: question and team only, for a tiny policy that knows the rules by training. */
   prompt: z.enum(['full', 'compact']),
-  /** Turns are written as ChatML, with these markers known to the tokenizer. */
   chat: z.literal('chatml'),
   describe: z.enum(['ordinals', 'names', 'notes']),
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),
-  /** Temperature of serving. */
   temperature: z.number(),
   maxPromptTokens: z.int().positive(),
   maxOutputTokens: z.int().positive(),
-  /** Base URL of the policy server it was published to. */
   servers: z.tuple([z.string()], z.string()),
   createdAt: z.string(),
 });
@@ -47,7 +43,6 @@ export const servingSchema = z.strictObject({
 });
 export type Serving = z.infer<typeof servingSchema>;
 
-/** Promotions that can be taken back, one after the other. */
 const REMEMBERED = 20;
 
 const NOTHING_YET: Serving = {
@@ -59,7 +54,6 @@ const NOTHING_YET: Serving = {
   at: new Date(0).toISOString(),
 };
 
-/** Which checkpoint serves now, and one sentence that says what was changed, or why nothing was. */
 export interface ServingChange {
   readonly changed: boolean;
   /** Nothing was changed, because another process has something else serve meanwhile. */
@@ -68,7 +62,7 @@ export interface ServingChange {
   readonly sentence: string;
 }
 
-/** Which checkpoint answers now. A pointer that cannot be read is an error: it must not be taken for "none serves". */
+/** A pointer that cannot be read is an error: it must not be taken for "none serves". */
 export async function readServing(store: Store): Promise<Serving> {
   return (await readRecord(store, SERVING_KEY, servingSchema)) ?? NOTHING_YET;
 }
@@ -98,10 +92,8 @@ export async function promote(
       return overtaken(now, `meanwhile ${nameOf(serving)} serves, which it was not compared with`);
     }
     if (by === 'gate' && now.pinned) {
-      return unchanged(
-        now,
-        `${id} was not promoted: ${nameOf(serving)} is pinned ("train pin --off" ends that)`,
-      );
+      const pinnedNow = `${nameOf(serving)} is pinned ("train pin --off" ends that)`;
+      return unchanged(now, `${id} was not promoted: ${pinnedNow}`);
     }
     const before = [...now.before, serving].slice(-REMEMBERED);
     return changed({ ...now, serving: checkpoint, before, reason }, `${id} serves now`);
@@ -128,7 +120,6 @@ export function rollback(store: Store, reason: string, of?: PolicyRef): Promise<
   });
 }
 
-/** Keeps gates from changing what serves, or lets them again. */
 export function pin(store: Store, pinned: boolean, reason: string): Promise<ServingChange> {
   return change(store, (now) => {
     const state = pinned ? 'pinned' : 'not pinned';
@@ -157,23 +148,18 @@ async function change(store: Store, decide: (now: Serving) => ServingChange): Pr
   return decided;
 }
 
-function changed(next: Serving, sentence: string): ServingChange {
+const unchanged = (serving: Serving, sentence: string, isOvertaken = false): ServingChange => {
+  return { changed: false, overtaken: isOvertaken, serving, sentence };
+};
+
+const overtaken = (serving: Serving, sentence: string): ServingChange => unchanged(serving, sentence, true);
+
+const changed = (next: Serving, sentence: string): ServingChange => {
   return { changed: true, overtaken: false, serving: { ...next, at: new Date().toISOString() }, sentence };
-}
+};
 
-function unchanged(serving: Serving, sentence: string): ServingChange {
-  return { changed: false, overtaken: false, serving, sentence };
-}
+const nameOf = (checkpoint: CheckpointRef | null): string => describePolicy(checkpoint ?? 'prompted');
 
-function overtaken(serving: Serving, sentence: string): ServingChange {
-  return { changed: false, overtaken: true, serving, sentence };
-}
-
-function nameOf(checkpoint: CheckpointRef | null): string {
-  return describePolicy(checkpoint ?? 'prompted');
-}
-
-/** Keeps how a checkpoint must be asked, where every worker finds it. */
 export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
   await writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
 }

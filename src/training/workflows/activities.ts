@@ -8,13 +8,13 @@ import { storeActivities as activitiesOfStore } from '../../workflows/activities
 import { orFail } from '../../workflows/failures';
 import type { TrainingActivities } from '../activities';
 import type { CheckInputRequest } from '../activities/check-input';
+import type { PolicySettings } from '../inputs';
 import { CHECK_PLACES } from '../names';
-import type { PolicySettings, PublishSettings } from '../inputs';
 import type { TrainerActivities } from '../trainer-contract';
 
 /**
- * Makes sure that a workflow can work with its input, and that the worker knows the places which it names: any client may
- * have written it.
+ * Makes sure that a workflow can work with its input, which any client may have written, and that the worker knows the
+ * places which it names.
  *
  * @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid`
  */
@@ -49,14 +49,11 @@ export function samplingActivities(
 }
 
 interface TrainerSettings {
-  readonly trainer: Pick<PublishSettings['trainer'], 'taskQueue'>;
-  readonly run: Pick<PublishSettings['run'], 'heartbeatMs'>;
+  readonly trainer: { readonly taskQueue: string };
+  readonly run: { readonly heartbeatMs: number };
 }
 
-/**
- * The activities of the trainer, a worker on a machine of its own. It may be restarted, replaced or still starting: a lost
- * one is noticed by its heartbeats, and each activity may be repeated.
- */
+/** The trainer's activities. It may be restarted or still starting: heartbeats show a lost one, and each may be repeated. */
 export function trainerActivities(
   summary: string,
   { trainer: { taskQueue }, run: { heartbeatMs } }: TrainerSettings,

@@ -1,21 +1,18 @@
 import { isCancellation, log } from '@temporalio/workflow';
-import type { ExportInput, PublishSettings, WarmStartInput } from '../inputs';
 import type { OpenedNight } from '../contract';
-import { checkpointId, type CheckpointRef } from '../ids';
+import type { ExportInput, PublishSettings, WarmStartInput } from '../inputs';
 import * as names from '../names';
+import { checkpointId, type CheckpointRef } from '../names';
 import type { Checkpoint, ExportResult } from '../trainer-contract';
 import { checkInput, storeActivities, trainerActivities } from './activities';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
 
+type FirstCheckpoint = Pick<OpenedNight, 'from' | 'init' | 'warmStart'> & Pick<WarmStartInput, 'settings'>;
+
 /** The run's last checkpoint, or a first one that the trainer makes of the base model, and of examples if there are any. */
-export async function firstCheckpoint({
-  from,
-  init,
-  warmStart,
-  settings,
-}: Pick<OpenedNight, 'from' | 'init' | 'warmStart'> &
-  Pick<WarmStartInput, 'settings'>): Promise<CheckpointRef> {
+export async function firstCheckpoint(opened: FirstCheckpoint): Promise<CheckpointRef> {
+  const { from, init, warmStart, settings } = opened;
   if (from !== null) return from;
   const { wallClockMs } = settings.budget;
   let { checkpoint } = await trainerActivities('make the base', settings, wallClockMs)[names.INIT](init);
@@ -73,7 +70,6 @@ export function retireCheckpoints(
   });
 }
 
-/** Removes the training run's checkpoints from the trainer's disk, all but those that may still be needed. */
 export function collectCheckpoints(night: Night): Promise<void> {
   const { settings } = night.state.opened;
   const { trainRun, keep } = settings;

@@ -1,15 +1,23 @@
-import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../ids';
 import type { QuestionRef } from '../../evaluation/contract';
+import { meanOf } from '../../evaluation/statistics';
+import { inWindow } from '../../workflows/in-window';
 import type { CanaryGaps, Tried } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
-import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, SCORE, WRITE_BATCH } from '../names';
-import { meanOf } from '../../evaluation/statistics';
+import {
+  type CheckpointRef,
+  describePolicy,
+  FIND_BASELINE,
+  JUDGE_CANARY,
+  JUDGE_CANDIDATE,
+  type PolicyRef,
+  readCheckpointId,
+  SCORE,
+  WRITE_BATCH,
+} from '../names';
 import { storeActivities, trainerActivities } from './activities';
-import { inWindow } from '../../workflows/in-window';
 import type { Night } from './night';
 
 export interface Judgement {
-  /** In a sentence or two; null where there was nothing to judge. */
   readonly decision: string | null;
   /** Where the next night begins, instead of where this one ended; null: there. */
   readonly next: CheckpointRef | null;
@@ -56,8 +64,8 @@ function describeCut(checkpoint: CheckpointRef, { tried, asked, of }: Trial): st
 
 /**
  * Where the next night begins after one that made its policy worse than what serves; null: where it ended. To be worse
- * than the prompted Conductor is no step backwards, and another training run's checkpoint is gone on from only by the run
- * that began with it.
+ * than the prompted Conductor is no step backwards, and only the run that began with another run's checkpoint goes on
+ * from that.
  */
 function chooseNext({ state }: Night, baseline: PolicyRef, served: number | null): CheckpointRef | null {
   const { begun, best, opened } = state;
@@ -69,10 +77,7 @@ function chooseNext({ state }: Night, baseline: PolicyRef, served: number | null
   return own ?? (isOurs ? baseline : null);
 }
 
-/**
- * Tries the promoted checkpoint and the one it replaced on a few questions anew, where users are served, and compares what
- * it writes there with the trainer's own weights.
- */
+/** Tries the promoted checkpoint and the one it replaced on a few questions anew, where users are served. */
 async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
   const { checkpoint, done, opened } = night.state;
   const { settings, heldOut } = opened;
@@ -90,23 +95,19 @@ async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
   return sentence;
 }
 
+/** How far what the promoted checkpoint wrote is from what the trainer's own weights would have written. */
 async function compareServed(night: Night, groups: readonly string[]): Promise<CanaryGaps | null> {
-  const { checkpoint, done: cycle, opened } = night.state;
-  const { settings } = opened;
-  const { trainRun, policy, tolerance } = settings;
   if (groups.length === 0) return null;
+  const { checkpoint, done: cycle, opened } = night.state;
+  const { settings, init } = opened;
+  const { trainRun, policy, tolerance } = settings;
   const temperature = policy.servingTemperature;
-  const { rollouts, ...batch } = await storeActivities('what the canary wrote')[WRITE_BATCH]({
-    trainRun,
-    cycle,
-    checkpoint,
-    temperature,
-    groups,
-    canary: opened.night.date,
-  });
+  const canary = opened.night.date;
+  const written = { trainRun, cycle, checkpoint, temperature, groups, canary };
+  const { rollouts, ...batch } = await storeActivities('what the canary wrote')[WRITE_BATCH](written);
   const trainer = trainerActivities('compare', settings, night.patienceMs());
-  const { config } = opened.init;
-  const { own, parent } = await trainer[SCORE]({ checkpoint, cycle, batch, rollouts, temperature, config });
+  const asked = { checkpoint, cycle, batch, rollouts, temperature, config: init.config };
+  const { own, parent } = await trainer[SCORE](asked);
   return { own, parent, tolerance: tolerance.canary };
 }
 
@@ -131,7 +132,6 @@ function heldOutQuestions({ state }: Night): readonly QuestionRef[] {
 interface Trial {
   readonly tried: Tried;
   readonly meanReward: number | null;
-  /** Trials begun, those of drawn teams included. */
   readonly asked: number;
   readonly of: number;
   /** The money was used up before all of them could be asked, or answered. */

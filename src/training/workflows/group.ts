@@ -3,7 +3,14 @@ import type { Text } from '../../protocol/text';
 import { storeActivities as activitiesOfStore } from '../../workflows/activities';
 import { inWindow } from '../../workflows/in-window';
 import { Limits } from '../../workflows/limits';
-import { type CheckpointRef, describePolicy, rolloutIdentity } from '../ids';
+import {
+  type CheckpointRef,
+  describePolicy,
+  GROUP_WORKFLOW,
+  KEEP_GROUP,
+  rolloutIdentity,
+  SAMPLE_PLANS,
+} from '../names';
 import { type AskedQuestion, OPEN_QUESTION } from '../../evaluation/contract';
 import type { EvaluationActivities } from '../../evaluation/activities';
 import {
@@ -15,10 +22,10 @@ import {
 } from '../../evaluation/workflows/attempts';
 import { gradeAttempts } from '../../evaluation/workflows/grading';
 import type { GroupInput } from '../inputs';
-import type { GroupResult, GroupRound, SamplePlansResult } from '../contract';
+import type { SamplePlansResult } from '../activities/sample-plans';
+import type { GroupResult, GroupRound } from '../contract';
 import { samplingSeed } from '../draw';
-import { GROUP_WORKFLOW, KEEP_GROUP, SAMPLE_PLANS } from '../names';
-import { type GroupPart, Stopwatch } from '../cycle-times';
+import { type GroupPart, Stopwatch } from '../summarize-cycle';
 import { rewardOf, rewardOfRoot, scoreRounds } from '../rewards';
 import type { GroupRecord, Rollout, SampledPlan } from '../records';
 import { checkInput, samplingActivities, storeActivities } from './activities';
@@ -38,12 +45,12 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
   const limits = new Limits(input.run.limits);
   const group = { input, limits, watch };
   const { writer } = input;
-  const rounds = writer === 'prompted' ? [await playByPrompt(group)] : await playByPolicy(group, writer);
-  const records = recordsOf(input, rounds);
-  const kept = await watch.time('grading', () => keepRounds(records));
+  const played = writer === 'prompted' ? [await playByPrompt(group)] : await playByPolicy(group, writer);
+  const records = recordsOf(input, played);
+  const rounds = await watch.time('grading', () => keepRounds(records));
   return {
     draw: input.draw,
-    rounds: kept,
+    rounds,
     spentNanoUsd: limits.spentAtMost.nanoUsd,
     spans: watch.spans,
     stoppedBy: limits.stoppedBy,
@@ -51,16 +58,16 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
   };
 }
 
+const evaluationActivities = activitiesOfStore<EvaluationActivities>;
+
 interface Group {
   readonly input: GroupInput;
-  /** Limits of the whole group. */
   readonly limits: Limits;
   readonly watch: Stopwatch<GroupPart>;
 }
 
 interface RoundResult {
   readonly question: AskedQuestion;
-  /** Store key; null where nothing was sampled from a policy. */
   readonly samples: string | null;
   readonly rollouts: readonly RolloutResult[];
 }
@@ -73,30 +80,29 @@ interface Root {
   readonly answer: Text;
 }
 
-/** Has the prompted Conductor plan and solve, once for each place. */
 async function playByPrompt(group: Group): Promise<RoundResult> {
   const { input } = group;
-  const reading = activitiesOfStore<EvaluationActivities>('read the question');
-  const question = await reading[OPEN_QUESTION]({ ref: input.question });
+  const question = await evaluationActivities('read the question')[OPEN_QUESTION]({ ref: input.question });
   const attempts = attemptsAt(group, question);
   const places = Array.from({ length: input.plans }, (_, index) => index);
-  const isImitated = input.purpose === 'examples';
   const rollouts = await play(group, attempts, places, async (index) => {
-    return { ...(await playPrompted(attempts, index, isImitated)), tokens: 0, root: index };
+    return {
+      ...(await playPrompted(attempts, index, input.purpose === 'examples')),
+      tokens: 0,
+      root: index,
+    };
   });
   return { question, samples: null, rollouts };
 }
 
-/** Has the plans of the policy carried out and judged; in a second round each reviews an answer of the first. */
 async function playByPolicy(group: Group, checkpoint: CheckpointRef): Promise<readonly RoundResult[]> {
   const { input, watch } = group;
   const playRound = async (roots: readonly Root[] | null): Promise<RoundResult> => {
     const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
     const attempts = attemptsAt(group, question);
     const rollouts = await play(group, attempts, plans, async (sampled, index) => {
-      const root = roots?.[index];
-      const outcome = await playSampled(attempts, sampled, root?.index ?? index, root?.answer ?? null);
-      return { ...outcome, ...sampled, root: root?.index ?? index };
+      const { index: root, answer } = roots?.[index] ?? { index, answer: null };
+      return { ...(await playSampled(attempts, sampled, root, answer)), ...sampled, root };
     });
     return { question, samples, rollouts };
   };
@@ -131,12 +137,7 @@ function attemptsAt({ input, limits }: Group, question: AskedQuestion): Attempts
   const { trainRun, purpose, cycle, draw, run, window, verifier } = input;
   const id = { trainRun, purpose, cycle, draw, question: question.id };
   return {
-    ref: input.question,
-    question,
-    run,
-    limits,
-    window,
-    verifier,
+    ...{ ref: input.question, question, run, limits, window, verifier },
     identityOf: (rollout) => rolloutIdentity({ ...id, rollout }),
   };
 }
@@ -151,19 +152,9 @@ function sample(
   const plans = roots?.length ?? input.plans;
   const activities = samplingActivities(`${plans} plans, round ${round + 1}`, policy, run.heartbeatMs);
   return activities[SAMPLE_PLANS]({
-    trainRun,
-    purpose,
-    cycle,
-    draw,
-    round,
-    question,
-    checkpoint,
-    workers,
+    ...{ trainRun, purpose, cycle, draw, round, question, checkpoint, workers, plans, temperature, policy },
     maxSteps: run.limits.steps,
-    plans,
     seed: samplingSeed({ seed: input.seed, purpose, cycle, draw, round }),
-    temperature,
-    policy,
     earlier: roots?.map(({ plan, answer }) => ({ plan, answer })),
   });
 }
@@ -178,21 +169,16 @@ function rootsIn(rollouts: readonly RolloutResult[]): readonly Root[] {
 function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly GroupRecord[] {
   const { trainRun, purpose, cycle, draw, workers, writer } = input;
   const rewards = rewardsOf(input, rounds);
-  return rounds.map(({ question, samples, rollouts }, place) => ({
-    trainRun,
-    purpose,
-    cycle,
+  return rounds.map(({ question, samples, rollouts }, round) => ({
+    ...{ trainRun, purpose, cycle, draw, round, samples },
     question: question.id,
     topic: question.topic,
-    draw,
-    round: place,
     workers: workers.map(({ id }) => id),
     checkpoint: describePolicy(writer),
-    samples,
     rollouts: rollouts.map((rollout, index) => ({
       ...rollout,
       index,
-      reward: rewards[place]?.[index] ?? null,
+      reward: rewards[round]?.[index] ?? null,
     })),
   }));
 }

@@ -6,10 +6,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
-import { checkpointId, type CheckpointRef, nightDate } from '../ids';
 import type { NightProgress, TrainInput } from '../contract';
 import * as names from '../names';
-import { cycleTimes, Stopwatch } from '../cycle-times';
+import { checkpointId, type CheckpointRef, nightDate } from '../names';
+import { cycleTimes, Stopwatch } from '../summarize-cycle';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
 import { checkInput, storeActivities, trainerActivities } from './activities';
 import {
@@ -39,9 +39,8 @@ import { type CycleRollouts, Rollouts } from './rollouts';
  */
 
 /**
- * Workflow `conductorTrain`: one night of training.
- *
- * An interrupted night goes on with the cycles that it had claimed. One that was trained to its end is not trained again.
+ * Workflow `conductorTrain`: one night of training. An interrupted one goes on with the cycles that it had claimed; one
+ * that was trained to its end is not trained again.
  *
  * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type, or `Night.CannotLearn`: the schedule
  *   pauses, and what serves stays
@@ -72,8 +71,8 @@ async function openNight(input: TrainInput, control: NightControl): Promise<Nigh
   }
   const date = input.date ?? nightDate(startTime, input.timeZone ?? 'UTC');
   control.date = date;
-  const request = { date, trainRun, cycles, from, config };
-  const opened = await storeActivities('open the night')[names.OPEN_NIGHT](request);
+  const opening = storeActivities('open the night');
+  const opened = await opening[names.OPEN_NIGHT]({ date, trainRun, cycles, from, config });
   const begun = await firstCheckpoint(opened);
   if (!opened.isTrained) await requireMemory(opened, begun);
   return Night.begin(opened, begun, control);
@@ -102,19 +101,14 @@ async function train(night: Night, input: TrainInput): Promise<void> {
 async function closeNight(night: Night): Promise<void> {
   const { decision, next } = await judge(night);
   const { done, checkpoint, opened } = night.state;
-  await storeActivities('close the night')[names.CLOSE_NIGHT]({
-    trainRun: opened.settings.trainRun,
-    date: opened.night.date,
-    done,
-    checkpoint,
-    next,
-    decision,
-  });
+  const { trainRun } = opened.settings;
+  const { date } = opened.night;
+  const closing = storeActivities('close the night');
+  await closing[names.CLOSE_NIGHT]({ trainRun, date, done, checkpoint, next, decision });
   night.phase = 'clearing away';
   await collectCheckpoints(night);
 }
 
-/** A cycle in which no group had a spread leaves the checkpoint as it is. */
 async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promise<void> {
   const startedAt = Date.now();
   night.phase = 'rollouts';
@@ -179,23 +173,14 @@ async function learn(
   const { trainRun, policy } = settings;
   night.phase = 'update';
   rollouts.begin(cycle + 1);
-  const { key, sha256 } = await storeActivities(`batch of cycle ${cycle}`)[names.WRITE_BATCH]({
-    trainRun,
-    cycle,
-    checkpoint: parent,
-    writer,
-    temperature: policy.temperature,
-    groups: learnable,
-  });
+  const { temperature } = policy;
+  const learned = { trainRun, cycle, checkpoint: parent, writer, temperature, groups: learnable };
+  const store = storeActivities(`batch of cycle ${cycle}`);
+  const { key, sha256 } = await store[names.WRITE_BATCH](learned);
   const patienceMs = night.patienceMs();
+  const trainer = trainerActivities(`update of cycle ${cycle}`, settings, patienceMs);
   const { checkpoint, metrics } = await watch.time('update', () =>
-    trainerActivities(`update of cycle ${cycle}`, settings, patienceMs)[names.UPDATE]({
-      trainRun,
-      cycle,
-      parent,
-      batch: { key, sha256 },
-      config: init.config,
-    }),
+    trainer[names.UPDATE]({ trainRun, cycle, parent, batch: { key, sha256 }, config: init.config }),
   );
   // A server that holds one policy at a time would load them in turns.
   await rollouts.whenOver();

@@ -24,21 +24,13 @@ export const resumeTrainingSignal = defineSignal<[string]>(RESUME_SIGNAL);
 export const stopTrainingSignal = defineSignal<[string]>(STOP_SIGNAL);
 /** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */
 export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDGET_UPDATE);
-/** How far the night has come. */
 export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
 const BUDGET: Rules<NightBudget> = { costUsd: LIMIT_RULES.costUsd, hours: number(0, 24 * 7) };
 
-/** What a night that is opened answers. */
-interface OpenNight {
-  describeBudget(): NightBudget;
-  progress(): NightProgress;
-}
-
 /** Requests of people to a night, possibly before it is opened. */
 export class NightControl {
-  night: OpenNight | null = null;
-  /** Set once the input is checked. */
+  night: { describeBudget(): NightBudget; progress(): NightProgress } | null = null;
   date = '';
   /** null: as the night was before it went on in a new run. */
   isPaused: boolean | null = null;
@@ -77,17 +69,8 @@ export function listen(control: NightControl): void {
 }
 
 function notOpened(date: string): NightProgress {
-  return {
-    trainRun: '',
-    night: date,
-    status: 'running',
-    cycles: { first: 0, last: 0 },
-    done: 0,
-    phase: 'opening',
-    spentNanoUsd: 0,
-    startedAt: workflowInfo().startTime.toISOString(),
-    rewards: [],
-    best: null,
-    warning: null,
-  };
+  const startedAt = workflowInfo().startTime.toISOString();
+  const nothing = { done: 0, spentNanoUsd: 0, rewards: [], best: null, warning: null };
+  const cycles = { first: 0, last: 0 };
+  return { trainRun: '', night: date, status: 'running', cycles, phase: 'opening', startedAt, ...nothing };
 }

@@ -8,19 +8,18 @@ import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { CarriedNight, GroupResult, NightBudget, NightProgress, OpenedNight } from '../contract';
 import type { GroupInput } from '../inputs';
-import { CANARY_QUESTIONS } from '../draw';
+import { CANARY_QUESTIONS, groupInput, type GroupOptions, lackedMoney } from '../draw';
 import { costOfGate } from '../gate';
-import { groupInput, type GroupOptions, lackedMoney } from '../group-input';
 import {
   type CheckpointRef,
   describePolicy,
+  GROUP_WORKFLOW,
   groupQueue,
   groupWorkflowId,
   NIGHT_PRIORITY,
   readCheckpointId,
   trialWorkflowId,
-} from '../ids';
-import { GROUP_WORKFLOW } from '../names';
+} from '../names';
 import type { CycleMetrics } from '../records';
 import type { TrainingSettings } from '../config/resolve';
 import type { NightControl } from './messages';
@@ -34,12 +33,10 @@ const OVERTIME_MS = HOUR_MS;
 export class Night {
   private readonly money: SharedBudget;
   private isJudged = false;
-  /** Present phase, for people. */
   phase = 'begin';
   isOver = false;
 
   constructor(
-    /** State for a next run of the workflow. */
     public state: CarriedNight,
     readonly control: NightControl,
   ) {
@@ -49,25 +46,19 @@ export class Night {
   }
 
   static begin(opened: OpenedNight, checkpoint: CheckpointRef, control: NightControl): Night {
-    const state: CarriedNight = {
-      opened,
-      startedAt: workflowInfo().startTime.getTime(),
-      begun: checkpoint,
-      checkpoint,
-      writer: opened.writer ?? checkpoint,
-      done: opened.done,
-      spentNanoUsd: 0,
-      rollouts: 0,
-      rewards: [],
-      best: null,
-      warning: null,
-      budget: opened.settings.budget,
-      isPaused: false,
-    };
-    return new Night(state, control);
+    const { done, settings, writer } = opened;
+    const startedAt = workflowInfo().startTime.getTime();
+    return new Night(
+      {
+        ...{ opened, startedAt, begun: checkpoint, checkpoint, writer: writer ?? checkpoint, done },
+        ...{ spentNanoUsd: 0, rollouts: 0, rewards: [], best: null, warning: null },
+        budget: settings.budget,
+        isPaused: false,
+      },
+      control,
+    );
   }
 
-  /** Budget as configured, with the changes that people made since. */
   private get budget(): TrainingSettings['budget'] {
     const { nanoUsd, wallClockMs } = this.state.budget;
     const { costUsd, hours } = this.control.budget;
@@ -106,7 +97,7 @@ export class Night {
     return this.playGroup(share, groupInput(settings, options, { nanoUsd: share.nanoUsd, wallClockMs }));
   }
 
-  /** Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority. */
+  /** As a child workflow, behind people who wait for an answer: its activities inherit the priority. */
   private async playGroup(share: BudgetShare, input: GroupInput): Promise<GroupResult> {
     const { settings } = this.state.opened;
     let result: GroupResult | null = null;
@@ -214,17 +205,11 @@ export class Night {
     const { opened, done, spentNanoUsd, startedAt, rewards, best, warning } = this.state;
     const { date, first, last } = opened.night;
     return {
+      ...{ night: date, cycles: { first, last }, done, spentNanoUsd, rewards, best, warning },
       trainRun: opened.settings.trainRun,
-      night: date,
       status: this.status(),
-      cycles: { first, last },
-      done,
       phase: this.phase,
-      spentNanoUsd,
       startedAt: new Date(startedAt).toISOString(),
-      rewards,
-      best,
-      warning,
     };
   }
 

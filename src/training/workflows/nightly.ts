@@ -19,8 +19,7 @@ import {
 } from '@temporalio/workflow';
 import { reasonOf } from '../../errors';
 import type { NightlyInput } from '../inputs';
-import { NIGHTLY_WORKFLOW, TRAIN_WORKFLOW } from '../names';
-import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../ids';
+import { NIGHT_PRIORITY, nightDate, NIGHTLY_WORKFLOW, nightWorkflowId, TRAIN_WORKFLOW } from '../names';
 import { checkInput } from './activities';
 
 export interface NightlyResult {
@@ -32,13 +31,10 @@ export interface NightlyResult {
 }
 
 /**
- * Workflow `conductorTrainNightly`, started by a schedule: makes the night of the time that it was due at.
- *
- * A schedule appends that time to its workflow ids and knows no priority, so the night itself is a child, with the id that
- * every night of the run has. If this workflow's time runs out, the night is terminated with it; one that could not even
- * be cancelled would keep all later ones from starting.
- *
- * A night that a person ended is no failure: the schedule goes on.
+ * Workflow `conductorTrainNightly`, started by a schedule: makes the night of the time that it was due at. A schedule
+ * appends that time to its workflow ids and knows no priority, so the night itself is a child, with the id that every night
+ * of the run has; it is terminated with this workflow, lest it keep later ones from starting. A night that a person ended
+ * is no failure: the schedule goes on.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
   await checkInput({ workflow: NIGHTLY_WORKFLOW, input });
@@ -63,7 +59,6 @@ function dateIn(timeZone: string): string {
   return nightDate(typedSearchAttributes.get(SCHEDULED_AT) ?? startTime, timeZone);
 }
 
-/** Returns null while another night of the run is under way. */
 async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Workflow> | null> {
   try {
     return await startChild(TRAIN_WORKFLOW, {
@@ -96,10 +91,7 @@ interface RootFailure {
   readonly message: string;
 }
 
-/**
- * The failure below those of activities, children and time-outs, which only say that something failed. Its type is null
- * for any but an application failure, e.g. a time-out.
- */
+/** The failure below those of activities, children and time-outs, which only say that something failed. */
 export function rootFailure(error: unknown): RootFailure {
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) {
     return lastFailureIn(error.cause, error.activityType);

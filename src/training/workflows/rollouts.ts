@@ -1,37 +1,27 @@
 import { CancellationScope } from '@temporalio/workflow';
-import type { CheckpointRef } from '../ids';
+import type { CheckpointRef } from '../names';
 import type { GroupResult } from '../contract';
-import { chooseGroups, drawQuestions, drawWorkers } from '../draw';
-import type { GroupOptions } from '../group-input';
+import { chooseGroups, drawQuestions, drawWorkers, type GroupOptions } from '../draw';
 import { hasSpread } from '../rewards';
 import type { Night } from './night';
 
-/** The groups of a cycle, by draw. */
 export interface CycleRollouts {
-  /** Checkpoint that their plans were sampled from. */
   readonly writer: CheckpointRef;
   readonly groups: readonly GroupResult[];
-  /** Store keys of the rounds to learn from. */
   readonly learnable: readonly string[];
-  /** Groups that taught nothing. */
   readonly dropped: number;
 }
 
 /**
  * The rollouts of a night: played when their cycle begins, or with `staleness: 1` while the trainer makes the checkpoint
- * before.
- *
- * 1. None begin ahead that nobody may learn from: a night that would end now begins none.
- * 2. What has begun ahead is learned from, whatever ends the night then; only its failure drops it.
- * 3. Of which checkpoint plans are sampled does not depend on when: a cycle that could not begin ahead is sampled from
- *    the same one.
+ * before. What has begun ahead is learned from, whatever ends the night then; only its failure drops it. A cycle that
+ * could not begin ahead is sampled from the same checkpoint as if it had.
  */
 export class Rollouts {
   private ahead: { readonly scope: CancellationScope; readonly played: Promise<CycleRollouts> } | null = null;
 
   constructor(private readonly night: Night) {}
 
-  /** Whether some of the next cycle have begun. */
   get areAhead(): boolean {
     return this.ahead !== null;
   }
@@ -46,7 +36,6 @@ export class Rollouts {
     played.catch(() => undefined);
   }
 
-  /** Waits for those that are ahead, failed or not. */
   async whenOver(): Promise<void> {
     await this.ahead?.played.catch(() => undefined);
   }

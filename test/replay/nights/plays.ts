@@ -1,10 +1,10 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { parseTrainable } from '../../../src/training/config/load';
-import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
+import { askForWarmStart } from '../../../src/training/activities/data';
 import { scheduleNights } from '../../../src/training';
-import { beginExport, beginWarmStart } from '../../../src/training/client/trainer-jobs';
+import { beginExport, beginWarmStart } from '../../../src/training/client/training-client';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import { scheduleIdOf } from '../../../src/training/ids';
+import { scheduleIdOf } from '../../../src/training/names';
 import { LESSON, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
 

@@ -1,7 +1,7 @@
 import { type ScheduleDescription, ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { holdSchedule } from '../../../src/training/client/schedule';
-import { scheduleIdOf } from '../../../src/training/ids';
+import { scheduleIdOf } from '../../../src/training/names';
 import { until } from '../../support/until';
 import type { TrainingStage } from '../support/training-stage';
 

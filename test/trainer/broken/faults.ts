@@ -7,7 +7,7 @@ import { weightsKey } from '../../../src/training/store-keys';
 import { readManifest, writeManifest } from '../../../src/training/policy/serving';
 import type { TrainingStage } from '../support/training-stage';
 import type { Spoil, SpoilingProxy } from './spoiling-proxy';
-import type { CheckpointRef } from '../../../src/training/ids';
+import type { CheckpointRef } from '../../../src/training/names';
 
 /** Surroundings of a night, and what can be broken in them. */
 export interface Surroundings {

@@ -1,7 +1,12 @@
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
 import { openNight } from '../../../src/training/activities/open-night';
-import { keepGroup, readGroup, readNight, readRun } from '../../../src/training/activities/records';
-import { readCycle } from '../../../src/training/client/read-runs';
+import {
+  keepGroup,
+  readCycle,
+  readGroup,
+  readNight,
+  readRun,
+} from '../../../src/training/activities/records';
 import { groupsFolder, metricsKey, runKey } from '../../../src/training/store-keys';
 import { cycleMetricsSchema } from '../../../src/training/records';
 import type { TrainingSettings } from '../../../src/training/config/resolve';

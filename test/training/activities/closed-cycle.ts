@@ -1,4 +1,4 @@
-import type { CloseCycleRequest } from '../../../src/training/contract';
+import type { CloseCycleRequest } from '../../../src/training/activities/close-cycle';
 import type { TrainingSettings } from '../../../src/training/config/resolve';
 
 const SHA = 'a'.repeat(64);

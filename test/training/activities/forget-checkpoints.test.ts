@@ -1,10 +1,26 @@
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  forgetCheckpoints,
+  type Holdings,
+  keptCheckpoints,
+  sizeOfWeights,
+  sweepWeights,
+} from '../../../src/training/activities/forget-checkpoints';
+import { advanceRun, writeNight } from '../../../src/training/activities/records';
+import { ArtifactFolder } from '../../../src/training/artifacts';
 import { parseTrainable } from '../../../src/training/config/load';
-import { openFiles } from '../../../src/training/artifacts';
-import { forgetCheckpoints } from '../../../src/training/activities/forget-checkpoints';
-import { writeNight, advanceRun } from '../../../src/training/activities/records';
-import { weightsFolder, weightsKey } from '../../../src/training/store-keys';
+import { sixDigits } from '../../../src/training/names';
 import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
 import type { NightRecord } from '../../../src/training/records';
+import {
+  UNFINISHED_FOLDER,
+  WEIGHTS_FOLDER,
+  weightsFolder,
+  weightsKey,
+} from '../../../src/training/store-keys';
 import { aManifest } from '../../support/a-manifest';
 import { openQuestionFolder, type QuestionFolder } from './questions';
 
@@ -54,16 +70,15 @@ test('what nobody needs is forgotten, and nobody can come to need it any more', 
 });
 
 test('what the trainer kept goes after what names it, also of checkpoints that were never published', async () => {
-  const files = openFiles(folder.artifacts);
   for (const name of ['base', 'warm', '000004', '000006', '000007']) {
-    await files.write(weightsKey('sums', name), Buffer.from('{"schema":1,"files":[]}'));
+    await disk.write(weightsKey('sums', name), Buffer.from('{"schema":1,"files":[]}'));
   }
-  await files.write(weightsKey('other', '000001'), Buffer.from('{"schema":1,"files":[]}'));
+  await disk.write(weightsKey('other', '000001'), Buffer.from('{"schema":1,"files":[]}'));
   expect(await forget()).toEqual(['000006', 'base', 'warm']);
-  expect(await files.list(weightsFolder('sums'))).toEqual(
+  expect(await disk.list(weightsFolder('sums'))).toEqual(
     ['000006', 'base', 'warm'].map((name) => weightsKey('sums', name)),
   );
-  expect(await files.list(weightsFolder('other'))).toHaveLength(1);
+  expect(await disk.list(weightsFolder('other'))).toHaveLength(1);
 });
 
 test('what serves stays, and so does everything that rollbacks would bring back', async () => {
@@ -98,4 +113,126 @@ test('the checkpoint that the configuration keeps to stays', async () => {
   const conductor = { provider: 'policy', checkpoint: 'sums/000002' } as const;
   const { conductor: pinned } = parseTrainable({ conductor, workers: folder.config().workers });
   expect(await forget({ ...folder.config(), conductor: pinned })).toEqual(['000002', '000006', 'base']);
+});
+
+const HOUR_MS = 60 * 60 * 1000;
+
+let disk: ArtifactFolder;
+beforeEach(() => (disk = new ArtifactFolder(folder.artifacts)));
+
+/** Lays pieces as the trainer does, and returns their digests. */
+async function lay(...pieces: readonly string[]): Promise<string[]> {
+  return Promise.all(
+    pieces.map(async (piece) => {
+      const digest = createHash('sha256').update(piece).digest('hex');
+      await disk.write(`${WEIGHTS_FOLDER}${digest.slice(0, 2)}/${digest}`, Buffer.from(piece));
+      return digest;
+    }),
+  );
+}
+
+async function name(trainRun: string, checkpoint: string, digests: readonly string[]) {
+  const files = ['', ...digests].map((sha256) => ({ path: 'model/x.safetensors', bytes: 7, sha256 }));
+  const record = { schema: 1, record: { kind: 'model' }, files };
+  await disk.write(weightsKey(trainRun, checkpoint), Buffer.from(JSON.stringify(record)));
+}
+
+/** Has all files of weights be so many hours old. */
+async function age(hours: number): Promise<void> {
+  const at = new Date(Date.now() - hours * HOUR_MS);
+  for (const key of [...(await disk.list(WEIGHTS_FOLDER)), ...(await disk.list(UNFINISHED_FOLDER))])
+    await utimes(join(disk.url, key), at, at);
+}
+
+test('what no checkpoint of any training run names goes once it is old', async () => {
+  const [shared = '', own = '', gone = ''] = await lay('a base model', 'an adapter', 'of nobody');
+  await name('nightly', '000001', [shared, own]);
+  await name('other', 'base', [shared]);
+  await age(3);
+  const dry = await sweepWeights(disk, { dryRun: true });
+  expect([dry.removed.count, dry.live.count]).toEqual([1, 2]);
+  expect(await disk.list(WEIGHTS_FOLDER)).toHaveLength(3);
+  expect((await sweepWeights(disk)).removed.count).toBe(1);
+  expect(await disk.list(WEIGHTS_FOLDER)).not.toContain(`${WEIGHTS_FOLDER}${gone.slice(0, 2)}/${gone}`);
+  await disk.removeOlder(weightsKey('nightly', '000001'), new Date());
+  await sweepWeights(disk);
+  expect(await disk.list(WEIGHTS_FOLDER)).toEqual([`${WEIGHTS_FOLDER}${shared.slice(0, 2)}/${shared}`]);
+});
+
+test('a piece may be about to be named while it is younger than two hours, whatever is asked for', async () => {
+  await lay('of a checkpoint in the making');
+  await age(1.9);
+  await sweepWeights(disk, { olderThanMs: 0 });
+  expect(await disk.list(WEIGHTS_FOLDER)).toHaveLength(1);
+  await age(2.1);
+  expect((await sweepWeights(disk, { olderThanMs: 24 * HOUR_MS })).removed.count).toBe(0);
+  expect((await sweepWeights(disk)).removed.count).toBe(1);
+});
+
+test('where a checkpoint cannot be read, nothing is removed', async () => {
+  await lay('of nobody');
+  await age(3);
+  await disk.write(weightsKey('nightly', '000001'), Buffer.from('{'));
+  await expect(sweepWeights(disk)).rejects.toThrow(
+    /training\/nightly\/weights\/000001\.json .* cannot be read/,
+  );
+  expect(await disk.list(WEIGHTS_FOLDER)).toHaveLength(1);
+});
+
+test('the size of a checkpoint is that of its files', async () => {
+  await name('nightly', '000001', []);
+  const sizes = ['000001', '000002'].map((each) => sizeOfWeights(disk, { trainRun: 'nightly', name: each }));
+  expect(await Promise.all(sizes)).toEqual([7, null]);
+});
+
+test('what a killed writer left unfinished goes once it is old', async () => {
+  await disk.write(`${UNFINISHED_FOLDER}half`, Buffer.from('half'));
+  expect((await sweepWeights(disk)).removed.count).toBe(0);
+  await age(2.1);
+  expect((await sweepWeights(disk)).removed.count).toBe(1);
+});
+
+const runs = fc.constantFrom('nightly', 'nightly-2', 'other');
+const names = fc.oneof(
+  fc.constantFrom('base', 'warm', 'warm-1a2b'),
+  fc.integer({ min: 1, max: 60 }).map(sixDigits),
+);
+const holdings: fc.Arbitrary<Holdings> = fc.record({
+  trainRun: fc.constant('nightly'),
+  names: fc.uniqueArray(names, { maxLength: 30 }),
+  needed: fc.array(fc.record({ trainRun: runs, name: names }), { maxLength: 10 }),
+  keep: fc.record({ last: fc.nat(8), every: fc.option(fc.integer({ min: 1, max: 12 })) }),
+});
+
+/** Lists the reasons for each name to stay; the last cycles are those that fewer than `last` others come after. */
+function reasons({ trainRun, names, needed, keep }: Holdings, name: string): boolean[] {
+  const later = names.filter((other) => /^\d/.test(other) && other > name);
+  return [
+    !/^\d/.test(name),
+    needed.some((each) => each.trainRun === trainRun && each.name === name),
+    later.length < keep.last,
+    keep.every !== null && Number(name) % keep.every === 0,
+  ];
+}
+
+test('a checkpoint stays if and only if somebody needs it, the settings name it, or no cycle made it', () => {
+  fc.assert(
+    fc.property(holdings, (held) => {
+      const expected = held.names.filter((name) => reasons(held, name).includes(true));
+      expect(keptCheckpoints(held)).toEqual(expected);
+    }),
+  );
+});
+
+test('by name: what serves, the last two, and each tenth', () => {
+  const kept = keptCheckpoints({
+    trainRun: 'nightly',
+    names: ['000003', '000009', '000010', '000011', '000012', 'base'],
+    needed: [
+      { trainRun: 'nightly', name: '000003' },
+      { trainRun: 'other', name: '000009' },
+    ],
+    keep: { last: 2, every: 10 },
+  });
+  expect(kept).toEqual(['000003', '000010', '000011', '000012', 'base']);
 });

@@ -1,13 +1,17 @@
 import { join } from 'node:path';
 import { SqliteStore } from '../../../src/store/sqlite-store';
-import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
-import type { JudgeCandidateRequest, Tried } from '../../../src/training/contract';
+import {
+  judgeCanary,
+  judgeCandidate,
+  type JudgeCandidateRequest,
+} from '../../../src/training/activities/judge';
+import type { Tried } from '../../../src/training/contract';
 import { canaryKey, gateKey } from '../../../src/training/store-keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
 import { freshFolder } from '../../local/fresh-folder';
 import { aManifest } from '../../support/a-manifest';
 import { groupOf } from './group-records';
-import type { CheckpointRef } from '../../../src/training/ids';
+import type { CheckpointRef } from '../../../src/training/names';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };

@@ -12,8 +12,11 @@ import { SqliteStore } from '../../../src/store/sqlite-store';
 import { readSamples } from '../../../src/training/activities/batch';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { keepLines } from '../../../src/store/texts';
-import { samplePlans } from '../../../src/training/activities/sample-plans';
-import type { SamplePlansRequest, SamplePlansResult } from '../../../src/training/contract';
+import {
+  samplePlans,
+  type SamplePlansRequest,
+  type SamplePlansResult,
+} from '../../../src/training/activities/sample-plans';
 import { questionSetKey } from '../../../src/evaluation/store-keys';
 import { asFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { writeBatch } from '../../../src/training/activities/batch';
 import { keepGroup } from '../../../src/training/activities/records';
-import type { CheckpointRef } from '../../../src/training/ids';
+import type { CheckpointRef } from '../../../src/training/names';
 import type { GroupRecord } from '../../../src/training/records';
 import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
 import { groupOf, keepSamplesOf } from './group-records';

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AnswerFunction } from '../../../src/testing';
-import { readQuestions } from '../../../src/training/activities/questions';
+import { readQuestions } from '../../../src/training/activities/data';
 import { playPrompted, type PromptedRequest } from '../../../src/training/client/prompted-groups';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';

@@ -2,7 +2,7 @@ import { type ScheduleDescription, ScheduleOverlapPolicy } from '@temporalio/cli
 import { ApplicationFailure } from '@temporalio/common';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time';
 import { findSchedule, removeSchedule, scheduleNights } from '../../../src/training/client/schedule';
-import { nightDate, nightWorkflowId, scheduleIdOf } from '../../../src/training/ids';
+import { nightDate, nightWorkflowId, scheduleIdOf } from '../../../src/training/names';
 import { until } from '../../support/until';
 import { type NightStage, openNightStage } from './night-stage';
 import { NightWatch } from './night-watch';

@@ -1,4 +1,4 @@
-import { askPolicy, type ServedPolicy } from '../../../src/training/policy/ask';
+import { askPolicy, type ServedPolicy } from '../../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
 

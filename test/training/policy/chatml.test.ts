@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Message } from '../../../src/plan/plan';
-import { renderChatml, withoutMarkers } from '../../../src/training/policy/ask';
+import { renderChatml, withoutMarkers } from '../../../src/training/policy/client';
 
 const PIECES = [
   '<|im_start|>',

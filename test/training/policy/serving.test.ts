@@ -13,7 +13,7 @@ import {
   writeManifest,
 } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
-import type { CheckpointRef } from '../../../src/training/ids';
+import type { CheckpointRef } from '../../../src/training/names';
 
 let folder: string;
 let store: SqliteStore;

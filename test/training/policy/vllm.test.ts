@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { askPolicy } from '../../../src/training/policy/ask';
-import { PolicyClient, type SampleRequest } from '../../../src/training/policy/client';
+import { askPolicy, PolicyClient, type SampleRequest } from '../../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
 import vllm from './vllm-exchanges.json';

@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/client';
-import { readGroups, readMetrics } from '../../../src/training/client/read-runs';
-import { readRun } from '../../../src/training/activities/records';
+import { readCycleGroups, readMetrics, readRun } from '../../../src/training/activities/records';
 import { UPDATE } from '../../../src/training/names';
 import type { TrainerActivities } from '../../../src/training/trainer-contract';
 import { startImpatientServer } from '../../support/impatient-server';
@@ -108,7 +107,7 @@ test.each([DATE, NEXT])('a night that broke off goes on, on %s, as if it had not
     await train(date);
   });
   const [, second, third] = await Promise.all(
-    [1, 2, 3].map((cycle) => readGroups(stage.store, stage.trainRun, cycle)),
+    [1, 2, 3].map((cycle) => readCycleGroups(stage.store, stage.trainRun, cycle)),
   );
   expect([second?.[0]?.checkpoint, third?.[0]?.checkpoint]).toEqual([
     `${stage.trainRun}/base`,

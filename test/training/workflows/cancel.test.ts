@@ -1,7 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { type WorkflowHandle, WorkflowFailedError } from '@temporalio/client';
-import { RETIRE, UPDATE } from '../../../src/training/names';
-import { nightWorkflowId } from '../../../src/training/ids';
+import { nightWorkflowId, RETIRE, UPDATE } from '../../../src/training/names';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
 

@@ -1,7 +1,7 @@
 import { type ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { createTrainingActivities } from '../../../src/training/activities';
-import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
+import { askForWarmStart } from '../../../src/training/activities/data';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf, type TrainingSettings } from '../../../src/training/config/resolve';
 import type { CarriedNight } from '../../../src/training/contract';

@@ -9,7 +9,7 @@ import {
   WARM_START_WORKFLOW,
 } from '../../../src/training/names';
 import { checkInput, type CheckInputRequest } from '../../../src/training/activities/check-input';
-import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
+import { askForWarmStart } from '../../../src/training/activities/data';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import type { TrainableConfig } from '../../../src/training';

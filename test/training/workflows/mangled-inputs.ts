@@ -10,7 +10,7 @@ import {
 import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/check-input';
 import { isRecord } from '../../../src/plan/validate';
 import { keepLines } from '../../../src/store/texts';
-import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
+import { askForWarmStart } from '../../../src/training/activities/data';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import type { GroupInput, WarmStartInput } from '../../../src/training/inputs';

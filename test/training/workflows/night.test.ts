@@ -1,11 +1,9 @@
 import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { readNight, readRun } from '../../../src/training/activities/records';
-import { readGroups, readMetrics } from '../../../src/training/client/read-runs';
+import { readCycleGroups, readMetrics, readNight, readRun } from '../../../src/training/activities/records';
 import type { CustomGradeRequest } from '../../../src/training';
 import { samplingSeed } from '../../../src/training/draw';
-import { CANNOT_LEARN, PREFLIGHT, UPDATE } from '../../../src/training/names';
-import { nightWorkflowId } from '../../../src/training/ids';
+import { CANNOT_LEARN, nightWorkflowId, PREFLIGHT, UPDATE } from '../../../src/training/names';
 import { readServing } from '../../../src/training/policy/serving';
 import { startImpatientServer } from '../../support/impatient-server';
 import { testTaskQueue } from '../../support/temporal';
@@ -81,7 +79,7 @@ test('a group without spread gives way to another, in the order of draws, and te
     { draws: 4, dropped: 2, verdicts: { correct: 6, wrong: 2 }, topics: { sums } },
   ]);
   // Why an answer was judged so stands beside the verdict.
-  const rollouts = (await readGroups(stage.store, stage.trainRun, 1)).flatMap((group) => group.rollouts);
+  const rollouts = (await readCycleGroups(stage.store, stage.trainRun, 1)).flatMap((group) => group.rollouts);
   expect(rollouts).toHaveLength(8);
   for (const { verdict, reason, extracted, graderVersion } of rollouts) {
     const sentence = verdict === 'correct' ? /^it is the same/ : /^it is another/;
@@ -133,7 +131,7 @@ test('an answer whose own grader fails, or says nothing known, is ungraded and e
   });
   expect(await cycles()).toMatchObject([{ verdicts: { correct: 0, wrong: 0, ungraded: 2 }, rewardMean: 0 }]);
   expect(fails).toBeGreaterThan(0);
-  const [group] = await readGroups(stage.store, stage.trainRun, 1);
+  const [group] = await readCycleGroups(stage.store, stage.trainRun, 1);
   const reasons = group?.rollouts.map(({ invalidBecause }) => invalidBecause);
   expect(reasons).toEqual([
     'the grader judge returned none of our verdicts',

@@ -1,5 +1,5 @@
 import type { Answer, SimulatedRequest } from '../../../src/testing';
-import { readGroups, readMetrics } from '../../../src/training/client/read-runs';
+import { readCycleGroups, readMetrics } from '../../../src/training/activities/records';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 
 const DATE = '2026-01-10';
@@ -31,7 +31,7 @@ async function train(
     await stage.training.start({ trainRun: stage.trainRun, date: DATE });
     return stage.result();
   });
-  const [group] = await readGroups(stage.store, stage.trainRun, 1);
+  const [group] = await readCycleGroups(stage.store, stage.trainRun, 1);
   return group?.rollouts[1];
 }
 

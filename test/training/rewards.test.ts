@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { rewardOf, rewardOfRoot } from '../../src/training/rewards';
 import type { Verdict } from '../../src/grading';
+import type { GroupRecord, Rollout } from '../../src/training/records';
+import { rewardOf, rewardOfRoot, scoreQuestions } from '../../src/training/rewards';
+import { aGroup, aRollout } from './cli/show/a-group';
 
 const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
 const planOf = (steps: number) => ({
@@ -22,10 +24,6 @@ test.each([
   ['ungraded', null],
 ] as const)('in the paper, %s earns %j', (verdict, expected) => {
   expect(rewardOf(rollout(verdict, { steps: 3, nanoUsd: null }), paper)).toBe(expected);
-});
-
-test("the supplementary code's values", () => {
-  expect(rewardOf(rollout('correct'), { ...paper, correct: 1.5 })).toBe(1.5);
 });
 
 test('a right answer is worth less the more it cost and the longer its plan was', () => {
@@ -66,4 +64,46 @@ test('a share of what the second round made of it goes to the first', () => {
   expect(rewardOfRoot(1, 0.5, 0.25)).toBeCloseTo(0.875, 12);
   expect(rewardOfRoot(1, null, 0.25)).toBeNull();
   expect(rewardOfRoot(null, 1, 0.25)).toBeNull();
+});
+
+function scored(index: number, change: Partial<Rollout>): Rollout {
+  return aRollout(index, { reward: 0.5, nanoUsd: 100, ...change });
+}
+
+function group(question: string, rollouts: readonly Rollout[], round = 0): GroupRecord {
+  return aGroup(rollouts, { question, round, purpose: 'evaluation' });
+}
+
+test('a question scores the mean reward and cost of its rollouts, those without a verdict left aside', () => {
+  const rollouts = [
+    scored(0, { reward: 1, nanoUsd: 300 }),
+    scored(1, { reward: 0.5 }),
+    scored(2, { reward: null, nanoUsd: 200 }),
+  ];
+  expect(scoreQuestions([group('q1', rollouts), group('q2', [scored(0, {})])])).toEqual([
+    { question: 'q1', reward: 0.75, nanoUsd: 200 },
+    { question: 'q2', reward: 0.5, nanoUsd: 100 },
+  ]);
+});
+
+test('nothing graded is no reward, and one unknown price makes the cost unknown', () => {
+  const rollouts = [scored(0, { reward: null, nanoUsd: null }), scored(1, { reward: null })];
+  expect(scoreQuestions([group('q1', rollouts)])).toEqual([{ question: 'q1', reward: null, nanoUsd: null }]);
+});
+
+test('an answer that was reviewed counts as it came out of the review, at the price of both', () => {
+  const first = group('q1', [scored(0, { reward: 0.5 }), scored(1, { reward: 0 })]);
+  const second = group('q1', [scored(0, { root: 0, reward: 1, nanoUsd: 50 })], 1);
+  expect(scoreQuestions([second, first])).toEqual([{ question: 'q1', reward: 0.5, nanoUsd: 125 }]);
+});
+
+test('a question that was asked of several teams scores the mean of them, and none where one could not be graded', () => {
+  const team = (draw: number, reward: number | null, nanoUsd: number): GroupRecord => ({
+    ...group('q1', [scored(0, { reward, nanoUsd })]),
+    draw,
+  });
+  expect(scoreQuestions([team(0, 1, 100), team(9, 0.5, 300)])).toEqual([
+    { question: 'q1', reward: 0.75, nanoUsd: 200 },
+  ]);
+  expect(scoreQuestions([team(0, 1, 100), team(9, null, 300)])).toMatchObject([{ reward: null }]);
 });

@@ -1,0 +1,129 @@
+import { ConfigError, explainIssue } from '../../config/errors';
+import { readQuestionFile, refuseMistakes, type Row } from '../../evaluation/data/data-set';
+import { normalizeQuestion } from '../../evaluation/data/question-index';
+import { openDataFile } from '../../evaluation/data/read-records';
+import type { Question } from '../../grading/question';
+import { keepLines } from '../../store/texts';
+import type { SealedFiles } from '../artifacts';
+import type { TrainingSettings } from '../config/resolve';
+import type { TrainingConfig } from '../config/schema';
+import type { OpenedNight } from '../contract';
+import type { WarmStartInput } from '../inputs';
+import { examplesKey, tokenizerTextsKey } from '../store-keys';
+import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
+import { z } from 'zod';
+
+/**
+ * Reads the questions to learn from and those to judge by. No id and no question may occur twice, within a file or across
+ * both.
+ *
+ * @throws ConfigError that names file, line and value of each mistake
+ */
+export async function readQuestions(
+  files: TrainingConfig['data'],
+): Promise<{ readonly train: readonly Question[]; readonly heldOut: readonly Question[] }> {
+  const train = await readQuestionFile(files.train);
+  const heldOut = await readQuestionFile(files.heldOut);
+  refuseMistakes(repeatsIn([...train, ...heldOut]));
+  return { train: train.map(({ value }) => value), heldOut: heldOut.map(({ value }) => value) };
+}
+
+function repeatsIn(rows: readonly Row<Question>[]): string[] {
+  const ids = new Map<string, string>();
+  const questions = new Map<string, string>();
+  return rows.flatMap(({ value, place }) => {
+    const { id } = value;
+    const question = normalizeQuestion(value.question);
+    const sameId = ids.get(id);
+    const sameQuestion = questions.get(question);
+    ids.set(id, sameId ?? place);
+    questions.set(question, sameQuestion ?? place);
+    if (sameId !== undefined) {
+      return [`${place}: id is ${JSON.stringify(id)}, as it is in ${sameId}: give each question its own`];
+    }
+    if (sameQuestion !== undefined) {
+      return [`${place}: question is the same as in ${sameQuestion}, but for case and blanks: remove one`];
+    }
+    return [];
+  });
+}
+
+/**
+ * Reads a file of JSON lines, relative to the folder of the process; empty lines are skipped.
+ *
+ * @throws ConfigError that names file, line, place, value and what was expected, of each mistake
+ */
+export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<readonly Row<T>[]> {
+  const rows: Row<T>[] = [];
+  const mistakes: string[] = [];
+  for await (const { place, ...record } of (await openDataFile(file)).records) {
+    if ('problem' in record) {
+      mistakes.push(`${place}: ${record.problem}`);
+      continue;
+    }
+    const { success, data, error } = schema.safeParse(record.fields);
+    if (success) rows.push({ value: data, place });
+    else mistakes.push(...error.issues.map((issue) => `${place}: ${explainIssue(issue, record.fields)}`));
+  }
+  refuseMistakes(mistakes);
+  if (rows.length === 0) throw new ConfigError(`${file} holds no line: expected JSON lines, one row each`);
+  return rows;
+}
+
+/** More make a tokenizer of some hundred tokens no better. */
+const TOKENIZER_TEXTS = 2000;
+
+/** What a policy reads, markers included, and what it is to write, without the marker at its end. */
+export const exampleSchema = z.strictObject({ prompt: z.string().min(1), completion: z.string().min(1) });
+export type Example = z.infer<typeof exampleSchema>;
+
+type WarmStartSettings = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'examples' | 'config'> & {
+  readonly examples: readonly Example[];
+};
+
+/**
+ * Requests to the trainer before the first cycle: the base model as a checkpoint, and supervised steps where examples are
+ * configured. The tokenizer of a tiny model is made from the examples, else from the questions.
+ *
+ * @throws ConfigError that names file, line and value of each mistake in the examples
+ */
+export async function askForFirstCheckpoint(
+  sealed: SealedFiles,
+  { base, warmStart }: Pick<TrainingConfig, 'base' | 'warmStart'>,
+  settings: TrainingSettings,
+  questions: readonly Question[],
+): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
+  if (warmStart !== undefined) {
+    const rows = await readRows(warmStart.examples, exampleSchema);
+    const start = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
+    return askForWarmStart(sealed, base, start, settings);
+  }
+  const texts = questions.map(({ question }) => question);
+  return { init: await askForBase(sealed, base, texts, settings), warmStart: null };
+}
+
+export async function askForWarmStart(
+  sealed: SealedFiles,
+  base: TrainingConfig['base'],
+  { examples, ...start }: WarmStartSettings,
+  settings: TrainingSettings,
+): Promise<Pick<WarmStartInput, 'init' | 'warmStart'>> {
+  const texts = examples.map(({ prompt, completion }) => prompt + completion);
+  const init = await askForBase(sealed, base, texts, settings);
+  const { trainRun, config } = init;
+  const stored = await keepLines(sealed, examples, examplesKey);
+  const parent = { trainRun, name: 'base' };
+  return { init, warmStart: { ...start, trainRun, parent, examples: stored, config } };
+}
+
+async function askForBase(
+  sealed: SealedFiles,
+  base: TrainingConfig['base'],
+  texts: readonly string[],
+  { trainRun, trainer }: TrainingSettings,
+): Promise<InitRequest> {
+  const config = z.object(trainerConfigSchema.shape).parse(trainer);
+  if (base.kind === 'folder') return { trainRun, base, config };
+  const stored = await keepLines(sealed, texts.slice(0, TOKENIZER_TEXTS), tokenizerTextsKey);
+  return { trainRun, base: { ...base, texts: stored }, config };
+}

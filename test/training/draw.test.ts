@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import type { RunWorker } from '../../src/protocol/cards';
+import type { TrainingSettings } from '../../src/training/config/resolve';
+import { chooseGroups, drawQuestions, drawTrials, drawWorkers, sortByTopic } from '../../src/training/draw';
+import { hasSpread } from '../../src/training/rewards';
+
+const sources = fc.record({
+  seed: fc.integer({ min: 0 }),
+  topics: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 }),
+  questions: fc.integer({ min: 1, max: 12 }),
+  cycle: fc.integer({ min: 1, max: 20 }),
+});
+
+const sizeOf = ({ topics }: { readonly topics: readonly number[] }): number =>
+  topics.reduce((sum, count) => sum + count, 0);
+
+test('every epoch asks each question once', () => {
+  fc.assert(
+    fc.property(sources, ({ seed, topics, questions }) => {
+      const count = sizeOf({ topics });
+      const cycles = Math.ceil((2 * count) / questions);
+      const drawn = Array.from({ length: cycles }, (_, index) =>
+        drawQuestions({ seed, topics, questions, cycle: index + 1 }, questions),
+      ).flat();
+      const all = Array.from({ length: count }, (_, index) => index);
+      expect(drawn.slice(0, count).toSorted((a, b) => a - b)).toEqual(all);
+      expect(drawn.slice(count, 2 * count).toSorted((a, b) => a - b)).toEqual(all);
+    }),
+  );
+});
+
+test('more draws of a cycle only add to those it has', () => {
+  fc.assert(
+    fc.property(sources, fc.integer({ min: 0, max: 60 }), (source, draws) => {
+      const more = drawQuestions(source, draws + 7);
+      expect(more).toHaveLength(draws + 7);
+      expect(drawQuestions(source, draws)).toEqual(more.slice(0, draws));
+    }),
+  );
+});
+
+test('a draw in place of a group without spread is another question, while there is one', () => {
+  fc.assert(
+    fc.property(sources, (source) => {
+      const own = new Set(drawQuestions(source, source.questions));
+      const others = sizeOf(source) - own.size;
+      const drawn = drawQuestions(source, source.questions + others).slice(source.questions);
+      expect(new Set(drawn).size).toBe(others);
+      for (const index of drawn) expect(own.has(index)).toBe(false);
+    }),
+  );
+});
+
+test('each epoch, each cycle that tops up and each seed has an order of its own', () => {
+  const source = { seed: 1, topics: [50], questions: 50, cycle: 1 };
+  const drawn = [source, { ...source, cycle: 2 }, { ...source, seed: 2 }].map((each) =>
+    drawQuestions(each, 100),
+  );
+  const orders = drawn.flatMap((draws) => [draws.slice(0, 50), draws.slice(50)]);
+  expect(new Set(orders.map((order) => order.join())).size).toBe(6);
+});
+
+test('each topic has its share of every cycle', () => {
+  fc.assert(
+    fc.property(sources, (source) => {
+      const { topics, questions } = source;
+      const size = sizeOf(source);
+      // Within an epoch: at its end the turns begin anew.
+      const cycle = 1 + (source.cycle % Math.max(1, Math.floor(size / questions)));
+      const drawn = drawQuestions({ ...source, cycle }, Math.min(questions, size));
+      let first = 0;
+      for (const count of topics) {
+        const from = first;
+        first += count;
+        const own = drawn.filter((index) => index >= from && index < from + count).length;
+        const share = count / size;
+        expect(Math.abs(own - share * drawn.length)).toBeLessThan(1 + share * topics.length);
+      }
+    }),
+  );
+});
+
+test('of topics that are equally large, each cycle has equally many questions', () => {
+  const source = { seed: 7, topics: [30, 30, 30, 30], questions: 8 };
+  for (let cycle = 1; cycle <= 15; cycle += 1) {
+    const drawn = drawQuestions({ ...source, cycle }, 8);
+    expect(drawn.map((index) => Math.floor(index / 30)).toSorted()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+  }
+});
+
+test('questions of one topic lie together, in their order', () => {
+  const rows = [{ topic: 'law' }, {}, { topic: 'code' }, { topic: 'law' }, {}].map((row, id) => ({
+    id,
+    ...row,
+  }));
+  const { questions, topics } = sortByTopic(rows);
+  expect(questions.map(({ id }) => id)).toEqual([0, 3, 1, 4, 2]);
+  expect(topics).toEqual([2, 2, 1]);
+});
+
+const names = ['a', 'b', 'c', 'd', 'e'];
+/** Each may be stood in for by all others. */
+const workers = names.map((id): RunWorker => ({
+  kind: 'activity',
+  id,
+  type: 'ask',
+  taskQueue: 'queue',
+  timeoutMs: 1000,
+  notes: null,
+  fallback: names.filter((other) => other !== id),
+}));
+
+const fixed: TrainingSettings['pool'] = { adaptive: false, least: 2, permuteIds: false, heldOut: [] };
+const drawOf = (cycle: number, pool = fixed) => drawWorkers(workers, { seed: 5, cycle, draw: 0, pool });
+const idsOf = (cycle: number, pool = fixed): string[] => drawOf(cycle, pool).map(({ id }) => id);
+
+test('a fixed pool is the configured one', () => {
+  expect(drawOf(1)).toEqual(workers);
+});
+
+test('an adaptive pool has each size from the least to all, in the order of the configuration', () => {
+  const sizes = new Map<number, number>();
+  for (let cycle = 1; cycle <= 400; cycle++) {
+    const ids = idsOf(cycle, { ...fixed, adaptive: true });
+    expect(ids).toEqual(names.filter((id) => ids.includes(id)));
+    sizes.set(ids.length, (sizes.get(ids.length) ?? 0) + 1);
+  }
+  expect([...sizes.keys()].toSorted()).toEqual([2, 3, 4, 5]);
+  for (const count of sizes.values()) expect(Math.abs(count - 100)).toBeLessThan(45);
+});
+
+test('a team that is held out is never drawn, and every other one is', () => {
+  const teams = fc.array(fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 4 }));
+  fc.assert(
+    fc.property(teams, fc.boolean(), fc.integer({ min: 1 }), (heldOut, permuteIds, cycle) => {
+      const ids = idsOf(cycle, { adaptive: true, least: 1, permuteIds, heldOut });
+      expect(heldOut.map(keyOf)).not.toContain(keyOf(ids));
+    }),
+  );
+  const heldOut = [
+    ['e', 'a'],
+    ['b', 'c'],
+    ['a', 'b', 'c', 'd'],
+  ];
+  const drawn = Array.from({ length: 1500 }, (_, cycle) =>
+    keyOf(idsOf(cycle, { adaptive: true, least: 2, permuteIds: true, heldOut })),
+  );
+  expect(new Set(drawn).size).toBe(26 - heldOut.length);
+});
+
+test('what is held out changes nothing where it would not have been drawn', () => {
+  const pool = { ...fixed, adaptive: true, least: 2, permuteIds: true };
+  const heldOut = [['a', 'b']];
+  for (let cycle = 1; cycle <= 200; cycle++) {
+    const ids = idsOf(cycle, pool);
+    if (keyOf(ids) !== 'a,b') expect(idsOf(cycle, { ...pool, heldOut })).toEqual(ids);
+  }
+});
+
+function keyOf(team: readonly string[]): string {
+  return team.toSorted().join();
+}
+
+test('a fallback that is not in the pool is not asked either', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1 }), fc.boolean(), (cycle, permuteIds) => {
+      const drawn = drawOf(cycle, { ...fixed, adaptive: true, least: 1, permuteIds });
+      for (const { id, fallback } of drawn) {
+        expect([id, ...fallback].toSorted()).toEqual(drawn.map((other) => other.id).toSorted());
+      }
+    }),
+  );
+});
+
+test('with permuted ids each worker has each ordinal now and then', () => {
+  const firsts = new Set(
+    Array.from({ length: 60 }, (_, cycle) => idsOf(cycle, { ...fixed, permuteIds: true })[0]),
+  );
+  expect(firsts).toEqual(new Set(names));
+});
+
+test('the same group has the same workers, another draw of its cycle has its own', () => {
+  const pool = { ...fixed, adaptive: true, least: 1, permuteIds: true };
+  const drawn = Array.from({ length: 20 }, (_, draw) =>
+    drawWorkers(workers, { seed: 5, cycle: 1, draw, pool }),
+  );
+  expect(drawn[0]).toEqual(drawOf(1, pool));
+  expect(new Set(drawn.map((each) => each.map(({ id }) => id).join())).size).toBeGreaterThan(10);
+});
+
+test('a least number beyond the pool means all of it', () => {
+  expect(drawOf(1, { ...fixed, adaptive: true, least: 9, permuteIds: false })).toEqual(workers);
+});
+
+test('a policy is tried on each question with all workers, and one of an adaptive pool on drawn teams as well', () => {
+  const questions = [0, 5].map((index) => ({ set: 'held-out', index }));
+  const trialsOf = (pool: TrainingSettings['pool']) =>
+    drawTrials(questions, { seed: 5, pool, workers, count: 8 });
+  expect(trialsOf(fixed)).toEqual([
+    { draw: 0, question: questions[0], workers },
+    { draw: 5, question: questions[1], workers },
+  ]);
+  const adaptive = { ...fixed, adaptive: true };
+  const [, , ...drawn] = trialsOf(adaptive);
+  expect(drawn.map(({ draw, question }) => [draw, question])).toEqual([
+    [8, questions[0]],
+    [13, questions[1]],
+  ]);
+  expect(drawn.map((trial) => trial.workers)).toEqual(
+    [8, 13].map((draw) => drawWorkers(workers, { seed: 5, cycle: 0, draw, pool: adaptive })),
+  );
+});
+
+/**
+ * Draws groups until the choice is over.
+ *
+ * @param good whether the group of each draw has a spread
+ * @param next which of so many that are under way is over first
+ */
+function play(wanted: number, good: readonly boolean[], next: (underWay: number) => number): number[] {
+  const spreads: (boolean | null)[] = [];
+  const underWay: number[] = [];
+  const choose = (): ReturnType<typeof chooseGroups> => {
+    const choice = chooseGroups({ wanted, maxDraws: good.length, spreads });
+    for (let started = 0; started < choice.more; started++) {
+      underWay.push(spreads.length);
+      spreads.push(null);
+    }
+    return choice;
+  };
+  let choice = choose();
+  while (!choice.isOver) {
+    const [draw = NaN] = underWay.splice(next(underWay.length), 1);
+    spreads[draw] = good[draw] ?? false;
+    choice = choose();
+  }
+  return [spreads.length, ...choice.keep];
+}
+
+test('whatever finishes first, the shortest run of draws with enough groups is made', () => {
+  const games = fc.record({
+    wanted: fc.integer({ min: 1, max: 8 }),
+    good: fc.array(fc.boolean(), { minLength: 1, maxLength: 30 }),
+    luck: fc.infiniteStream(fc.nat()),
+  });
+  fc.assert(
+    fc.property(games, ({ wanted, good, luck }) => {
+      const [made, ...keep] = play(wanted, good, (underWay) => Number(luck.next().value) % underWay);
+      const all = good.flatMap((isGood, draw) => (isGood ? [draw] : []));
+      const last = all[wanted - 1];
+      expect(keep).toEqual(all.slice(0, wanted));
+      expect(made).toBe(last === undefined ? good.length : Math.max(last + 1, Math.min(wanted, good.length)));
+    }),
+  );
+});
+
+test('nothing is started that may turn out to be too much', () => {
+  expect(chooseGroups({ wanted: 4, maxDraws: 9, spreads: [] })).toEqual({ keep: [], more: 4, isOver: false });
+  expect(chooseGroups({ wanted: 4, maxDraws: 9, spreads: [null, false, true, null] })).toEqual({
+    keep: [2],
+    more: 1,
+    isOver: false,
+  });
+  expect(chooseGroups({ wanted: 2, maxDraws: 3, spreads: [false, true, null] }).isOver).toBe(false);
+  expect(chooseGroups({ wanted: 2, maxDraws: 3, spreads: [false, true, false] })).toEqual({
+    keep: [1],
+    more: 0,
+    isOver: true,
+  });
+});
+
+test.each([
+  [[0, 0.5, 1], true],
+  [[0.5, null, 1], true],
+  [[0.5, 0.5, 0.5], false],
+  [[null, null, 1], false],
+  [[null], false],
+  [[], false],
+])('whether %j has a spread: %j', (rewards, expected) => {
+  expect(hasSpread(rewards)).toBe(expected);
+});
