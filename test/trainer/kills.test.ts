@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareNights, drawKills, LESSON, SAME, SHARE_WITH_KILLS } from '../../examples/learn/kills/main';
 import { type NightFacts, playNight } from '../../examples/learn/kills/night';
 import { type S3Server, startS3Server } from '../support/s3-server';
+import { freshFolder } from '../local/fresh-folder';
 
 const bundle = String(process.env.TEST_WORKFLOW_BUNDLE);
 
@@ -12,13 +12,12 @@ let folder: string;
 let bucket: S3Server;
 beforeAll(async () => {
   undisturbed = await playNight(LESSON, bundle, []);
-  folder = await mkdtemp(join(tmpdir(), 's3-'));
+  folder = await freshFolder();
   await mkdir(join(folder, 'bucket'));
   bucket = await startS3Server(folder);
 }, 600_000);
 afterAll(async () => {
   await bucket.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 test.each([

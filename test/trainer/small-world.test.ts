@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lessonOf, runSeed } from '../../examples/learn/demo/run-seed';
 import { SMALL } from '../../examples/learn/plain/recipe';
 import { findOptimum } from '../../examples/learn/world/optimum';
+import { freshFolder } from '../local/fresh-folder';
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'small-world-'));
+  folder = await freshFolder();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('a policy that imitates bad plans learns to write the best ones, serves, and is taken back', async () => {
   const optimum = findOptimum(SMALL.world);

@@ -22,7 +22,6 @@ beforeEach(async () => {
   folder = await openQuestionFolder();
   ({ settings } = await openNight({ store: folder.store, config: folder.config() }, { date: DATE }));
 });
-afterEach(() => folder.close());
 
 const checkpoint = (cycle: number) => ({ trainRun: 'sums', name: `00000${cycle}` });
 

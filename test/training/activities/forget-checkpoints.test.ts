@@ -31,7 +31,6 @@ beforeEach(async () => {
     await writeManifest(folder.store, aManifest({ trainRun: 'sums', name }));
   }
 });
-afterEach(() => folder.close());
 
 const sums = (name: string) => ({ trainRun: 'sums', name });
 const KEEP_NONE = { last: 0, every: null };

@@ -7,7 +7,6 @@ import { codeRow, openQuestionFolder, type QuestionFolder, row } from './questio
 
 let folder: QuestionFolder;
 beforeEach(async () => (folder = await openQuestionFolder()));
-afterEach(() => folder.close());
 
 test('each answer by itself: right, wrong, none, and one that lies in the store', async () => {
   const { store } = folder;

@@ -20,7 +20,6 @@ import { openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;
 beforeEach(async () => (folder = await openQuestionFolder()));
-afterEach(() => folder.close());
 
 const open = (request: Partial<OpenNightRequest> = {}, training: TrainingInput = {}) =>
   openNight({ store: folder.store, config: folder.config(training) }, { date: '2026-11-21', ...request });

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseTrainable } from '../../../src/training/config/load';
 import type { TrainableConfig } from '../../../src/training';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { TrainingInput } from '../../../src/training/config/schema';
+import { freshFolder } from '../../local/fresh-folder';
 
 /** A folder with questions and a store, and configurations that name them. */
 export interface QuestionFolder {
@@ -15,7 +15,6 @@ export interface QuestionFolder {
   readonly heldOut: string;
   write(file: string, rows: readonly unknown[]): Promise<string>;
   config(training?: TrainingInput): TrainableConfig;
-  close(): Promise<void>;
 }
 
 const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
@@ -31,7 +30,7 @@ export function codeRow(id: string): Readonly<Record<string, unknown>> {
 }
 
 export async function openQuestionFolder(): Promise<QuestionFolder> {
-  const folder = await mkdtemp(join(tmpdir(), 'questions-'));
+  const folder = await freshFolder();
   const write = async (file: string, rows: readonly unknown[]): Promise<string> => {
     const path = join(folder, file);
     const lines = rows.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
@@ -63,6 +62,5 @@ export async function openQuestionFolder(): Promise<QuestionFolder> {
           ...training,
         },
       }),
-    close: () => rm(folder, { recursive: true }),
   };
 }

@@ -3,7 +3,6 @@ import { openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;
 beforeEach(async () => (folder = await openQuestionFolder()));
-afterEach(() => folder.close());
 
 const read = async (train: readonly unknown[], heldOut: readonly unknown[] = [row('x')]) =>
   readQuestions({

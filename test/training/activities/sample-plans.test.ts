@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { parseTrainable } from '../../../src/training/config/load';
@@ -23,6 +21,7 @@ import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
 import { step } from '../../support/stage';
+import { freshFolder } from '../../local/fresh-folder';
 
 const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
 const { workers } = resolveRun(
@@ -44,7 +43,7 @@ let policy: ScriptedPolicy;
 let request: SamplePlansRequest;
 let conductor: TrainableConfig['conductor'];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'samples-'));
+  folder = await freshFolder();
   store = new SqliteStore(join(folder, 'store.db'));
   policy = await startScriptedPolicy('nightly-000001');
   ({ conductor } = parseTrainable({ conductor: model, workers: [{ id: 'quick', ...model }] }));
@@ -82,7 +81,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await policy.close();
-  await rm(folder, { recursive: true });
 });
 
 /** Samples in a fresh worker process, which knows nothing of an earlier one. */

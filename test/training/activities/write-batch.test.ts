@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { SqliteStore } from '../../../src/store/sqlite-store';
@@ -10,14 +8,14 @@ import type { CheckpointRef } from '../../../src/training/names';
 import type { GroupRecord } from '../../../src/training/records';
 import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
 import { groupOf, keepSamplesOf } from './group-records';
+import { freshFolder } from '../../local/fresh-folder';
 
 let folder: string;
 let store: SqliteStore;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'batch-'));
+  folder = await freshFolder();
   store = new SqliteStore(join(folder, 'store.db'));
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const write = (groups: readonly string[], writer?: CheckpointRef) =>
   writeBatch(

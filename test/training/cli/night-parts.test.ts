@@ -16,7 +16,6 @@ test('where questions are of mathematics, what judges them is named, and what is
   ) as string;
   expect(await mathematics()).toEqual([{ what: 'Mathematics', state: 'note', text }]);
   delete process.env.CONDUCTOR_PYTHON;
-  await folder.close();
 });
 
 test('where questions are of code, the sandbox is named, or what is wrong with it', async () => {
@@ -30,5 +29,4 @@ test('where questions are of code, the sandbox is named, or what is wrong with i
   const text = expect.stringContaining('CONDUCTOR_SANDBOX is "none": expected') as string;
   expect(code).toEqual([{ what: 'Code', state: 'broken', text }]);
   delete process.env.CONDUCTOR_SANDBOX;
-  await folder.close();
 });

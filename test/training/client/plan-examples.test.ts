@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
@@ -8,12 +6,13 @@ import { writeRecord } from '../../../src/training/activities/records';
 import { type AskedHow, examplesOfRun, writeExample } from '../../../src/training/client/examples';
 import { aGroup, aRollout } from '../cli/show/a-group';
 import { keepRun } from './keep-run';
+import { freshFolder } from '../../local/fresh-folder';
 
 let folder: string;
 let asked: AskedHow;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'examples-'));
+  folder = await freshFolder();
   const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
   const config = parseTrainable({
     conductor: model,
@@ -34,8 +33,6 @@ beforeEach(async () => {
     },
   };
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const TEAM = { steps: [{ worker: 'scholar', subtask: 'Solve it.', sees: [] }] };
 

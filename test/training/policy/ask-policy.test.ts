@@ -24,6 +24,6 @@ test('a checkpoint is loaded once for a request, and no more where that does not
   const noModel = { status: 404, body: '{"error":{"message":"The model does not exist."}}' };
   server.answerOnce('/v1/completions', noModel);
   server.answerOnce('/v1/completions', noModel);
-  await expect(ask()).rejects.toMatchObject({ code: POLICY_FAILURES.unknownModel, retryable: false });
+  await expect(ask()).rejects.toMatchObject({ code: POLICY_FAILURES.unknownModel });
   expect(server.bodiesTo('/v1/load_lora_adapter')).toHaveLength(1);
 });

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createActivities } from '../../../src/activities';
 import { backgroundOpenAI } from '../../../src/activities/models/openai';
@@ -15,17 +13,17 @@ import { SqliteStore } from '../../../src/store/sqlite-store';
 import { createPolicyProvider, servedPolicyOf } from '../../../src/training/policy/conductor';
 import { promote, writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
+import { freshFolder } from '../../local/fresh-folder';
 
 let folder: string;
 let store: SqliteStore;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bind-'));
+  folder = await freshFolder();
   store = new SqliteStore(join(folder, 'store.db'));
   for (const name of ['000001', '000002'])
     await writeManifest(store, aManifest({ name, model: `m-${name}` }));
   await promote(store, { trainRun: 'nightly', name: '000001' }, { reason: '', by: 'person' });
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 function bind(
   conductor: TrainableInput['conductor'],

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { manifestKey, SERVING_KEY } from '../../../src/training/store-keys';
@@ -14,15 +12,15 @@ import {
 } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 import type { CheckpointRef } from '../../../src/training/names';
+import { freshFolder } from '../../local/fresh-folder';
 
 let folder: string;
 let store: SqliteStore;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'serving-'));
+  folder = await freshFolder();
   store = new SqliteStore(join(folder, 'store.db'));
   for (const name of ['000001', '000002', '000003']) await writeManifest(store, aManifest({ name }));
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const one = { trainRun: 'nightly', name: '000001' };
 const two = { trainRun: 'nightly', name: '000002' };

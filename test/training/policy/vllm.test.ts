@@ -92,7 +92,6 @@ test.each([
   answer(said);
   await expect(client.load(MODEL, PATH, never)).rejects.toMatchObject({
     code: POLICY_FAILURES.unknownModel,
-    retryable: false,
     happened: expect.stringMatching(message) as string,
   });
 });
@@ -165,7 +164,6 @@ test.each([
   answer(vllm.completed, { body });
   await expect(client.sample(REQUEST, never)).rejects.toMatchObject({
     code: POLICY_FAILURES.badReply,
-    retryable: false,
     message: expect.stringMatching(message) as string,
   });
 });
@@ -180,6 +178,5 @@ test('a reply that a server breaks off as it goes to sleep is asked for again', 
   answer(vllm.completed, { body: withChoice({ finish_reason: 'abort' }) });
   await expect(client.sample(REQUEST, never)).rejects.toMatchObject({
     code: POLICY_FAILURES.unavailable,
-    retryable: true,
   });
 });
