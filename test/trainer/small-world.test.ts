@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { lessonOf, runSeed } from '../../examples/learn/demo/run-seed';
 import { SMALL } from '../../examples/learn/plain/recipe';
 import { findOptimum } from '../../examples/learn/world/optimum';
