@@ -15,9 +15,8 @@ interface QuestionSource extends Pick<TrainingSettings, 'seed' | 'questions'> {
 }
 
 /**
- * The first `draws` draws of a cycle, as indices into the set. More draws of the same cycle only add to them.
- *
- * The first `questions` of them go through the set epoch by epoch, each in an order of its own, and topics take turns: a
+ * The first `draws` draws of a cycle, as indices into the set. More draws of the same cycle only add to them. The first
+ * `questions` of them go through the set epoch by epoch, each in an order of its own, and topics take turns: a
  * topic that a cycle left out would be forgotten for another one. Further draws, in place of groups without spread, are
  * other questions in an order of the cycle's own; only when all have had their turn do they begin again. So they depend on
  * the seed and their number alone, and not on what other cycles had to top up.
@@ -79,13 +78,11 @@ export function canaryQuestions(set: string, count: number): readonly QuestionRe
   return places.map((place) => ({ set, index: place * stride }));
 }
 
-export type TrialDraw = Pick<GroupInput, 'draw' | 'question' | 'workers'>;
+type TrialDraw = Pick<GroupInput, 'draw' | 'question' | 'workers'>;
 
 /**
- * Asks each question of all workers; a policy of an adaptive pool also of a team drawn as in training. Each night draws the
- * same teams, lest one be luckier with them than another.
- *
- * @param count of the whole held-out set, after which the draws of teams are numbered
+ * Asks each question of all workers; a policy of an adaptive pool also of a team drawn as in training, the same each night.
+ * The draws of teams are numbered after the `count` questions of the whole held-out set.
  */
 export function drawTrials(
   questions: readonly QuestionRef[],
@@ -102,12 +99,10 @@ export function drawTrials(
 }
 
 /**
- * The workers of one group, in the order of its prompt, by which plans number them.
- *
- * With `adaptive`, each number of workers from `least` to all is as likely as any other, and so is each subset of that size
- * (paper section 3.2, which leaves the distribution open); a fallback outside it is left out, and a subset that is held out
- * is drawn again: all workers together never are. With `permuteIds` their order is drawn, too, so that a policy must read
- * who is who instead of learning ordinals by heart.
+ * The workers of one group, in the order of its prompt, by which plans number them. With `adaptive`, each number of workers
+ * from `least` to all is as likely as any other, and so is each subset of that size (paper section 3.2, which leaves the
+ * distribution open); a fallback outside it is left out, and a subset that is held out is drawn again: all workers together
+ * never are. With `permuteIds` their order is drawn, too, so that a policy must read who is who.
  */
 export function drawWorkers(
   workers: readonly RunWorker[],
@@ -129,8 +124,7 @@ function drawTeam(
 ): RunWorker[] {
   const order = shuffled(workers, random);
   if (!adaptive) return order;
-  const fewest = Math.min(Math.max(least, 1), workers.length);
-  return order.slice(0, fewest + Math.floor(random() * (workers.length - fewest + 1)));
+  return order.slice(0, least + Math.floor(random() * (workers.length - least + 1)));
 }
 
 function isHeldOut(team: readonly RunWorker[], { heldOut }: Pool): boolean {
@@ -140,9 +134,7 @@ function isHeldOut(team: readonly RunWorker[], { heldOut }: Pool): boolean {
 /**
  * Dynamic sampling (as in DAPO): groups without spread are dropped, and others are drawn in their place. A draw is started
  * only when it is needed even if all that are under way turn out well, so an interrupted cycle equals an undisturbed one.
- *
- * `keep` are the draws to learn from, ascending; `more` is how many to start now; `isOver` says that nothing is under way
- * and nothing more is to be drawn.
+ * `keep` are the draws to learn from, `more` is how many to start now; `isOver`: nothing is under way or still to be drawn.
  */
 export function chooseGroups({
   wanted,

@@ -140,10 +140,9 @@ const STALE_RISK = 0.001;
 
 /**
  * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it:
- * where what they wrote is not what its weights would have written (log-probabilities are further off than tolerated, or,
- * beyond chance, than from the checkpoint before it: yesterday's weights), where nothing it answers can be graded although
- * what it replaced can, and where it is worse than that beyond chance. Twenty questions find what is broken; what is a
- * little worse was the gate's matter.
+ * where these have other weights (log-probabilities are further off than tolerated, or, beyond chance, than from the
+ * checkpoint before it), where nothing it answers can be graded although what it replaced can, and where it is worse than
+ * that beyond chance. Twenty questions find what is broken; what is a little worse was the gate's matter.
  */
 export function decideCanary(
   promoted: ScoredPolicy,

@@ -63,9 +63,8 @@ export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore,
 
 /**
  * Reward of a rollout: `unparseable`, `parseable` or `correct` (paper section 3.1). `costWeight` and `lengthWeight` make
- * right answers worth less the more they cost, but never less than a wrong one: it must always pay to be right.
- *
- * @returns null if it could not be judged, or if a cost that counts is unknown
+ * right answers worth less the more they cost, but never less than a wrong one: it must always pay to be right. null if it
+ * could not be judged, or if a cost that counts is unknown.
  */
 export function rewardOf(
   { verdict, plan, nanoUsd }: Pick<Rollout, 'verdict' | 'plan' | 'nanoUsd'>,

@@ -79,10 +79,8 @@ const GOOD_SHARE = 0.8;
 type Figures = Pick<CycleMetrics, 'cycle' | 'topics' | 'update'>;
 
 /**
- * Why a policy seems to have stopped to try things before it was good at them; null where it does not. One that is good may
- * settle on one plan: only topics with many wrong answers are told of.
- *
- * @param cycles in a row, the latest last; as many as `COLLAPSE_CYCLES`, or there is no telling yet
+ * Why a policy seems to have stopped to try things before it was good at them, by the last `COLLAPSE_CYCLES` cycles; null
+ * where it does not. One that is good may settle on one plan: only topics with many wrong answers are told of.
  */
 export function findCollapse(cycles: readonly Figures[]): string | null {
   if (cycles.length < COLLAPSE_CYCLES) return null;
@@ -144,11 +142,7 @@ export class Stopwatch<Part extends string> {
   }
 }
 
-/**
- * Sums up when the parts of a cycle were under way.
- *
- * @param from when the cycle began; what was done for it ahead was done in the cycle before
- */
+/** What was done before `from`, when the cycle began, was done ahead, in the cycle before. */
 export function cycleTimes(spans: readonly Span<CyclePart>[], from: number, to: number): CycleTimes {
   const of = (part: CyclePart): number => covered(spans.filter((span) => span.part === part));
   const own = spans.filter((span) => span.to > from);

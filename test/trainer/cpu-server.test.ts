@@ -94,30 +94,21 @@ test('a checkpoint that the server does not know is loaded from its folder, also
 test.each([
   [
     'a folder that is not there',
-    { folder: '/nowhere' },
+    'third',
+    20,
     POLICY_FAILURES.unknownModel,
     /cannot load third from \/nowhere/,
   ],
   [
-    'a prompt that is too long',
-    { model: 'one', maxPromptTokens: 5 },
-    POLICY_FAILURES.promptTooLong,
-    /at most 5 are allowed/,
+    'more tokens than the model has places for',
+    'one',
+    600,
+    POLICY_FAILURES.rejected,
+    /answered 400, .*maximum context length is 512/,
   ],
-] as const)('%s', async (_, change, code, message) => {
-  const asked = askPolicy(policyOf('third', change), questionOf(), never);
-  await expect(asked).rejects.toMatchObject({
-    code,
-    message: expect.stringMatching(message) as string,
-  });
-});
-
-test('more tokens than the model has places for', async () => {
-  const asked = askPolicy(policyOf('one'), questionOf({ maxTokens: 600 }), never);
-  await expect(asked).rejects.toMatchObject({
-    code: POLICY_FAILURES.rejected,
-    message: expect.stringMatching(/answered 400, .*maximum context length is 512/) as string,
-  });
+] as const)('%s', async (_, model, maxTokens, code, message) => {
+  const asked = askPolicy(policyOf(model, { folder: '/nowhere' }), questionOf({ maxTokens }), never);
+  await expect(asked).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
 });
 
 test('a server that was killed and started again answers as before, and loads what it had loaded', async () => {

@@ -188,10 +188,6 @@ test('the same group has the same workers, another draw of its cycle has its own
   expect(new Set(drawn.map((each) => each.map(({ id }) => id).join())).size).toBeGreaterThan(10);
 });
 
-test('a least number beyond the pool means all of it', () => {
-  expect(drawOf(1, { ...fixed, adaptive: true, least: 9, permuteIds: false })).toEqual(workers);
-});
-
 test('a policy is tried on each question with all workers, and one of an adaptive pool on drawn teams as well', () => {
   const questions = [0, 5].map((index) => ({ set: 'held-out', index }));
   const trialsOf = (pool: TrainingSettings['pool']) =>

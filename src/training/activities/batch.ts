@@ -8,13 +8,7 @@ import type { SealedFiles } from '../artifacts';
 import { checkpointId, type CheckpointRef, sixDigits } from '../names';
 import { batchKey, canaryBatchKey } from '../store-keys';
 import type { GroupRecord } from '../records';
-import {
-  type BatchHeader,
-  batchHeaderSchema,
-  type BatchRow,
-  batchRowSchema,
-  type UpdateRequest,
-} from '../trainer-contract';
+import { batchHeaderSchema, type BatchRow, batchRowSchema, type UpdateRequest } from '../trainer-contract';
 import { readGroup, readRecord } from './records';
 
 const compress = promisify(gzip);
@@ -41,12 +35,13 @@ export async function writeBatch(
   { store, sealed }: { readonly store: Store; readonly sealed: SealedFiles },
   request: WriteBatchRequest,
 ): Promise<UpdateRequest['batch'] & { readonly rollouts: number }> {
-  const parts = await Promise.all(request.groups.map((key) => partOf(store, key, request)));
+  const { trainRun, cycle, checkpoint, temperature, groups, canary } = request;
+  const parts = await Promise.all(groups.map((key) => partOf(store, key, request)));
   const rows = parts.flatMap(({ rows }) => rows).sort((a, b) => (a.rolloutId < b.rolloutId ? -1 : 1));
-  const header = headerOf(request, parts, rows.length);
-  const lines = [header, ...rows].map((line) => `${JSON.stringify(line)}\n`).join('');
-  const bytes = await compress(lines);
-  const { trainRun, cycle, canary } = request;
+  const tokenizerSha256 = parts[0]?.tokenizerSha256;
+  const made = { policy: checkpoint.name, rollouts: rows.length, temperature, tokenizerSha256 };
+  const header = batchHeaderSchema.parse({ schema: 1, trainRun, cycle, ...made });
+  const bytes = await compress([header, ...rows].map((line) => `${JSON.stringify(line)}\n`).join(''));
   const key = canary === undefined ? batchKey(trainRun, cycle) : canaryBatchKey(trainRun, canary);
   await sealed.write(key, bytes);
   return { key, sha256: createHash('sha256').update(bytes).digest('hex'), rollouts: rows.length };
@@ -83,23 +78,8 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
   });
 }
 
-function headerOf(
-  { trainRun, cycle, temperature, checkpoint, groups }: WriteBatchRequest,
-  parts: readonly { readonly tokenizerSha256: string }[],
-  rollouts: number,
-): BatchHeader {
-  const [tokenizerSha256, another] = new Set(parts.map((part) => part.tokenizerSha256));
-  if (another !== undefined) {
-    const reason = 'they were sampled with two tokenizers; was a manifest replaced meanwhile?';
-    throw invalid(groups.join(', '), reason);
-  }
-  const policy = checkpoint.name;
-  const header = { schema: 1, trainRun, cycle, policy, rollouts, temperature, tokenizerSha256 };
-  return batchHeaderSchema.parse(header);
-}
-
-function invalid(groups: string, reason: string): ApplicationFailure {
-  const message = `no batch can be made of ${groups}: ${reason}`;
+function invalid(group: string, reason: string): ApplicationFailure {
+  const message = `no batch can be made of ${group}: ${reason}`;
   return ApplicationFailure.nonRetryable(message, 'Trainer.BatchInvalid');
 }
 

@@ -71,11 +71,7 @@ async function readEarlier(store: Store, trainRun: string, cycle: number): Promi
 
 type Ending = Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'>;
 
-/**
- * Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins.
- *
- * @param request `next`: beginning of the next night; default: `checkpoint`
- */
+/** Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins, if elsewhere. */
 export async function closeNight(
   store: Store,
   request: Ending & { readonly checkpoint: CheckpointRef; readonly next?: CheckpointRef | null },
@@ -94,10 +90,8 @@ export async function closeNight(
 }
 
 /**
- * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked, which is how it was trained; from then
- * on it can be sampled and served.
- *
- * @returns what serves and what the next rollback would bring back, so that a policy server can forget the rest
+ * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked, which is how it was trained. It returns
+ * what serves and what the next rollback would bring back, so that a policy server can forget the rest.
  */
 export async function keepCheckpoint(
   store: Store,

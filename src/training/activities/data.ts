@@ -13,12 +13,7 @@ import { examplesKey, tokenizerTextsKey } from '../store-keys';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { z } from 'zod';
 
-/**
- * Reads the questions to learn from and those to judge by. No id and no question may occur twice, within a file or across
- * both.
- *
- * @throws ConfigError that names file, line and value of each mistake
- */
+/** No id and no question may occur twice, within a file or across both. @throws ConfigError that names each mistake */
 export async function readQuestions(
   files: TrainingConfig['data'],
 ): Promise<{ readonly train: readonly Question[]; readonly heldOut: readonly Question[] }> {
@@ -48,11 +43,7 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   });
 }
 
-/**
- * Reads a file of JSON lines, relative to the folder of the process; empty lines are skipped.
- *
- * @throws ConfigError that names file, line, place, value and what was expected, of each mistake
- */
+/** Reads JSON lines, relative to the folder of the process. @throws ConfigError that names the place of each mistake */
 export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<readonly Row<T>[]> {
   const rows: Row<T>[] = [];
   const mistakes: string[] = [];
@@ -84,8 +75,6 @@ type WarmStartSettings = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'example
 /**
  * Requests to the trainer before the first cycle: the base model as a checkpoint, and supervised steps where examples are
  * configured. The tokenizer of a tiny model is made from the examples, else from the questions.
- *
- * @throws ConfigError that names file, line and value of each mistake in the examples
  */
 export async function askForFirstCheckpoint(
   sealed: SealedFiles,

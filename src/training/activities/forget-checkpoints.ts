@@ -30,11 +30,9 @@ interface ForgetCheckpointsRequest {
 
 /**
  * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs, and returns which are left.
- * Manifests go first, then what names their files, then the files that no other checkpoint has, so that nothing ever
- * names what is gone.
- *
- * Needed is what serves and all that a rollback may bring back, what this configuration's Conductor is fixed to, what any
- * night of any training run goes on from or began with, and what the request names.
+ * Manifests go first, then what names their files, then the files, so that nothing ever names what is gone. Needed is what
+ * serves and all that a rollback may bring back, what this configuration's Conductor is fixed to, what any night of any
+ * training run goes on from or began with, and what the request names.
  */
 export async function forgetCheckpoints(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
@@ -126,11 +124,8 @@ export async function sizeOfWeights(files: Files, { trainRun, name }: Checkpoint
 const YOUNG_MS = 2 * 60 * 60 * 1000;
 
 /**
- * Removes files of weights that no checkpoint names, of whatever training run, and what killed writers left; a dry run
- * only counts.
- *
- * @param olderThanMs at least two hours, whatever it says
- * @throws Error where the record of a checkpoint cannot be read: nothing is removed then
+ * Removes files of weights that no checkpoint of any training run names, and what killed writers left, if older than two
+ * hours at least; a dry run only counts. Nothing is removed where the record of a checkpoint cannot be read.
  */
 export async function sweepWeights(
   files: Files,

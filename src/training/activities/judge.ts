@@ -31,19 +31,12 @@ export async function judgeCandidate(store: Store, request: JudgeCandidateReques
   const judgement = await countJudgements(store, request);
   const judged = decideGate(one, other, { maxCostRatio, margin, judgement });
   const decision = judged.promoted ? await letServe(store, request, judged) : judged;
-  const names = {
-    candidate: describePolicy(candidate.policy),
-    baseline: describePolicy(baseline.policy),
-  };
+  const names = { candidate: describePolicy(candidate.policy), baseline: describePolicy(baseline.policy) };
   await keepReasons(store, gateKey, request, { ...names, heldOut, maxCostRatio, margin, ...decision });
   return decision;
 }
 
-const judgedSchema = z.object({
-  candidate: z.string(),
-  heldOut: z.string(),
-  judgement: z.int().positive(),
-});
+const judgedSchema = z.object({ candidate: z.string(), heldOut: z.string(), judgement: z.int().positive() });
 
 /** Over all training runs. A repeated attempt is the same decision; a night that went on and is judged anew makes one more. */
 async function countJudgements(
@@ -100,12 +93,8 @@ export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Pr
   const [now, before] = await Promise.all([scorePolicy(store, promoted), scorePolicy(store, replaced)]);
   const judged = decideCanary(now, before, gaps);
   const decision = judged.rolledBack ? await takeBack(store, request, judged) : judged;
-  await keepReasons(store, canaryKey, request, {
-    promoted: describePolicy(promoted.policy),
-    replaced: describePolicy(replaced.policy),
-    gaps,
-    ...decision,
-  });
+  const names = { promoted: describePolicy(promoted.policy), replaced: describePolicy(replaced.policy) };
+  await keepReasons(store, canaryKey, request, { ...names, gaps, ...decision });
   return decision;
 }
 

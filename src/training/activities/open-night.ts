@@ -29,8 +29,7 @@ export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles'
  * Activity `conductor.train.openNight`: resolves the settings of a night, checks all that it will need before anything is
  * spent, and claims its cycles. A night that is there already keeps its cycles and questions.
  *
- * @throws ApplicationFailure, to be tried again, where this worker read another version of the configuration than whoever
- *   asked for the night: a worker that follows the file reads it within seconds
+ * @throws ApplicationFailure, to be tried again, where this worker read another version of the configuration
  * @throws ConfigError for settings, files and options that no night can be made of
  * @throws PolicyError where the checkpoint to go on from is unknown
  */
@@ -83,7 +82,6 @@ function totalOf({ totalCycles, trainer }: TrainingConfig): number {
   return trainer.optimizer.schedule === 'constant' ? Infinity : totalCycles;
 }
 
-/** A night that has only its gate before it is let through. */
 function checkSchedule(training: TrainingConfig, run: RunRecord | null, claimed: Claim): void {
   const { first, last, done, isTrained } = claimed;
   const hasCyclesLeft = !isTrained && done < Math.max(first, last);

@@ -55,12 +55,7 @@ export async function writeRecord(store: Pick<Store, 'write'>, key: string, reco
   await store.write(key, Buffer.from(JSON.stringify(record)));
 }
 
-/**
- * Changes a record that several processes may change at once: each sees what the one before it wrote.
- *
- * @param change returns null where nothing is to be changed
- * @returns whether it was changed
- */
+/** Changes a record, unless `change` returns null: of several processes each sees what the one before it wrote. */
 export async function changeRecord<T extends object>(
   store: Store,
   key: string,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { timeLimit, whileHeartbeating } from '../../activities/heartbeat';
 import { factsOf } from '../../errors';
-import type { Message, PlanContext } from '../../plan/plan';
+import type { Message, Plan, PlanContext } from '../../plan/plan';
 import { parsePlan } from '../../plan/parse';
 import { PlanError } from '../../plan/plan-error';
 import { conductorMessages } from '../../plan/prompt/conductor';
@@ -33,7 +33,7 @@ export interface SamplePlansRequest extends Omit<
   readonly seed: number;
   readonly maxSteps: number;
   /** Only in round 1: a place for each plan. */
-  readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
+  readonly earlier?: readonly { readonly plan: Plan; readonly answer: Text }[];
 }
 
 export interface SamplePlansResult {
@@ -51,8 +51,6 @@ interface SamplingDependencies {
 /**
  * Activity `conductor.train.samplePlans`: has a checkpoint write the plans of one group. They are kept in the store before
  * they are returned, and returned again to a request with the same weights, prompts, seed and temperature.
- *
- * @throws PolicyError
  */
 export async function samplePlans(
   dependencies: SamplingDependencies,
@@ -65,10 +63,7 @@ export async function samplePlans(
   return {
     question: { id, topic, text: await keepText(store, question) },
     samples: samplesKey(request),
-    plans: kept.rollouts.map((rollout, place) => {
-      const isReview = (request.earlier?.[place]?.plan ?? null) !== null;
-      return readPlan(rollout, { workers, maxSteps, round: isReview ? 1 : 0 });
-    }),
+    plans: kept.rollouts.map((rollout) => readPlan(rollout, { workers, maxSteps, round: request.round })),
   };
 }
 
@@ -139,10 +134,7 @@ export async function planPrompts(
   if (earlier === undefined) return Array<Message[]>(plans).fill(conductorMessages(shared));
   return Promise.all(
     earlier.map(async ({ plan, answer }) =>
-      // Without a plan there is nothing to review.
-      plan === null
-        ? conductorMessages(shared)
-        : conductorMessages({ ...shared, review: { plan, answer: await readText(store, answer) } }),
+      conductorMessages({ ...shared, review: { plan, answer: await readText(store, answer) } }),
     ),
   );
 }

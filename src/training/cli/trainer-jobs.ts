@@ -38,13 +38,16 @@ export function exportCheckpoint(
     const ref = readCheckpoint(checkpoint, trainRun);
     await readManifest(store, ref);
     const { trainer, run, budget } = resolveTraining(config);
-    const job = await beginExport(temporal, config.temporal.taskQueue, {
-      checkpoint: ref,
-      directory: resolve(folder),
-      taskQueue: trainer.taskQueue,
-      heartbeatMs: run.heartbeatMs,
-      timeoutMs: budget.wallClockMs,
-    });
+    const job = await beginExport(
+      { client: temporal, taskQueue: config.temporal.taskQueue },
+      {
+        checkpoint: ref,
+        directory: resolve(folder),
+        taskQueue: trainer.taskQueue,
+        heartbeatMs: run.heartbeatMs,
+        timeoutMs: budget.wallClockMs,
+      },
+    );
     const result = await awaitJob(session, job, `Exporting ${checkpointId(ref)}`, trainer.taskQueue);
     if (result === undefined) return EXIT.interrupted;
     await print(result.files.map((file) => `${result.directory}/${file}`).join('\n'));
@@ -103,7 +106,8 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
     const name = `warm-${digest.digest('hex').slice(0, 8)}`;
     const { base } = trainingOf(config);
     const asked = await askForWarmStart(openSealed(config), base, { ...setup, examples, name }, settings);
-    const job = await beginWarmStart(temporal, config.temporal.taskQueue, { ...asked, settings });
+    const at = { client: temporal, taskQueue: config.temporal.taskQueue };
+    const job = await beginWarmStart(at, { ...asked, settings });
     const what = `Learning ${counted(examples.length, 'example')} in ${counted(steps, 'step')}`;
     const checkpoint = await awaitJob(session, job, what, trainer.taskQueue);
     if (checkpoint === undefined) return EXIT.interrupted;

@@ -54,8 +54,7 @@ export function askedHow(store: Store, { run, policy }: TrainingSettings): Asked
 /**
  * An example in the very words in which the policy will be asked while it is trained, and served.
  *
- * @throws PlanError where the reply holds no plan that this pool could carry out
- * @throws UnknownWorkerError where the row names a worker that is not in the pool
+ * @throws PlanError or UnknownWorkerError where this pool could not carry the plan out
  */
 export async function writeExample(
   row: ExampleRow,
@@ -134,11 +133,7 @@ export interface GradedSolve {
   readonly verdict: Verdict;
 }
 
-/**
- * Grades a solve; null for one of no question that is there, for a child, and for one without an answer or a plan of its own.
- *
- * @throws WorkflowNotFoundError for a run that the server does not know
- */
+/** Grades a solve; null for one of another question, for a child, and for one without an answer or a plan of its own. */
 export async function gradeSolve(
   { client, store, questions }: { client: Client; store: Store; questions: readonly Question[] },
   id: string,

@@ -34,9 +34,7 @@ const AT_ONCE = 4;
 /**
  * Has the prompted Conductor plan training questions, and the plans carried out and graded as in a night: each question is
  * a group, a workflow of its own. One that is under way is joined, and one that is kept in the store is not asked again,
- * unless a provider's failure or a limit spoilt it.
- *
- * @returns why not all questions were asked; null where they were
+ * unless a provider's failure or a limit spoilt it. Returns why not all questions were asked; null where they were.
  */
 export async function playPrompted(request: PromptedRequest): Promise<string | null> {
   const { store, settings, questions, most, tell, signal } = request;

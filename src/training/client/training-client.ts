@@ -155,29 +155,21 @@ export interface TrainerJob<Result> {
   result(): Promise<Result>;
 }
 
-export function beginWarmStart(
-  client: Client,
-  taskQueue: string,
-  input: WarmStartInput,
-): Promise<TrainerJob<CheckpointRef>> {
+type At = Required<TrainingClientOptions>;
+
+export function beginWarmStart(at: At, input: WarmStartInput): Promise<TrainerJob<CheckpointRef>> {
   const { trainRun, name } = input.warmStart;
-  return begin(client, taskQueue, WARM_START_WORKFLOW, `warm-start-${trainRun}-${name}`, input);
+  return begin(at, WARM_START_WORKFLOW, `warm-start-${trainRun}-${name}`, input);
 }
 
-export function beginExport(
-  client: Client,
-  taskQueue: string,
-  input: ExportInput,
-): Promise<TrainerJob<ExportResult>> {
+export function beginExport(at: At, input: ExportInput): Promise<TrainerJob<ExportResult>> {
   const { checkpoint, directory } = input;
   const place = createHash('sha256').update(directory).digest('hex').slice(0, 8);
-  const id = `export-${checkpoint.trainRun}-${checkpoint.name}-${place}`;
-  return begin(client, taskQueue, EXPORT_WORKFLOW, id, input);
+  return begin(at, EXPORT_WORKFLOW, `export-${checkpoint.trainRun}-${checkpoint.name}-${place}`, input);
 }
 
 async function begin<Result>(
-  client: Client,
-  taskQueue: string,
+  { client, taskQueue }: At,
   workflow: string,
   workflowId: string,
   input: WarmStartInput | ExportInput,

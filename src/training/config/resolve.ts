@@ -18,11 +18,7 @@ export function trainingOf({ training }: TrainableConfig): TrainingConfig {
   );
 }
 
-/**
- * A configuration's limits are of one rollout, those of the settings are of a whole group.
- *
- * @throws ConfigError where no training is configured, or none that this pool allows
- */
+/** Limits become those of a group. @throws ConfigError where no training is configured, or none that the pool allows */
 export function resolveTraining(
   config: TrainableConfig,
   options: { readonly trainRun?: string; readonly cycles?: number } = {},
@@ -133,10 +129,7 @@ export interface TrainingSettings extends Omit<TrainingConfig, Resolved> {
   readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
   readonly tolerance: { readonly probe: number; readonly canary: number };
   readonly trainer: TrainerConfig & { readonly taskQueue: string };
-  /**
-   * What a run resolves: `run.limits` are those of one group, `run.conductor` is the Conductor that a candidate must beat
-   * where no checkpoint serves yet.
-   */
+  /** `limits` are those of one group, `conductor` must be beaten where no checkpoint serves yet. */
   readonly run: ResolvedRun;
   readonly verifier?: ModelCard;
 }

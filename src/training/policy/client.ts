@@ -118,11 +118,6 @@ function findMismatch(
 
 type Answer = Pick<Response, 'ok' | 'status'> & { readonly body: string };
 
-/**
- * Sends one request to a policy server.
- *
- * @throws PolicyError `Policy.Unavailable` where no answer came; the signal's reason where it was aborted
- */
 async function post(url: string, content: unknown, signal: AbortSignal): Promise<Answer> {
   try {
     const response = await sendOnce(url, {
@@ -178,12 +173,7 @@ export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabular
   readonly messages: readonly Message[];
 }
 
-/**
- * Asks a policy, in training and in serving alike. A server that does not know the checkpoint, as after a restart, is
- * made to load it.
- *
- * @throws PolicyError; the signal's reason where it was aborted
- */
+/** Asks a policy, in training and in serving alike. A server that does not know it, as after a restart, is made to load it. */
 export async function askPolicy(
   { baseUrl, model, folder, vocabulary, maxPromptTokens }: ServedPolicy,
   { messages, ...sampling }: PolicyQuestion,

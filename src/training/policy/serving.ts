@@ -100,11 +100,7 @@ export async function promote(
   });
 }
 
-/**
- * Takes the last promotion back; the one that is taken back is not kept, so that a second call goes one further.
- *
- * @param of what is to be taken back: where another one serves, nothing is
- */
+/** Takes the last promotion back, unless another one than `of` serves; a second call goes one further. */
 export function rollback(store: Store, reason: string, of?: PolicyRef): Promise<ServingChange> {
   return change(store, (now) => {
     if (of !== undefined && nameOf(now.serving) !== describePolicy(of)) {

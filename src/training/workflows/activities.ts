@@ -12,12 +12,7 @@ import type { PolicySettings } from '../inputs';
 import { CHECK_PLACES } from '../names';
 import type { TrainerActivities } from '../trainer-contract';
 
-/**
- * Makes sure that a workflow can work with its input, which any client may have written, and that the worker knows the
- * places which it names.
- *
- * @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid`
- */
+/** Any client may have written the input. @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid` */
 export async function checkInput(request: CheckInputRequest): Promise<void> {
   const { [CHECK_PLACES]: check } = proxyLocalActivities<TrainingActivities>({
     startToCloseTimeout: '1m',

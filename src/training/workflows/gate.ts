@@ -63,9 +63,8 @@ function describeCut(checkpoint: CheckpointRef, { tried, asked, of }: Trial): st
 }
 
 /**
- * Where the next night begins after one that made its policy worse than what serves; null: where it ended. To be worse
- * than the prompted Conductor is no step backwards, and only the run that began with another run's checkpoint goes on
- * from that.
+ * Where the next night begins after one that made its policy worse than what serves; null: where it ended. The prompted
+ * Conductor is no place to begin, nor is another run's checkpoint, unless this run began with it.
  */
 function chooseNext({ state }: Night, baseline: PolicyRef, served: number | null): CheckpointRef | null {
   const { begun, best, opened } = state;

@@ -32,10 +32,9 @@ import { checkInput, samplingActivities, storeActivities } from './activities';
 
 /**
  * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as in a solve, judged, and
- * kept in the store. It returns what the batch is chosen by; everything else is in its records.
- *
- * With two rounds, the policy is shown each first plan with its answer, and accepts or corrects it: these replies are a
- * group of their own, and their rewards are discounted into the first round's (paper section 3.2 and appendix A.1).
+ * kept in the store. It returns what the batch is chosen by; everything else is in its records. With two rounds, the policy
+ * is shown each first plan with its answer, and accepts or corrects it: these replies are a group of their own, and their
+ * rewards are discounted into the first round's (paper section 3.2 and appendix A.1).
  *
  * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
  */

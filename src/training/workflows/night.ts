@@ -82,12 +82,7 @@ export class Night {
     return this.remainingMs() + OVERTIME_MS;
   }
 
-  /**
-   * Starts a group, once money was set aside for it; what it did not use is given back at its end.
-   *
-   * @param together how many groups may be under way at once: each is given an equal part of what is left
-   * @returns null where the money of the night is used up
-   */
+  /** With an equal part, as `together` may be under way at once, of the money that is left; null where there is none. */
   startGroup(options: GroupOptions, together: number): Promise<GroupResult> | null {
     const share = this.upToDate().share(together);
     if (share === null) return null;

@@ -26,7 +26,7 @@ export class Rollouts {
     return this.ahead !== null;
   }
 
-  /** Has those of the next cycle begin, where it will come. */
+  /** Begins those of the next cycle, where it will come. */
   begin(cycle: number): void {
     if (!this.night.mayGoAhead(cycle)) return;
     const scope = new CancellationScope();
@@ -57,8 +57,6 @@ export class Rollouts {
 /**
  * Draws questions and plays their groups until enough have a spread, `maxDraws` is reached or the money is used up. What
  * is drawn depends on the seed and on the groups' results, and while there is money, never on which was done first.
- *
- * @throws ChildWorkflowFailure when a group failed, after the others were stopped
  */
 function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise<CycleRollouts> {
   const { questions: wanted, maxDraws } = night.state.opened.settings;

@@ -62,17 +62,20 @@ export const warmStart: Play = async ({ config, store, temporal: { client }, tas
   const checked = parseTrainable(config);
   const settings = resolveTraining(checked, { trainRun: TRAIN_RUN });
   const asked = await askForWarmStart(store, trainingOf(checked).base, LESSON, settings);
-  const { id } = await beginWarmStart(client, taskQueue, { ...asked, settings });
+  const { id } = await beginWarmStart({ client, taskQueue }, { ...asked, settings });
   return client.workflow.getHandle(id);
 };
 
 export const exportCheckpoint: Play = async ({ temporal: { client }, taskQueue, trainerQueue }) => {
-  const { id } = await beginExport(client, taskQueue, {
-    checkpoint: { trainRun: TRAIN_RUN, name: '000001' },
-    directory: '/exports/shape',
-    taskQueue: trainerQueue,
-    heartbeatMs: 1_000,
-    timeoutMs: 60_000,
-  });
+  const { id } = await beginExport(
+    { client, taskQueue },
+    {
+      checkpoint: { trainRun: TRAIN_RUN, name: '000001' },
+      directory: '/exports/shape',
+      taskQueue: trainerQueue,
+      heartbeatMs: 1_000,
+      timeoutMs: 60_000,
+    },
+  );
   return client.workflow.getHandle(id);
 };

@@ -71,73 +71,47 @@ test('a cycle before it that cannot be read delays the alarm, and stops nothing'
   expect(await closeCycle(folder.store, closedCycle(settings, DATE, 2))).toMatchObject({ collapse: null });
 });
 
-test('night and training run stand where the cycle has brought them', async () => {
-  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
-  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({
-    done: 1,
-    checkpoint: checkpoint(1),
-    closedAt: null,
-  });
-  expect(await readRun(folder.store, 'sums')).toEqual({
-    schema: 1,
-    trainRun: 'sums',
-    done: 1,
-    checkpoint: checkpoint(1),
-    writer: null,
-  });
-});
+const closeCycles = async (...cycles: readonly number[]): Promise<void> => {
+  for (const cycle of cycles) await closeCycle(folder.store, closedCycle(settings, DATE, cycle));
+};
+const standing = async () => [
+  await readNight(folder.store, 'sums', DATE),
+  await readRun(folder.store, 'sums'),
+];
+const at = (cycle: number) => ({ done: cycle, checkpoint: checkpoint(cycle) });
 
-test('an attempt that comes late takes nothing back', async () => {
-  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
-  await closeCycle(folder.store, closedCycle(settings, DATE, 2));
-  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
-  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
-  expect(await readRun(folder.store, 'sums')).toMatchObject({ checkpoint: checkpoint(2) });
+test('night and training run stand where the cycle has brought them, and a late attempt takes nothing back', async () => {
+  await closeCycles(1);
+  expect(await standing()).toMatchObject([{ ...at(1), closedAt: null }, at(1)]);
+  await closeCycles(2, 1);
+  expect(await standing()).toMatchObject([at(2), at(2)]);
 });
 
 test('a night that is closed is kept with what it left, once', async () => {
-  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
-  const over = { trainRun: 'sums', date: DATE, done: 1, checkpoint: checkpoint(1), decision: 'It serves.' };
+  await closeCycles(1);
+  const over = { trainRun: 'sums', date: DATE, ...at(1), decision: 'It serves.' };
   await closeNight(folder.store, over);
   await closeNight(folder.store, over);
-  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({
-    done: 1,
-    last: 3,
-    closedAt: expect.any(String) as string,
-    decision: 'It serves.',
-  });
-  expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 1 });
+  const closed = { last: 3, closedAt: expect.any(String) as string, decision: 'It serves.' };
+  expect(await standing()).toMatchObject([{ ...at(1), ...closed }, at(1)]);
 });
 
 test('a night that its gate found worse stands where it ended, and the next one begins elsewhere', async () => {
-  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
-  await closeCycle(folder.store, closedCycle(settings, DATE, 2));
-  const over = { trainRun: 'sums', date: DATE, done: 2, checkpoint: checkpoint(2), decision: 'It is worse.' };
+  await closeCycles(1, 2);
+  const over = { trainRun: 'sums', date: DATE, ...at(2), decision: 'It is worse.' };
   await closeNight(folder.store, { ...over, next: checkpoint(1) });
-  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
-  expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 2, checkpoint: checkpoint(1) });
+  expect(await standing()).toMatchObject([at(2), { done: 2, checkpoint: checkpoint(1) }]);
 });
 
 test('a night that is closed late takes nothing back from a training run that has gone on', async () => {
-  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
-  await closeCycle(folder.store, closedCycle(settings, DATE, 2));
-  const late = { trainRun: 'sums', date: DATE, done: 1, checkpoint: checkpoint(1), decision: null };
-  await closeNight(folder.store, late);
-  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, closedAt: null });
-  expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
+  await closeCycles(1, 2);
+  await closeNight(folder.store, { trainRun: 'sums', date: DATE, ...at(1), decision: null });
+  expect(await standing()).toMatchObject([{ done: 2, closedAt: null }, at(2)]);
 });
 
 test('a night that was never opened cannot be closed', async () => {
-  const unknown = {
-    trainRun: 'sums',
-    date: '2026-01-01',
-    done: 1,
-    checkpoint: checkpoint(1),
-    decision: null,
-  };
-  await expect(closeNight(folder.store, unknown)).rejects.toThrow(
-    'night 2026-01-01 of sums is not in the store',
-  );
+  const unknown = { trainRun: 'sums', date: '2026-01-01', ...at(1), decision: null };
+  await expect(closeNight(folder.store, unknown)).rejects.toThrow('night 2026-01-01 of sums is not in');
 });
 
 test('a record that was altered is not taken for one that never was', async () => {

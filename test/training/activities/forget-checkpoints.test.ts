@@ -33,23 +33,17 @@ beforeEach(async () => {
 });
 
 const sums = (name: string) => ({ trainRun: 'sums', name });
-const KEEP_NONE = { last: 0, every: null };
 
 async function forget(config = folder.config()): Promise<readonly string[]> {
   const { kept } = await forgetCheckpoints(
     { store: folder.store, config },
-    { trainRun: 'sums', needed: [sums('000006')], keep: KEEP_NONE },
+    { trainRun: 'sums', needed: [sums('000006')], keep: { last: 0, every: null } },
   );
   return kept;
 }
 
 const OTHERS_NIGHT: NightRecord = {
-  schema: 1,
-  trainRun: 'other',
-  date: '2026-11-21',
-  first: 1,
-  last: 4,
-  done: 2,
+  ...{ schema: 1, trainRun: 'other', date: '2026-11-21', first: 1, last: 4, done: 2 },
   checkpoint: { trainRun: 'other', name: '000002' },
   begun: sums('000003'),
   train: { set: 'questions/a', count: 1, topics: [1] },

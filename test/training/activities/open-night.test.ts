@@ -30,26 +30,24 @@ async function train(date: string, ...cycles: readonly number[]): Promise<void> 
   for (const cycle of cycles) await closeCycle(folder.store, closedCycle(settings, date, cycle));
 }
 
+/** A night of three cycles, to its end. */
+async function spend(date: string): Promise<void> {
+  await train(date, 1, 2, 3);
+  await close(date, 3);
+}
+
 async function close(date: string, done: number): Promise<void> {
   const checkpoint = { trainRun: 'sums', name: `00000${done}` };
   await closeNight(folder.store, { trainRun: 'sums', date, done, checkpoint, decision: 'It serves.' });
 }
 
 test('a first night: settings, cycles, questions in the store, and a base model to be made', async () => {
-  const { settings, train: set, heldOut, ...night } = await open();
+  const { settings, train: set, heldOut, init, ...night } = await open();
   expect(night).toEqual({
     night: { date: '2026-11-21', first: 1, last: 3 },
-    isTrained: false,
-    done: 0,
-    from: null,
-    init: expect.objectContaining({
-      trainRun: 'sums',
-      base: { kind: 'folder', path: 'models/qwen' },
-    }) as object,
-    warmStart: null,
-    writer: null,
-    rolloutNanoUsd: null,
+    ...{ isTrained: false, done: 0, from: null, warmStart: null, writer: null, rolloutNanoUsd: null },
   });
+  expect(init).toMatchObject({ trainRun: 'sums', base: { kind: 'folder', path: 'models/qwen' } });
   expect(settings).toMatchObject({ trainRun: 'sums', cycles: 3 });
   expect([set.count, heldOut.count]).toEqual([3, 1]);
   const sets = new QuestionSets(folder.store);
@@ -69,32 +67,25 @@ test('nothing else in the store is taken for questions, and none that were alter
   await expect(sets.read({ set: set.set, index: 0 })).rejects.toThrow('are not those that were kept');
 });
 
-test('opened again it is the same night', async () => {
-  expect(await open()).toEqual(await open());
-});
-
 test('questions that a loss of power emptied are written anew by the next night', async () => {
   const { train: set } = await open();
   await folder.store.write(set.set, Buffer.alloc(0));
-  await train('2026-11-21', 1, 2, 3);
-  await close('2026-11-21', 3);
+  await spend('2026-11-21');
   await open({ date: '2026-11-22' });
   expect(await new QuestionSets(folder.store).read({ set: set.set, index: 0 })).toMatchObject({ id: 'a' });
 });
 
 test('the next night claims the next cycles and goes on from the last checkpoint', async () => {
-  await train('2026-11-21', 1, 2, 3);
-  await close('2026-11-21', 3);
+  await spend('2026-11-21');
   expect(await open({ date: '2026-11-22', cycles: 2 })).toMatchObject({
-    night: { first: 4, last: 5 },
-    settings: { cycles: 2 },
-    done: 3,
+    ...{ night: { first: 4, last: 5 }, settings: { cycles: 2 }, done: 3 },
     from: { trainRun: 'sums', name: '000003' },
   });
 });
 
 test('a night that was interrupted goes on with its cycles, its questions and its checkpoint', async () => {
   const before = await open();
+  expect(await open()).toEqual(before);
   await train('2026-11-21', 1);
   await folder.write('train.jsonl', [row('d')]);
   expect(await open({ cycles: 9 })).toMatchObject({
@@ -109,8 +100,7 @@ test('a night that was interrupted goes on with its cycles, its questions and it
 
 test('a run that has trained all that its learning rate was planned for says so, and claims nothing', async () => {
   const planned = { totalCycles: 4 };
-  await train('2026-11-21', 1, 2, 3);
-  await close('2026-11-21', 3);
+  await spend('2026-11-21');
   const last = { date: '2026-11-22' };
   expect(await open(last, planned)).toMatchObject({ night: { first: 4, last: 4 } });
   await train('2026-11-22', 4);
@@ -151,13 +141,8 @@ test('examples to imitate, and a tokenizer made from them', async () => {
   ]);
   const warmStart = { examples, steps: 10, learningRate: 0.006 };
   const opened = await open({}, { base: { kind: 'tiny' }, warmStart });
-  expect(opened.warmStart).toMatchObject({
-    trainRun: 'sums',
-    parent: { trainRun: 'sums', name: 'base' },
-    name: 'warm',
-    steps: 10,
-    batch: 32,
-  });
+  const parent = { trainRun: 'sums', name: 'base' };
+  expect(opened.warmStart).toMatchObject({ trainRun: 'sums', parent, name: 'warm', steps: 10, batch: 32 });
   const { base } = opened.init;
   if (base.kind !== 'tiny' || opened.warmStart === null)
     throw new Error('it is a tiny model with a warm start');
@@ -195,14 +180,7 @@ test('a night that was asked for by another version of the configuration waits, 
 
 const run = (done: number): RunRecord => ({ schema: 1, trainRun: 'run', done, checkpoint: null });
 const night = (first: number, last: number, done: number, isClosed: boolean): NightRecord => ({
-  schema: 1,
-  trainRun: 'run',
-  date: '2026-11-21',
-  first,
-  last,
-  done,
-  checkpoint: null,
-  begun: null,
+  ...{ schema: 1, trainRun: 'run', date: '2026-11-21', first, last, done, checkpoint: null, begun: null },
   train: { set: 'train', count: 1, topics: [1] },
   heldOut: { set: 'held-out', count: 1 },
   openedAt: 'then',

@@ -14,13 +14,8 @@ let asked: AskedHow;
 beforeEach(async () => {
   folder = await freshFolder();
   const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
-  const config = parseTrainable({
-    conductor: model,
-    workers: [
-      { ...model, id: 'quick' },
-      { ...model, id: 'scholar' },
-    ],
-  });
+  const pool = ['quick', 'scholar'].map((id) => ({ ...model, id }));
+  const config = parseTrainable({ conductor: model, workers: pool });
   asked = {
     store: new SqliteStore(join(folder, 'store.db')),
     workers: resolveRun(config, {}).workers,

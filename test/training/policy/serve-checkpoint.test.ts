@@ -70,21 +70,12 @@ test('a repair shows the policy its own turn, and a run keeps the checkpoint tha
   );
 });
 
-test('a promotion is taken back', async () => {
-  expect((await rollback(stage.store, 'a test')).serving.serving).toEqual({
-    trainRun: 'nightly',
-    name: '000001',
-  });
-  policy.script(plan);
-  const result = await stage.whileWorking(() => stage.client.solve({ question: '4 + 4?' }));
-  expect(result.checkpoint).toBe('nightly/000001');
-});
-
-test('a policy server that was started anew is made to load the checkpoint', async () => {
+test('a promotion is taken back, and a policy server that was started anew is made to load the checkpoint', async () => {
+  await rollback(stage.store, 'a test');
   policy.known.clear();
   policy.script(plan);
   const result = await stage.whileWorking(() => stage.client.solve({ question: '5 + 5?' }));
-  expect(result).toMatchObject({ status: 'completed', degraded: false });
+  expect(result).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'nightly/000001' });
   expect(policy.bodiesTo('/v1/load_lora_adapter')).toEqual([
     { lora_name: 'nightly-000001', lora_path: 'nightly/000001/model' },
   ]);

@@ -103,25 +103,11 @@ async function carried(forged: TrainingSettings): Promise<{ carried: CarriedNigh
   return {
     carried: {
       opened: {
-        ...{ settings: forged, night, isTrained: false, done: 0, from: checkpoint, writer: null },
-        ...{
-          init,
-          warmStart: null,
-          train: { ...set, topics: [set.count] },
-          heldOut: set,
-          rolloutNanoUsd: null,
-        },
+        ...{ settings: forged, night, isTrained: false, done: 0, from: checkpoint, writer: null, init },
+        ...{ warmStart: null, train: { ...set, topics: [1] }, heldOut: set, rolloutNanoUsd: null },
       },
-      ...{
-        startedAt: Date.now(),
-        begun: checkpoint,
-        checkpoint,
-        writer: checkpoint,
-        done: 0,
-        rollouts: 0,
-        spentNanoUsd: 0,
-      },
-      ...{ rewards: [], best: null, warning: null, budget: forged.budget, isPaused: false },
+      ...{ startedAt: Date.now(), begun: checkpoint, checkpoint, writer: checkpoint, done: 0, rollouts: 0 },
+      ...{ spentNanoUsd: 0, rewards: [], best: null, warning: null, budget: forged.budget, isPaused: false },
     },
   };
 }

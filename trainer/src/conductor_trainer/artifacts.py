@@ -41,7 +41,6 @@ class Artifacts:
     """Files under keys, each whole or not at all, whatever process dies when. Calls block."""
 
     def __init__(self, url: str, root: str, files: Any) -> None:
-        """`files` is what fsspec has for the kind of place; `url` is for messages."""
         self.url = url
         self._root = root
         self._files = files
@@ -66,7 +65,6 @@ class Artifacts:
         return False
 
     def write(self, key: str, content: bytes) -> None:
-        """Replaces what lies there."""
         self._files.pipe_file(self._path_of(key), content)
 
     def create(self, key: str, content: bytes) -> bool:
@@ -87,7 +85,6 @@ class Artifacts:
         return True
 
     def put(self, key: str, file: Path) -> None:
-        """Copies a file there, in place of what lies there."""
         self._files.put_file(str(file), self._path_of(key))
 
     def _path_of(self, key: str) -> str:
@@ -113,7 +110,6 @@ def is_key(key: str) -> bool:
 
 
 def _check_key(key: str) -> None:
-    """Refuses an invalid key before it becomes a path."""
     if not is_key(key):
         raise BadRequest(
             f"key {key!r} is refused: each part must begin with a letter or digit and hold "

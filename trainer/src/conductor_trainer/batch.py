@@ -22,13 +22,10 @@ from conductor_trainer.errors import BatchInvalid
 
 @dataclass(frozen=True)
 class Rollout:
-    """One plan as the policy sampled it, and what it earned."""
-
     rollout_id: str
     group_id: str
     prompt_ids: list[int]
     completion_ids: list[int]
-    """The end of the reply included."""
     sampled_logprobs: list[float]
     """Of each completion token, by the policy that wrote it, at the sampling temperature."""
     reward: float | None
@@ -38,8 +35,6 @@ class Rollout:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a batch must agree with."""
-
     header: JsonObject
     """All of it but the number of rollouts."""
     writers: Sequence[str]

@@ -37,8 +37,6 @@ class Probe:
 
 @dataclass(frozen=True)
 class Record:
-    """What `RESULT.json` says."""
-
     identity: str
     """Of what it was made from: the same request finds the checkpoint, another is a conflict."""
     kind: Literal["model", "adapter"]
@@ -49,19 +47,16 @@ class Record:
     weightsSha256: str
     tokenizerSha256: str
     vocabulary: int
-    """Number of token ids of the model, unused ones included."""
     step: int
     """Optimizer steps of its training run so far; a warm start does not count."""
     probe: Probe
     config: Config
     parent: CheckpointName | None = None
-    """The checkpoint that an update went on from."""
     first: CheckpointName | None = None
     """What its training run began to learn from: the warm start, the base, or another run's."""
     outcome: JsonObject = field(default_factory=dict)
     """What else its maker reported: loss, metrics, seconds."""
     versions: dict[str, str] = field(default_factory=dict)
-    """Of the libraries that made it."""
     schema: int = 1
 
     def to_json(self) -> str:
@@ -80,7 +75,6 @@ def id_of(checkpoint: CheckpointName) -> str:
 
 
 def checkpoint_folder(root: Path, checkpoint: CheckpointName) -> Path:
-    """Where a checkpoint lies, or will."""
     return root / checkpoint["trainRun"] / checkpoint["name"]
 
 
@@ -117,7 +111,6 @@ def make_checkpoint(
 
 
 def describe(target: CheckpointName, record: Record, replayed: bool) -> JsonObject:
-    """The answer of the contract."""
     return {
         "checkpoint": {
             **target,
@@ -133,7 +126,6 @@ def describe(target: CheckpointName, record: Record, replayed: bool) -> JsonObje
 
 
 def require_same(existing: Record, checkpoint: CheckpointName, identity: str) -> None:
-    """Raises `Conflict` where another request made it."""
     if existing.identity != identity:
         raise Conflict(
             f"The checkpoint {id_of(checkpoint)} was made from another request "
@@ -143,7 +135,6 @@ def require_same(existing: Record, checkpoint: CheckpointName, identity: str) ->
 
 
 def require_record(root: Path, checkpoint: CheckpointName) -> Record:
-    """Raises `CheckpointMissing` or `CheckpointUnreadable`."""
     record = read_record(root, checkpoint)
     if record is None:
         raise CheckpointMissing(

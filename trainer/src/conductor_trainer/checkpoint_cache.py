@@ -47,7 +47,6 @@ class CheckpointCache:
         self._most = most
 
     def find(self, checkpoint: CheckpointName) -> StoredCheckpoint | None:
-        """What lies among the artifacts under that name."""
         return find_checkpoint(self._artifacts, checkpoint)
 
     def require(self, checkpoint: CheckpointName) -> StoredCheckpoint:

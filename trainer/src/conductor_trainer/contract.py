@@ -26,8 +26,6 @@ class CheckpointName(TypedDict):
 
 
 class StoredBytes(TypedDict):
-    """What lies among the artifacts."""
-
     key: str
     sha256: str
 

@@ -27,7 +27,6 @@ _HOW = f'a key is {KEY_BYTES} random bytes in base64, e.g. of "openssl rand -bas
 NONCE_BYTES = 12
 _TAG_BYTES = 16
 _MARK = b"TCE1"
-"""Begins every encrypted artifact."""
 _COUNTER_BYTES = 16
 _DIGEST = re.compile(
     r"(?:(?<=/)|^)(?:(?P<fan>[0-9a-f]{2})/(?=(?P=fan)))?(?P<digest>[0-9a-f]{64})(?=$|[./])"
@@ -51,7 +50,6 @@ class EncryptionKey:
     payload: bytes = field(repr=False)
     """AES-256-GCM of what travels through Temporal."""
     content: bytes = field(repr=False)
-    """AES-256-GCM of artifacts."""
     name: bytes = field(repr=False)
     """AES-256-CTR of digests in the names."""
     name_counter: bytes = field(repr=False)
@@ -68,7 +66,6 @@ class KeyRing:
 
     @property
     def first(self) -> EncryptionKey:
-        """The key that encrypts."""
         return self.all[0]
 
     def find(self, id: str, what: str) -> EncryptionKey:
@@ -142,7 +139,6 @@ def unseal(sealed: bytes, key: bytes, binding: str = "") -> bytes | None:
 
 
 def open_content(sealed: bytes, artifact_key: str, keys: KeyRing) -> bytes:
-    """Decrypts what lies under a key; it opens under no other."""
     if not sealed.startswith(_MARK):
         raise Altered(
             f"the artifact {artifact_key} is not encrypted: start the trainer without "

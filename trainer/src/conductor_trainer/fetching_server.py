@@ -12,7 +12,6 @@ from conductor_trainer.starting import listen, start
 
 
 def main() -> None:
-    """Serves, or says in one sentence why it cannot."""
     start("The fetching server", lambda: _serve(_read_arguments()))
 
 

@@ -17,10 +17,7 @@ from conductor_trainer.locate import Locate
 
 
 class FetchingService:
-    """The routes of a policy server, answered by another one."""
-
     def __init__(self, upstream: str, locate: Locate) -> None:
-        """`upstream` is its URL, without `/v1`."""
         self._upstream = upstream.rstrip("/")
         self._locate = locate
         self._relay = Relay()

@@ -25,7 +25,6 @@ LONGEST_BODY = 8 * 1024 * 1024
 """Bytes: the ids of a prompt of a million tokens."""
 
 LONGEST_HEAD = 128 * 1024
-"""Bytes of a request's line and headers."""
 
 REQUEST_SECONDS = 60
 """For a client to send a whole request, however slowly, and to read the answer before it."""
@@ -61,23 +60,19 @@ def loaded_already(name: str, folder: Path) -> ApiError:
 
 
 def never_loaded(name: str) -> ApiError:
-    """There is nothing of that name to unload."""
     return ApiError(404, f"The lora adapter '{name}' cannot be found.")
 
 
 def model_list(names: Iterable[str]) -> Body:
-    """The answer to `GET /v1/models`."""
     data = [{"id": name, "object": "model", "owned_by": "conductor"} for name in names]
     return {"object": "list", "data": data}
 
 
 def done(name: str, what: str) -> Body:
-    """The answer to a request that loads or unloads a model."""
     return {"message": f"Success: LoRA adapter '{name}' {what} successfully."}
 
 
 def read_text(body: Body, name: str) -> str:
-    """A field that must be a text."""
     value = body.get(name)
     if isinstance(value, str):
         return value
@@ -150,8 +145,6 @@ def _media_type(content_type: str) -> str:
 
 
 class Relay:
-    """Passes requests on to a server behind, and its answers back."""
-
     def __init__(self) -> None:
         # A connection for each request: one kept open may have been closed at the other end.
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)

@@ -12,7 +12,6 @@ from conductor_trainer.record import Made, record_of, save_made
 from conductor_trainer.tiny_model import build_tiny
 
 BASE = "base"
-"""Name of the checkpoint that a training run begins with."""
 
 
 def init(root: Path, request: JsonObject, texts: Path | None) -> JsonObject:

@@ -21,7 +21,6 @@ from conductor_trainer.weights import SAFELY
 _FLOAT = 4
 _HALF = 2
 _MOMENTS = 2 * _FLOAT
-"""Of AdamW, for each weight that is learned."""
 
 _LOGITS_AT_ONCE = 32_768
 """TRL's loss takes so much of the vocabulary at a time."""
@@ -44,14 +43,11 @@ Bytes = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Shape:
-    """What a model's memory depends on."""
-
     weights: int
     learned: int
     """Of them, or of the adapter beside them."""
     layers: int
     layer: int
-    """Weights of one layer."""
     hidden: int
     feed_forward: int
     vocabulary: int
@@ -67,8 +63,6 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Machine:
-    """Bytes of its own memory, and its GPUs."""
-
     host: int
     gpus: Sequence[Gpu]
 
@@ -96,7 +90,6 @@ def require_memory(model_folder: Path, config: Config, tokens: int | None = None
 
 
 def shape_of(model_folder: Path, config: Config) -> Shape:
-    """Read from `config.json` alone. Raises `ModelInvalid` where there is none."""
     try:
         settings = AutoConfig.from_pretrained(model_folder, **SAFELY).get_text_config()
         with torch.device("meta"):

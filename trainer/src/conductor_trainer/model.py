@@ -158,12 +158,10 @@ def save_policy(policy: Policy, base: str, tokenizer_from: Path, folder: Path) -
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:
-    """Its files as they are."""
     for name in _TOKENIZER_FILES:
         if (source / name).exists():
             shutil.copyfile(source / name, target / name)
 
 
 def tokenizer_sha256(folder: Path) -> str:
-    """Of the file that decides every token id."""
     return hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest()

@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 
 
 def program_parser(name: str, description: str | None) -> argparse.ArgumentParser:
-    """The parser of a program that the one command runs by name."""
     prog = f"temporal-conductor-trainer {name}"
     return argparse.ArgumentParser(prog=prog, description=description)
 
 
 def add_address_options(parser: argparse.ArgumentParser, *, port: int) -> None:
-    """Adds `--host` and `--port`."""
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
     parser.add_argument(
         "--port", type=int, default=port, help=f"0 takes a free one (default: {port})"
@@ -32,7 +30,6 @@ def add_address_options(parser: argparse.ArgumentParser, *, port: int) -> None:
 
 
 def add_artifact_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Adds `--artifacts`, `--checkpoints` and `--cached`."""
     parser.add_argument(
         "--artifacts",
         required=required,
@@ -57,14 +54,12 @@ def add_artifact_options(parser: argparse.ArgumentParser, *, required: bool) -> 
 
 
 def add_key_option(parser: argparse.ArgumentParser) -> None:
-    """Adds `--encryption-key-env`, for programs that read what workers encrypt."""
     parser.add_argument(
         "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
     )
 
 
 def add_end_option(parser: argparse.ArgumentParser) -> None:
-    """Adds `--end-with-stdin`."""
     parser.add_argument(
         "--end-with-stdin",
         action="store_true",

@@ -46,11 +46,9 @@ class EncryptionCodec(PayloadCodec, WithSerializationContext):
         return type(self)(self._keys, self._strict, _binding_of(context))
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Encrypts each payload with the first key, under a random nonce."""
         return [_encrypt(payload, self._keys.first, self._binding) for payload in payloads]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Decrypts each payload with the key that it names."""
         if self._strict:
             for payload in payloads:
                 _refuse_strangers(payload, self._binding)

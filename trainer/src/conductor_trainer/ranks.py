@@ -33,7 +33,6 @@ Learn = Callable[[Made, Any, Path, Report], tuple[Any, JsonObject]]
 """A process's part: what it has learned, which is saved, and what it has to tell."""
 
 _Said = tuple[int, JsonObject | None]
-"""Who, and what; None at the end."""
 
 
 def learn_together(
@@ -128,7 +127,6 @@ def _free_port() -> int:
 
 
 def main() -> None:
-    """One of the processes."""
     job = json.loads(sys.stdin.readline())
     end_with_stdin()
     say = claim_stdout()

@@ -76,18 +76,14 @@ def load_together(root: Path, record: Record, config: Config, rank: Rank | None)
 
 @dataclass(frozen=True)
 class Made:
-    """A checkpoint in the making."""
-
     root: Path
     temporary: Path
     """Where it lies until it is renamed into place."""
     target: CheckpointName
     identity: str
     base: str
-    """The whole model that training began with, below the root."""
     config: Config
     step: int
-    """Optimizer steps of its training run so far."""
     parent: CheckpointName | None = None
     """What an update went on from."""
     first: CheckpointName | None = None
@@ -99,12 +95,10 @@ class Made:
 
     @property
     def folder(self) -> str:
-        """Where its weights will be found."""
         return f"{self.target['trainRun']}/{self.target['name']}/{self.kind}"
 
     @property
     def saved(self) -> Path:
-        """Where its weights lie for now."""
         return self.temporary / self.kind
 
 
@@ -123,7 +117,6 @@ def save_made(made: Made, policy: Policy, tokenizer_from: Path, rank: Rank | Non
 def record_of(
     made: Made, policy: Policy, tokenizer: PreTrainedTokenizerBase, outcome: JsonObject
 ) -> Record:
-    """The record of what is saved already."""
     return Record(
         identity=made.identity,
         kind=made.kind,

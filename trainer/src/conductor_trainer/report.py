@@ -46,7 +46,6 @@ _NESTED = {
 
 
 def report(options: argparse.Namespace, stop: Event) -> None:
-    """Shows every cycle that the board was not shown yet, and waits for more if asked to."""
     run = options.run
     if not _RUN.fullmatch(run):
         raise ValueError(

@@ -20,7 +20,6 @@ class CannotStart(Exception):
 
 
 def start(name: str, main: Callable[[], None]) -> None:
-    """Runs a program to its end."""
     try:
         main()
     except KeyboardInterrupt:

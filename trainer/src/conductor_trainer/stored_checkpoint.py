@@ -36,10 +36,7 @@ _BASE_FILES = {".json", ".txt", ".jinja", ".model"}
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of a checkpoint."""
-
     path: str
-    """Below the checkpoint's folder."""
     bytes: int
     sha256: str
 
@@ -103,8 +100,6 @@ def forget_moments(artifacts: Artifacts, checkpoint: CheckpointName) -> None:
 
 
 def _keep_files(artifacts: Artifacts, folder: Path) -> list[StoredFile]:
-    """See 3. above."""
-
     def keep(path: Path) -> StoredFile:
         digest = _sha256_of(path)
         key = _key_of(digest)

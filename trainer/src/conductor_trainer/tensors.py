@@ -104,7 +104,6 @@ def advantages_of(
 
 
 def spread_of(rewards_G: Sequence[float]) -> float:
-    """Sample standard deviation; 0 for a single reward."""
     if len(rewards_G) < 2:
         return 0.0
     mean = math.fsum(rewards_G) / len(rewards_G)

@@ -14,7 +14,6 @@ from conductor_trainer.model import CHATML_TEMPLATE, END_OF_TEXT, END_OF_TURN, S
 
 
 def build_tiny(base: JsonObject, texts: Sequence[str], seed: int, folder: Path) -> None:
-    """Saves model and tokenizer as any Hugging Face model is saved."""
     tokenizer = train_tokenizer(texts, base["vocabulary"])
     tokenizer.save_pretrained(folder)
     vocabulary = tokenizer.get_vocab()

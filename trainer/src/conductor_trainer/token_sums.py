@@ -10,8 +10,6 @@ from conductor_trainer.tensors import Tensors
 
 @dataclass
 class TokenSums:
-    """Sums over the completion tokens of one or more forward passes."""
-
     tokens: float = 0.0
     ratio: float = 0.0
     k3: float = 0.0
@@ -63,11 +61,9 @@ class TokenSums:
         self.largest_gap = max(self.largest_gap, off_sampler_N.abs().max().item())
 
     def mean(self, total: float) -> float:
-        """A sum as a mean over the tokens."""
         return total / max(self.tokens, 1)
 
 
 def add_up(parts: Sequence[TokenSums]) -> TokenSums:
-    """The sums of several processes as those of one."""
     *sums, gaps = zip(*map(astuple, parts), strict=True)
     return TokenSums(*map(sum, sums), largest_gap=max(gaps))

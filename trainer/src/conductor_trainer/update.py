@@ -32,7 +32,6 @@ Report = Callable[[str], None]
 
 
 def update(root: Path, request: JsonObject, batch: Path, report: Report) -> JsonObject:
-    """Makes the checkpoint of a cycle."""
     target = CheckpointName(trainRun=request["trainRun"], name=f"{request['cycle']:06}")
 
     def build(temporary: Path) -> Record:

@@ -35,7 +35,6 @@ from conductor_trainer.ranks import learn_together
 from conductor_trainer.record import Made, join_ranks, load_together, save_made
 
 IGNORED = -100
-"""Label of tokens that are read, but not learned."""
 
 Example = dict[str, list[int]]
 
@@ -43,7 +42,6 @@ Example = dict[str, list[int]]
 def warm_start(
     root: Path, request: JsonObject, examples: Path, report: Callable[[str], None]
 ) -> JsonObject:
-    """Makes a checkpoint that has learned prompts with their replies."""
     target = CheckpointName(trainRun=request["trainRun"], name=request["name"])
     identity = identity_of("warmStart", request)
 
@@ -120,13 +118,11 @@ def learn_examples(
 
 
 def _micro_batch(request: JsonObject) -> int:
-    """Examples that pass through a process at once."""
     share = -(-request["batch"] // request["config"]["processes"])
     return gcd(share, request["config"]["microBatch"])
 
 
 def _passes(request: JsonObject) -> int:
-    """Of each process in a step."""
     return -(-request["batch"] // (_micro_batch(request) * request["config"]["processes"]))
 
 

@@ -19,7 +19,6 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def main() -> None:
-    """Serves, or says in one sentence why it cannot."""
     options = _read_arguments()
     if options.end_with_stdin:
         end_with_stdin()

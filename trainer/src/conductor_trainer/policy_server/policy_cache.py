@@ -26,8 +26,6 @@ _SETTINGS = ("config.json", "adapter_config.json")
 
 @dataclass(frozen=True)
 class Policy:
-    """One policy in memory."""
-
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     end_ids: frozenset[int]
@@ -89,7 +87,6 @@ class PolicyCache:
 
     @property
     def names(self) -> list[str]:
-        """Every name that can be asked for, oldest first."""
         return list(self._folders)
 
     def find(self, name: str) -> Policy:
@@ -125,7 +122,6 @@ class PolicyCache:
             raise ApiError(400, said) from error
 
     def unload(self, name: str) -> None:
-        """Forgets a name."""
         if self._folders.pop(name, None) is None:
             raise never_loaded(name)
         self._loaded.pop(name, None)

@@ -57,7 +57,6 @@ def sample_replies(
 
 
 def _read(policy: Policy, ids_NT: torch.Tensor, cache: DynamicCache) -> torch.Tensor:
-    """Logits of what comes next."""
     out = policy.model(input_ids=ids_NT, past_key_values=cache, use_cache=True, logits_to_keep=1)
     return out.logits[:, -1].float()
 

@@ -99,7 +99,6 @@ class PolicyService:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, body)
 
     def models(self, _body: Body) -> Body:
-        """`GET /v1/models`."""
         return model_list(self._policies.names)
 
     def tokenize(self, body: Body) -> Body:
@@ -154,7 +153,6 @@ class PolicyService:
         return done(name, "added")
 
     def unload(self, body: Body) -> Body:
-        """`POST /v1/unload_lora_adapter`."""
         name = read_text(body, "lora_name")
         self._policies.unload(name)
         return done(name, "removed")

@@ -14,7 +14,6 @@ _FIELDS = ("{model}", "{folder}", "{port}")
 
 
 def main() -> None:
-    """Serves, or says in one sentence why it cannot."""
     start("The restarting server", lambda: _serve(_read_arguments()))
 
 

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 _LINES_TOLD = 6
-"""The last lines of a failed program; a Python error ends with what went wrong."""
 
 _LAST_LINES = 5.0
 """Seconds to wait for them, where a process that has left its group holds on to the pipe."""

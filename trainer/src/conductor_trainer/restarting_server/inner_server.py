@@ -94,7 +94,6 @@ class InnerServer:
         )
 
     async def _wait_until_ready(self, process: GuardedProcess, url: str) -> str | None:
-        """What went wrong, if anything did."""
         try:
             async with asyncio.timeout(self._start_limit), httpx.AsyncClient(trust_env=False) as it:
                 while not await _is_healthy(it, url):
@@ -107,7 +106,6 @@ class InnerServer:
         return None
 
     async def _stop(self) -> str:
-        """What it said last."""
         process, self._process = self._process, None
         return "" if process is None else await asyncio.to_thread(process.stop)
 

@@ -25,8 +25,6 @@ from conductor_trainer.restarting_server.turns import Turns
 
 
 class RestartingService:
-    """The routes of a policy server, of which one model at a time is answered for."""
-
     def __init__(self, inner: InnerServer) -> None:
         self._inner = inner
         self._turns = Turns()
@@ -44,7 +42,6 @@ class RestartingService:
         return model_list(self._models)
 
     async def _load(self, body: Body, request: Request) -> Body:
-        """Names a folder, and starts the server on it to be sure that it can be served."""
         name, folder = read_text(body, "lora_name"), Path(read_text(body, "lora_path"))
         with ExitStack() as stack:
             # Fetched while another model still runs.

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 @dataclass
 class _Group:
-    """Those who wait for the same thing, and will go together."""
-
     size: int = 0
     may_go: Event = field(default_factory=Event)
 
@@ -51,7 +49,6 @@ class Turns:
         return group.may_go
 
     def leave(self) -> None:
-        """Ends a turn."""
         self._inside -= 1
         if self._inside == 0 and self._waiting:
             self._current, group = self._waiting.popitem(last=False)

@@ -64,7 +64,6 @@ def _read_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Serves, or says in one sentence why it cannot."""
     options = _read_arguments()
     if options.end_with_stdin:
         end_with_stdin()

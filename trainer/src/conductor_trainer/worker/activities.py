@@ -31,10 +31,16 @@ Report = Callable[[str], None]
 Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
 
 
+_METHODS: list[str] = []
+"""Those that are activities."""
+
+
 def _activity(name: str) -> Callable[[Work], Work]:
     """Makes a method an activity: its request is checked, and its errors keep their type."""
 
     def make(work: Work) -> Work:
+        _METHODS.append(work.__name__)
+
         @activity.defn(name=name)
         @wraps(work)
         async def perform(self: "TrainerActivities", request: Any) -> Any:
@@ -42,7 +48,8 @@ def _activity(name: str) -> Callable[[Work], Work]:
                 check_request(name, request)
                 return await work(self, request)
             except Exception as cause:
-                error = _known(cause)
+                said = f"The trainer failed: {type(cause).__name__}: {cause}"
+                error = cause if isinstance(cause, TrainerError) else TrainerError(said)
                 is_over = error.type == TrainerError.type and activity.info().attempt >= _ATTEMPTS
                 # Temporal drops the type of a failure over 4 KB; our own errors tell their cause.
                 raise ApplicationError(
@@ -54,18 +61,11 @@ def _activity(name: str) -> Callable[[Work], Work]:
     return make
 
 
-def _known(error: Exception) -> TrainerError:
-    if isinstance(error, TrainerError):
-        return error
-    return TrainerError(f"The trainer failed: {type(error).__name__}: {error}")
-
-
 @dataclass(frozen=True)
 class Allowed:
     """What requests may name, by the trainer's own command line: others may write to Temporal."""
 
     servers: Sequence[str]
-    """Base URLs of policy servers."""
     export_root: Path | None
     """Exports are written below it; None: there are none."""
     base_roots: Sequence[Path] = ()
@@ -110,8 +110,6 @@ class Allowed:
 
 
 class TrainerActivities:
-    """What a training night asks of the machine that holds the weights."""
-
     def __init__(
         self, cache: CheckpointCache, fetch: Fetch, steps: StepRunner, allowed: Allowed
     ) -> None:
@@ -123,22 +121,10 @@ class TrainerActivities:
 
     @property
     def all(self) -> list[Callable[..., Any]]:
-        """What a worker registers."""
-        return [
-            self.init,
-            self.warm_start,
-            self.preflight,
-            self.update,
-            self.score,
-            self.publish,
-            self.retire,
-            self.collect,
-            self.export,
-        ]
+        return [getattr(self, name) for name in _METHODS]
 
     @_activity("conductor.trainer.init")
     async def init(self, request: Any) -> Any:
-        """Makes the checkpoint that a training run begins with."""
         base = request["base"]
         if base["kind"] == "folder":
             self._allowed.check_base(base["path"])
@@ -146,7 +132,6 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.warmStart")
     async def warm_start(self, request: Any) -> Any:
-        """Teaches a checkpoint by examples."""
         hold = self._hold(request["parent"])
         return await self._make("warmStart", request, request["name"], request, "examples", hold)
 
@@ -158,7 +143,6 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.update")
     async def update(self, request: Any) -> Any:
-        """Makes one cycle's checkpoint of its parent and a batch of rollouts."""
         parent, name = request["parent"], f"{request['cycle']:06}"
         goes_on = parent["trainRun"] == request["trainRun"]
 
@@ -190,7 +174,6 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
-        """Writes a checkpoint as a folder that Hugging Face's libraries load."""
         folder = self._allowed.export_folder(request["directory"])
         async with self._ready(self._hold(request["checkpoint"])) as report:
             asked = {**request, "directory": str(folder)}
@@ -198,7 +181,6 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.publish")
     async def publish(self, request: Any) -> Any:
-        """Loads a checkpoint into the policy servers."""
         self._allowed.check_servers(request["servers"])
         # For servers that share this folder, and fetch nothing by themselves.
         async with self._ready(self._hold(request["checkpoint"])) as report:
@@ -208,7 +190,6 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.retire")
     async def retire(self, request: Any) -> Any:
-        """Unloads old checkpoints from the policy servers."""
         self._allowed.check_servers(request["servers"])
         async with _heartbeats() as report:
             report("retiring")

@@ -69,7 +69,6 @@ class PolicyServer:
         self._client = client
 
     async def models(self) -> list[str]:
-        """All names that it serves."""
         answer = await self._ask("GET", "/models")
         return [model["id"] for model in answer.json()["data"]]
 

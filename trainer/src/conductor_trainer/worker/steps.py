@@ -104,8 +104,6 @@ class StepRunner:
 
 
 class _Step:
-    """One step, as the worker sees it."""
-
     def __init__(self, job: Job, perform: Perform) -> None:
         self._messages, self._childs_end = _FORK.Pipe(duplex=False)
         self._is_cancelled = Event()
@@ -115,13 +113,16 @@ class _Step:
         )
 
     def run(self, report: Report) -> JsonObject:
-        """Starts it, passes on its phases, and returns once it is dead. Blocks."""
         try:
             self._start()
             while isinstance(message := self._receive(), str):
                 report(message)
         finally:
-            self._end()
+            # Nothing of it is left running.
+            self.kill()
+            self._messages.close()
+            if self._process.pid is not None:
+                self._process.join()
         if isinstance(message, TrainerError):
             raise message
         return message
@@ -161,13 +162,6 @@ class _Step:
                 f"The step's process {_how_it_died(self._process.exitcode or 0)} before it "
                 "answered. It left no checkpoint: try again."
             ) from cause
-
-    def _end(self) -> None:
-        """Leaves nothing running of it."""
-        self.kill()
-        self._messages.close()
-        if self._process.pid is not None:
-            self._process.join()
 
 
 def _how_it_died(status: int) -> str:
