@@ -118,10 +118,7 @@ def _check_key(key: str) -> None:
 
 
 def read_sealed(artifacts: Artifacts, key: str, keys: KeyRing | None) -> bytes | None:
-    """Reads what a worker wrote, decrypted with keys. During a change of keys, the newest counts.
-
-    Weights are never encrypted by us.
-    """
+    """Decrypts what a worker wrote; during a change of keys, the newest counts."""
     if keys is None:
         return artifacts.read(key)
     _check_key(key)
@@ -133,10 +130,7 @@ def read_sealed(artifacts: Artifacts, key: str, keys: KeyRing | None) -> bytes |
 
 @contextmanager
 def stored_file(artifacts: Artifacts, keys: KeyRing | None, stored: StoredBytes) -> Iterator[Path]:
-    """Copies what a request names to a file, checked against its SHA-256; it is removed at the end.
-
-    Raises `NotInArtifacts` or `BatchInvalid`.
-    """
+    """A file of what a request names, until the end. Raises `NotInArtifacts` or `BatchInvalid`."""
     found = read_sealed(artifacts, stored["key"], keys)
     if found is None:
         raise NotInArtifacts(

@@ -62,10 +62,7 @@ class CheckpointCache:
 
     @contextmanager
     def held(self, checkpoint: CheckpointName, *, to_go_on: bool = False) -> Iterator[Path]:
-        """Its folder, and what else it takes to load it; all of it stays until the end.
-
-        `to_go_on`: with the optimizer's state as well.
-        """
+        """Its folder, and its base; both stay. `to_go_on`: with the state of the optimizer."""
         stored = self.require(checkpoint)
         with ExitStack() as stack:
             stack.enter_context(self._held(checkpoint, stored, to_go_on))
@@ -83,10 +80,7 @@ class CheckpointCache:
 
     @contextmanager
     def located(self, place: Path) -> Iterator[Path]:
-        """The folder that a policy server is told to load: `<training run>/<name>/adapter`, say.
-
-        An absolute one is where it is.
-        """
+        """The folder that a policy server is told to load; an absolute one is where it is."""
         if place.is_absolute():
             yield place
             return
@@ -96,11 +90,7 @@ class CheckpointCache:
 
     @contextmanager
     def making(self, checkpoint: CheckpointName, identity: str) -> Iterator[bool]:
-        """Has a checkpoint made, and kept, by one process at a time.
-
-        Whether it is there already: a process made it of the same request, and was killed before it
-        was kept.
-        """
+        """One process at a time; whether a killed one made it already, of the same request."""
         with self._lock(checkpoint) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             local = self._local_record(checkpoint)

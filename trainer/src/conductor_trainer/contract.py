@@ -31,10 +31,7 @@ class StoredBytes(TypedDict):
 
 
 def check_request(activity: str, payload: Any) -> None:
-    """Refuses what the contract does not allow an activity to be asked.
-
-    Raises `BadRequest`, which names the field and what is wrong with it.
-    """
+    """Raises `BadRequest`, which names the field and what is wrong with it."""
     message = _contract()["activities"][activity]["request"]
     fault = fault_in(validator_of(message), payload)
     if fault is not None:

@@ -87,10 +87,7 @@ def require_steps_left(config: Config, last_step: int) -> None:
 
 
 class StopAfter(TrainerCallback):
-    """Stops after an optimizer step, counted over the whole training run, and reports each one.
-
-    The schedule still covers the steps of the whole run, though a process makes one cycle's only.
-    """
+    """Stops after an optimizer step of the whole run, which the schedule covers; reports each."""
 
     def __init__(self, step: int, report: Callable[[str], None]) -> None:
         self._step = step

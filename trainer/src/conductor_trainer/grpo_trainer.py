@@ -33,10 +33,7 @@ from conductor_trainer.token_sums import TokenSums
 
 
 class ExternalGRPOTrainer(GRPOTrainer):
-    """Takes one scored batch instead of generating it.
-
-    The hooks are private in TRL 1.16: a test holds TRL to the shape that this class relies on.
-    """
+    """One scored batch. A test holds TRL 1.16 to its private hooks that this class relies on."""
 
     def __init__(
         self,

@@ -116,10 +116,7 @@ async def _refuse(_request: Request, error: Any) -> Response:
 
 
 async def _read_body(request: Request) -> Body:
-    """Refuses what a browser could send for a page, which says `Origin` or sends no JSON.
-
-    A body that is not read would be taken for the next request, so the connection ends.
-    """
+    """Refuses what a browser could send for a page. The connection ends with an unread body."""
     headers, has_body = request.headers, request.method == "POST"
     length = int(headers.get("Content-Length", 0))
     end = {"Connection": "close"}

@@ -15,11 +15,7 @@ BASE = "base"
 
 
 def init(root: Path, request: JsonObject, texts: Path | None) -> JsonObject:
-    """Makes the checkpoint `base`.
-
-    With LoRA it holds an adapter that changes nothing yet, so that every checkpoint of a run is
-    served in the same way.
-    """
+    """With LoRA, `base` holds an adapter that changes nothing: each checkpoint is served alike."""
     target = CheckpointName(trainRun=request["trainRun"], name=BASE)
 
     def build(temporary: Path) -> Record:

@@ -31,10 +31,7 @@ gc.freeze()
 def perform(
     job: str, root: Path, request: Any, files: Mapping[str, str], report: Callable[[str], None]
 ) -> JsonObject:
-    """Does one job for an activity that has checked the request.
-
-    `files` are local copies of what the request names: `texts`, `examples` or `batch`.
-    """
+    """`files` are local copies of what the request names: `texts`, `examples` or `batch`."""
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     match job:

@@ -80,10 +80,7 @@ def this_machine(config: Config) -> Machine:
 
 
 def require_memory(model_folder: Path, config: Config, tokens: int | None = None) -> None:
-    """Raises `OutOfMemory` with the arithmetic where training a model would not fit.
-
-    `tokens` pass through the model at once in a warm start, whose logits are held whole.
-    """
+    """Raises `OutOfMemory`. `tokens` pass at once in a warm start, whose logits are held whole."""
     lack = find_lack(shape_of(model_folder, config), config, this_machine(config), tokens)
     if lack is not None:
         raise OutOfMemory(f"{lack}. {_ADVICE}")

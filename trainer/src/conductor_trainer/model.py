@@ -52,10 +52,7 @@ _ROUND_TRIPS = (
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Raises `ModelInvalid` where text does not come back as it went in.
-
-    With such a tokenizer every reward would be 0, without any error.
-    """
+    """Raises `ModelInvalid` where text does not come back as it was: every reward would be 0."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **SAFELY)
     except Exception as cause:  # Broken files make the library raise exceptions of any type.
@@ -96,10 +93,7 @@ def _naming(folder: Path) -> Iterator[None]:
 
 
 def load_policy(root: Path, record: Record, config: Config) -> Policy:
-    """Trained weights are held in float32, whatever the precision of the arithmetic.
-
-    In bfloat16 the small steps of reinforcement learning would be rounded away.
-    """
+    """In float32 whatever the precision: bfloat16 would round small steps away."""
     needed = "adapter" if config["tuning"]["kind"] == "lora" else "model"
     if record.kind != needed:
         raise BadRequest(
@@ -144,10 +138,7 @@ def add_adapter(model: PreTrainedModel, tuning: JsonObject, seed: int) -> PeftMo
 
 
 def save_policy(policy: Policy, base: str, tokenizer_from: Path, folder: Path) -> None:
-    """Writes the weights, and copies the tokenizer: its bytes are part of what a checkpoint is.
-
-    `base` is what an adapter is said to adapt.
-    """
+    """With the tokenizer, whose bytes are part of it; `base` is what an adapter adapts."""
     if isinstance(policy, PeftModel):
         policy.peft_config["default"].base_model_name_or_path = base
         policy.save_pretrained(str(folder), save_embedding_layers=False)

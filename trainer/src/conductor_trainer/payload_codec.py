@@ -31,10 +31,7 @@ _DUE_TIME = re.compile(r"-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
 
 class EncryptionCodec(PayloadCodec, WithSerializationContext):
-    """Encrypts what the trainer sends, for the workflow that it is sent to.
-
-    With `strict`, what comes in the clear, or was encrypted for another workflow, is refused.
-    """
+    """`strict` refuses what comes in the clear, or was encrypted for another workflow."""
 
     def __init__(self, keys: KeyRing, strict: bool = False, binding: str = "") -> None:
         self._keys = keys

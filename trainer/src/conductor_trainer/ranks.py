@@ -44,10 +44,7 @@ def learn_together(
     outcome_of: Callable[[Sequence[JsonObject]], JsonObject],
     report: Report,
 ) -> Record:
-    """Has each process do its part of a job by `learn`; `outcome_of` sums up what they tell.
-
-    `job` is its name, since other processes are told of it in words.
-    """
+    """Each process does its part by `learn`; `outcome_of` sums up what they tell."""
     config = made.config
     tokenizer = load_tokenizer(made.root / require_record(made.root, request["parent"]).folder)
     if config["processes"] == 1:
@@ -61,10 +58,7 @@ def learn_together(
 
 
 def run_ranks(processes: int, job: Mapping[str, Any], report: Report) -> Sequence[JsonObject]:
-    """Has so many processes do a job together, and returns the result of each, in their order.
-
-    Raises the first one's `TrainerError`, or `StepLost` where one died.
-    """
+    """Their results in order. Raises the first `TrainerError`, or `StepLost` where one died."""
     started = [
         _start(rank, processes, port) for port in (_free_port(),) for rank in range(processes)
     ]

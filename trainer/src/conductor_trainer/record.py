@@ -53,10 +53,7 @@ def join_ranks(config: Config) -> Rank | None:
 
 
 def load_together(root: Path, record: Record, config: Config, rank: Rank | None) -> Policy:
-    """Each of several processes reads and holds its part of the weights alone (FSDP2).
-
-    An adapter is small: each process holds all of it, and of the model below it.
-    """
+    """Each of several processes holds its part of the weights (FSDP2), but all of an adapter."""
     if rank is None or config["tuning"]["kind"] == "lora":
         return load_policy(root, record, config)
     require_safetensors(root / record.folder)
@@ -103,10 +100,7 @@ class Made:
 
 
 def save_made(made: Made, policy: Policy, tokenizer_from: Path, rank: Rank | None = None) -> None:
-    """Saves weights and tokenizer, which a policy server loads.
-
-    Several processes save their shards, or the first one its copy.
-    """
+    """Several processes save their shards, or the first one its copy."""
     if rank is not None and rank.number > 0 and made.kind == "adapter":
         return
     # As seen from its folder on whichever machine.

@@ -15,11 +15,7 @@ from conductor_trainer.model import load_policy, logprobs_of
 
 
 def score(root: Path, request: JsonObject, batch: Path) -> JsonObject:
-    """Mean |log p of the checkpoint - log p of the server| of each group of replies.
-
-    The same for the checkpoint that it was made of, where that is still there: a server that
-    answers with yesterday's weights is nearer to it.
-    """
+    """Mean |log p - log p of the server| of each group, of the checkpoint and its parent."""
     checkpoint = request["checkpoint"]
     record = require_record(root, checkpoint)
     served = {name: request[name] for name in ("rollouts", "temperature")}

@@ -59,10 +59,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def end_with_stdin() -> None:
-    """Ends this process as SIGTERM does when stdin ends.
-
-    It ends with the program at its other end, however that ended: so nothing is left behind.
-    """
+    """Ends this process as SIGTERM does when stdin, and so whoever started it, ends."""
 
     def wait() -> None:
         while os.read(0, 1024):

@@ -72,10 +72,7 @@ def find_checkpoint(artifacts: Artifacts, checkpoint: CheckpointName) -> StoredC
 def keep_checkpoint(
     artifacts: Artifacts, checkpoint: CheckpointName, folder: Path, record: Record
 ) -> StoredCheckpoint:
-    """Copies a folder there, and returns what is there under that name for good.
-
-    That is another's where several made the checkpoint at once.
-    """
+    """What is there for good: another one's where several made the checkpoint at once."""
     files = _keep_files(artifacts, folder)
     stored = StoredCheckpoint(record, files)
     if artifacts.create(_record_key(checkpoint), json.dumps(asdict(stored)).encode()):
@@ -86,10 +83,7 @@ def keep_checkpoint(
 
 
 def forget_moments(artifacts: Artifacts, checkpoint: CheckpointName) -> None:
-    """Takes the moments of the gradients, twice as large as the weights, off a checkpoint.
-
-    Only the newest of a training run needs them. What is compared and served stays as it is.
-    """
+    """Only the newest checkpoint of a run needs them, twice as large as the weights."""
     found = find_checkpoint(artifacts, checkpoint)
     if found is None:
         return

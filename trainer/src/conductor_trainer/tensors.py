@@ -34,10 +34,7 @@ def share_of_rank(batch: Tensors, rank: Rank | None) -> Tensors:
 
 
 def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tensors:
-    """What TRL's GRPO loss reads: B rows, prompts padded left to P, completions right to C.
-
-    A batch that is shorter than the settings say is filled up with rows of which no token counts.
-    """
+    """B rows, some without tokens; prompts are padded left to P, completions right to C."""
     rows_B = rows_of(config)
     prompt_P = max(len(rollout.prompt_ids) for rollout in rollouts)
     completion_C = max(len(rollout.completion_ids) for rollout in rollouts)

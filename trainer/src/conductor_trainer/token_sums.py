@@ -28,10 +28,7 @@ class TokenSums:
         entropies_BC: torch.Tensor,
         clip: tuple[float, float],
     ) -> None:
-        """Counts one pass over a micro batch; `logprobs_BC` are the policy's.
-
-        Ratios outside `1 - clip[0]` to `1 + clip[1]` do not count where that would widen the gap.
-        """
+        """One pass. Ratios outside `1 ± clip` do not count where that would widen the gap."""
         is_token_BC = batch["completion_mask"].bool()
         if not is_token_BC.any():
             return

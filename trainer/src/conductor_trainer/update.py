@@ -62,10 +62,7 @@ def update(root: Path, request: JsonObject, batch: Path, report: Report) -> Json
 def learn(
     made: Made, request: JsonObject, batch: Path, report: Report
 ) -> tuple[Policy, JsonObject]:
-    """Learns from a batch, and saves what the next update continues from below `temporary`.
-
-    Returns the policy, and what one process has to tell.
-    """
+    """Saves what the next update goes on from; returns the policy, and what one process tells."""
     root, config = made.root, made.config
     parent = require_record(root, request["parent"])
     last_step = made.step
@@ -109,10 +106,7 @@ def expected_of(request: JsonObject, parent: Record) -> Expected:
 
 
 def metrics_of(told: Sequence[Mapping[str, Any]]) -> JsonObject:
-    """Loss, gradient and how the policy moved over all optimizer steps, the rest at the first.
-
-    Loss and gradient are of all processes in what each of them tells.
-    """
+    """The means over all optimizer steps, the sampler's over the first alone."""
     steps = told[0]["steps"]
     first = add_up([TokenSums(**each["first"]) for each in told])
     every = add_up([TokenSums(**each["every"]) for each in told])

@@ -87,10 +87,7 @@ def _parent_of(root: Path, request: JsonObject) -> Record:
 def learn_examples(
     made: Made, request: JsonObject, examples: Path, report: Callable[[str], None]
 ) -> tuple[Policy, JsonObject]:
-    """Learns from examples, alone or as one of several processes.
-
-    Returns the policy, and the losses of all steps.
-    """
+    """Alone or as one of several processes; returns the policy, and the losses of all steps."""
     report("loading")
     config, parent = made.config, _parent_of(made.root, request)
     folder = made.root / parent.folder
@@ -152,10 +149,7 @@ def _arguments_of(request: JsonObject, output: Path) -> TrainingArguments:
 
 
 def read_examples(path: Path, tokenizer: PreTrainedTokenizerBase) -> list[Example]:
-    """Reads `{prompt, completion}` a line, as the workers wrote them.
-
-    Learned are the completion and the end that closes it.
-    """
+    """`{prompt, completion}` a line; learned are the completion and the end that closes it."""
     examples = [json.loads(line) for line in path.open()]
     prompts, replies = (
         tokenizer([each[name] for each in examples], add_special_tokens=False)["input_ids"]

@@ -41,11 +41,7 @@ def require_safetensors(folder: Path) -> list[Path]:
 
 
 def weights_sha256(folder: Path) -> str:
-    """SHA-256 over names, types and bytes of all tensors in ascending order of names.
-
-    The number of files does not matter, and no more than a tensor is in memory. Raises
-    `ModelInvalid`.
-    """
+    """Over names, types and bytes of all tensors in ascending order of names."""
     # The worker must not load torch.
     import torch
 

@@ -65,10 +65,7 @@ def _end_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> froz
 
 
 class PolicyCache:
-    """Policies by name; the weights of those used last are in memory.
-
-    A name means one folder from `load` to `unload`: as with vLLM, a new version has a new name.
-    """
+    """Those used last are in memory. A name means one folder from `load` to `unload`."""
 
     def __init__(
         self,

@@ -88,11 +88,7 @@ class PolicyService:
     async def _work_in_turn(
         self, work: Callable[[Body], Body], body: Body, request: Request
     ) -> Body:
-        """Does what a request asks for, once those before it are done.
-
-        Clients are killed and others repeat their requests, so a request whose client has gone
-        must not delay the next ones.
-        """
+        """In turn; a request whose client has gone must not delay the next ones."""
         async with self._turn:
             if await request.is_disconnected():
                 return {}

@@ -40,10 +40,7 @@ class InnerServer:
         grace: float,
         locate: "Locate" = nullcontext,
     ) -> None:
-        """`command` has `{model}`, `{folder}` and `{port}` in it; both times are in seconds.
-
-        `locate` has a model's folder lie in one while the command starts, which reads it then.
-        """
+        """`command` has `{model}`, `{folder}` and `{port}` in it; both times are in seconds."""
         self._command = command
         self.locate = locate
         self._start_limit = start_limit

@@ -15,19 +15,12 @@ _TIMEOUT = httpx.Timeout(300.0, connect=10.0)
 
 
 def model_name(checkpoint: CheckpointName) -> str:
-    """A checkpoint's name on policy servers.
-
-    Each has a name of its own: a server may cache results under a name, and must never return
-    them for other weights.
-    """
+    """One for each checkpoint: a server may cache results under a name."""
     return f"{checkpoint['trainRun']}-{checkpoint['name']}"
 
 
 async def publish(record: Record, request: JsonObject) -> JsonObject:
-    """Loads a checkpoint everywhere, then proves that each server computes what the trainer did.
-
-    Raises `ProbeFailed` beyond the tolerance: other weights, another tokenizer, another precision.
-    """
+    """Raises `ProbeFailed` where a server does not compute what the trainer did."""
     model, folder = model_name(request["checkpoint"]), record.folder
     gaps = [0.0]
     async with httpx.AsyncClient() as client:
@@ -73,10 +66,7 @@ class PolicyServer:
         return [model["id"] for model in answer.json()["data"]]
 
     async def load(self, name: str, folder: str) -> None:
-        """Makes it serve a folder by a name, unless it does already.
-
-        A vLLM that was started with a whole model does: it can load only adapters.
-        """
+        """A vLLM that was started with a whole model serves it already: it loads adapters alone."""
         if name in await self.models():
             return
         body = {"lora_name": name, "lora_path": folder}

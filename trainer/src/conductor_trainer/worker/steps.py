@@ -67,19 +67,13 @@ class StepRunner:
         self._turn = asyncio.Lock()
 
     async def start(self) -> None:
-        """Starts the fork server ahead of the first step, since its imports take seconds.
-
-        Raises `TrainerError` where no step can be started.
-        """
+        """Its imports take seconds. Raises `TrainerError` where no step can be started."""
         await self.run("start", {}, {}, lambda _: None)
 
     async def run(
         self, job: str, request: Any, files: Mapping[str, str], report: Report
     ) -> JsonObject:
-        """Runs a step to its result; kills it when the caller is cancelled.
-
-        Raises the step's own `TrainerError`, or `StepLost` where the step died.
-        """
+        """Kills it when cancelled. Raises its `TrainerError`, or `StepLost` where it died."""
         report("waiting")
         # Temporal's heartbeats find their activity by the context.
         loop, context = asyncio.get_running_loop(), contextvars.copy_context()
