@@ -31,7 +31,6 @@ export interface NightProgress {
   readonly night: string;
   readonly status: 'running' | 'paused' | 'stopping' | 'gate' | 'done';
   readonly cycles: { readonly first: number; readonly last: number };
-  /** The last cycle that is over; `first - 1` before that. */
   readonly done: number;
   readonly phase: string;
   readonly spentNanoUsd: number;
@@ -48,7 +47,6 @@ export interface NightBudget {
   readonly hours?: number;
 }
 
-/** Facts that the batch is chosen by. */
 export interface GroupRound {
   readonly key: string;
   readonly rewards: readonly (number | null)[];
@@ -68,9 +66,7 @@ export interface GroupResult {
 export interface OpenedNight extends Pick<NightRecord, 'done' | 'train' | 'heldOut'> {
   readonly settings: TrainingSettings;
   readonly night: Pick<NightRecord, 'date' | 'first' | 'last'>;
-  /** It was trained to its end before: there is nothing to do. */
   readonly isTrained: boolean;
-  /** The checkpoint to go on from; null: the trainer is to make the first one. */
   readonly from: CheckpointRef | null;
   /** Checkpoint that samples its next cycle's plans, if that is another one. */
   readonly writer: CheckpointRef | null;
@@ -92,9 +88,7 @@ export interface GateDecision {
   /** How many gate decisions used this held-out set, this one included; each later one needs stronger evidence. */
   readonly judgement: number;
   readonly pairs: number;
-  /** Mean reward of the candidate less that of the baseline; null without a pair. */
   readonly gain: number | null;
-  /** Lower bound of that difference; null with too few pairs for one. */
   readonly lowerBound: number | null;
   /** The smallest gain that would have been found, four times out of five; null with too few pairs. */
   readonly smallestGain: number | null;
@@ -108,7 +102,6 @@ export interface CanaryGaps {
   /** From the promoted checkpoint, and from the one that it was made of; null where that is gone. */
   readonly own: readonly number[];
   readonly parent: readonly number[] | null;
-  /** Largest mean of `own`. */
   readonly tolerance: number;
 }
 

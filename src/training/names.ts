@@ -4,19 +4,15 @@ export const TRAIN_WORKFLOW = 'conductorTrain';
 /** Workflow type that a schedule starts: it makes one night of its time, unless one is under way. */
 export const NIGHTLY_WORKFLOW = 'conductorTrainNightly';
 export const GROUP_WORKFLOW = 'conductorTrainGroup';
-/** Workflow type that makes a first checkpoint of examples, for a person. */
 export const WARM_START_WORKFLOW = 'conductorWarmStart';
-/** Workflow type that has the trainer write a checkpoint as a model of its own, for a person. */
 export const EXPORT_WORKFLOW = 'conductorExportCheckpoint';
 
 export const PAUSE_SIGNAL = 'pauseTraining';
 export const RESUME_SIGNAL = 'resumeTraining';
 export const STOP_SIGNAL = 'stopTraining';
-/** Update: changes the budget for the rest of the night, and answers with what now holds. */
 export const SET_BUDGET_UPDATE = 'setBudget';
 export const PROGRESS_QUERY = 'progress';
 
-/** Failure type of a night whose policy earned nothing in a whole cycle. */
 export const CANNOT_LEARN = 'Night.CannotLearn';
 
 export const CHECK_PLACES = 'conductor.train.checkPlaces';
@@ -32,7 +28,6 @@ export const JUDGE_CANARY = 'conductor.train.judgeCanary';
 export const CLOSE_NIGHT = 'conductor.train.closeNight';
 export const FORGET_CHECKPOINTS = 'conductor.train.forgetCheckpoints';
 
-/** Activities of the trainer, a worker of its own. */
 export const INIT = 'conductor.trainer.init';
 export const WARM_START = 'conductor.trainer.warmStart';
 export const PREFLIGHT = 'conductor.trainer.preflight';
@@ -119,7 +114,6 @@ export interface CheckpointRef {
   readonly name: string;
 }
 
-/** A checkpoint as people and pointers name it: `<training run>/<name>`. */
 export function checkpointId({ trainRun, name }: CheckpointRef): string {
   return `${trainRun}/${name}`;
 }

@@ -9,7 +9,6 @@ const questions = z.object({ set: z.string(), count: z.int().positive() });
 export const runRecordSchema = z.object({
   schema: z.literal(1),
   trainRun: z.string(),
-  /** The last cycle that is over; 0 before the first. */
   done: z.int().nonnegative(),
   /** Checkpoint that the next night continues from; null before the first cycle is over. */
   checkpoint: checkpoint.nullable(),
@@ -25,7 +24,6 @@ export const nightRecordSchema = z.object({
   date: z.string(),
   first: z.int().positive(),
   last: z.int().positive(),
-  /** The last one that is over; `first - 1` where none is. */
   done: z.int().nonnegative(),
   /** Its latest checkpoint; null while the trainer has yet to make the first one. */
   checkpoint: checkpoint.nullable(),
@@ -65,7 +63,6 @@ export const groupIdSchema = z.object({
 export const groupRecordSchema = groupIdSchema.extend({
   round: z.int().nonnegative(),
   topic: z.string().optional(),
-  /** Ids in the order of the prompt. */
   workers: z.array(z.string()).readonly(),
   checkpoint: z.string(),
   /** Store key of the prompts, token ids and log-probabilities; null for the prompted Conductor. */
@@ -87,7 +84,6 @@ const cycleTimesSchema = z.object({
   publish: z.number(),
   /** None of these: groups were started and summed up, the batch written, held-out questions tried. */
   between: z.number(),
-  /** From the first draw to the figures. */
   whole: z.number(),
 });
 export type CycleTimes = z.infer<typeof cycleTimesSchema>;
@@ -97,7 +93,6 @@ const topicMetricsSchema = z.object({
   plans: z.number(),
   /** Counts of these plans by shape: for each step the ones that it sees, as JSON. */
   shapes: z.record(z.string(), z.number()),
-  /** Answers that a grader could judge, and of these the right ones. */
   graded: z.number(),
   right: z.number(),
 });
@@ -119,7 +114,6 @@ const cycleFiguresSchema = z.object({
   topics: z.record(z.string(), topicMetricsSchema),
   /** Share of all rollouts that failed, by what `failureOf` says of them. */
   failureShares: shares,
-  /** Tokens of workers for each rollout, and of the plans themselves. */
   workerTokens: z.number(),
   planTokens: z.number(),
   /** Mean for each rollout; null where a price is unknown. */

@@ -6,9 +6,7 @@ import type { GroupId } from './records';
 export const examplesKey = (sha256: string): string => `examples/${sha256}.jsonl`;
 export const tokenizerTextsKey = (sha256: string): string => `tokenizer-texts/${sha256}.jsonl`;
 
-/** All training runs lie below. */
 export const TRAINING_FOLDER = 'training/';
-/** The checkpoint that answers now, and those before it. */
 export const SERVING_KEY = `${TRAINING_FOLDER}serving.json`;
 
 const runFolder = (trainRun: string): string => `${TRAINING_FOLDER}${trainRun}/`;
@@ -35,7 +33,6 @@ export const weightsKey = (trainRun: string, name: string): string =>
   `${weightsFolder(trainRun)}${name}.json`;
 export const isWeightsKey = (key: string): boolean => /^training\/[^/]+\/weights\/[^/]+\.json$/.test(key);
 
-/** The files of all training runs, each under its SHA-256. */
 export const WEIGHTS_FOLDER = 'weights/';
 
 /** Folder of unfinished writes, also those of killed writers. */
@@ -69,7 +66,6 @@ export function groupKey(group: Round & { readonly checkpoint: string }): string
   return `${cycleFolder(trainRun, cycle)}trials/${purpose}/${policy}/${roundFile(group)}`;
 }
 
-/** A group's samples, which lie apart likewise. */
 export function samplesKey(group: Round & { readonly checkpoint: CheckpointRef }): string {
   const { purpose, trainRun, cycle, checkpoint } = group;
   const apart = purpose === 'training' ? '' : `${purpose}/${checkpointId(checkpoint)}/`;

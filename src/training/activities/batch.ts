@@ -102,9 +102,7 @@ const keptSamplesSchema = z.object({
   rollouts: z.array(keptSampleSchema).readonly(),
 });
 
-/** One reply of a policy, token by token. */
 export type KeptSample = z.infer<typeof keptSampleSchema>;
-/** Plans that a policy wrote for one group. */
 export type KeptSamples = z.infer<typeof keptSamplesSchema>;
 
 export function readSamples(store: Store, key: string): Promise<KeptSamples | null> {

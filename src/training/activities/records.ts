@@ -91,7 +91,6 @@ export function writeNight(store: Store, night: NightRecord): Promise<void> {
   return writeRecord(store, nightKey(night.trainRun, night.date), night);
 }
 
-/** Activity `conductor.train.keepGroup`: keeps the record of a group, and returns its key. */
 export async function keepGroup(store: Store, group: GroupRecord): Promise<string> {
   const key = groupKey(group);
   await writeRecord(store, key, group);
@@ -102,7 +101,6 @@ export function readGroups(store: Store, keys: readonly string[]): Promise<Group
   return Promise.all(keys.map((key) => readGroup(store, key)));
 }
 
-/** @throws RecordError for a group that is gone, or cannot be read */
 export async function readGroup(store: Store, key: string): Promise<GroupRecord> {
   const group = await readRecord(store, key, groupRecordSchema);
   if (group !== null) return group;

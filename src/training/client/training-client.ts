@@ -124,7 +124,6 @@ export class TrainingClient {
     return this.signal(trainRun, STOP_SIGNAL);
   }
 
-  /** Ends the night at once, in the middle of a cycle and without a gate. */
   async cancel(trainRun: string): Promise<void> {
     await this.client.workflow.getHandle(await this.idOf(trainRun)).cancel();
   }

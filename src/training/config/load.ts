@@ -6,7 +6,6 @@ import { haveNoPrice, noticesOf, unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
 
-/** Reads a `conductor.yaml` with its section `training`, which a profile may complete. */
 type Reader = ConfigReader<TrainableInput, TrainableConfig>;
 const reader: Reader = createConfigReader(trainingConfigSchema, applyProfile, (config) => [
   ...noticesOf(config),
@@ -40,7 +39,6 @@ function applyProfile(content: unknown): unknown {
   return { ...content, training: complete(readProfile(training.profile), training) };
 }
 
-/** By name where it comes with this package, else by the path of a YAML file. */
 export function readProfile(name: string): Mapping {
   const file = /[/\\]|\.ya?ml$/.test(name) ? resolve(name) : join(PROFILES, `${name}.yaml`);
   if (!existsSync(file)) {

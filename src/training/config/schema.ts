@@ -42,11 +42,8 @@ const trainerSchema = z.strictObject({
   tuning: tuningSchema.default({ kind: 'full' }),
   loss: lossSchema.prefault({}),
   optimizer: optimizerSchema.prefault({}),
-  /** Rollouts that pass through the model at once: as many as its memory holds. */
   microBatch: count.default(4),
-  /** Processes that make an update together, each on a GPU of its own. */
   processes: count.max(64).default(1),
-  /** Keeps weights, gradients and optimizer in the host's memory between the steps. */
   offload: z.boolean().default(false),
   iterations: count.default(1),
 });
@@ -64,7 +61,6 @@ const rewardSchema = z
     correct: z.number().default(1),
     costWeight: z.number().nonnegative().default(0),
     lengthWeight: z.number().nonnegative().default(0),
-    /** How rewards become advantages: divided by their group's standard deviation, or not. */
     scale: z.enum(['group', 'none']).default('group'),
   })
   .refine(({ unparseable, parseable }) => unparseable <= parseable, {
@@ -84,7 +80,6 @@ const policySchema = z.strictObject(
     servingTemperature: temperature.default(0.2),
     maxPromptTokens: count.default(8192),
     maxOutputTokens: count.default(1024),
-    /** Time limit of one request for a group of plans. */
     timeout: durationSchema.default('10m'),
     patience: durationSchema.default('10m'),
   },
@@ -116,14 +111,10 @@ export const trainingSchema = z
     ),
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
-    /** Where batches and checkpoints lie, for trainer, policy servers and all workers. */
     artifacts: artifactsSchema.default('.conductor/artifacts'),
-    /** Folder in which checkpoints lie ready on one machine, for `train up`. */
     checkpoints: path.default('checkpoints'),
     cycles: count.max(MOST.cycles).default(20),
-    /** Cycles of the whole training run, all nights together: the learning rate's schedule spans them. */
     totalCycles: count.max(MAX_CYCLE).default(200),
-    /** Questions a cycle, and plans a question. */
     questions: count.max(MOST.questions).default(4),
     groupSize: z.int().min(2).max(MOST.plans).default(64),
     /** Whether plans of a cycle are sampled while the trainer updates: from the checkpoint before, one cycle behind. */
@@ -140,12 +131,10 @@ export const trainingSchema = z
     recursion: z
       .strictObject({ rounds: z.literal([1, 2]).default(1), rootDiscount: share.default(0.25) })
       .prefault({}),
-    /** The held-out questions are tried after each so many cycles; null: only by the gate. */
     evaluateEvery: count.nullable().default(null),
     gate: z
       .strictObject({
         maxCostRatio: z.number().positive().nullable().default(null),
-        /** A cheaper candidate may earn less than so much less. */
         margin: z.number().min(0).max(1).default(0.02),
         samples: count.max(MOST.plans).default(4),
       })
@@ -153,13 +142,10 @@ export const trainingSchema = z
     /** Largest difference between a policy server's log-probabilities and the trainer's; null: its device's default. */
     tolerance: z
       .strictObject({
-        /** Any token of the probe, when a checkpoint is published. */
         probe: z.number().positive().nullable().default(null),
-        /** The mean of the tokens that a promoted checkpoint writes for the canary. */
         canary: z.number().positive().nullable().default(null),
       })
       .prefault({}),
-    /** Where the next night begins after one that made its policy worse beyond chance. */
     continueFrom: z.enum(['last', 'best', 'serving']).default('serving'),
     /** Checkpoints that stay on the trainer's disk though no one needs them: of the last cycles, and of each n-th one. */
     keep: z

@@ -7,13 +7,11 @@ import { FAILURES } from '../../protocol/failures';
 export const POLICY_FAILURES = {
   /** No connection, a broken one, no answer in time, 408, 429, 5xx: Temporal tries again, with back-off. */
   unavailable: 'Policy.Unavailable',
-  /** The server does not know the checkpoint and could not load it. */
   unknownModel: 'Policy.UnknownModel',
   /** The server refused the request: a longer context than it has, an option that it lacks. */
   rejected: 'Policy.Rejected',
   /** No usable answer: no JSON, missing tokens, log-probabilities that are no numbers. */
   badReply: 'Policy.BadReply',
-  /** The prompt has more tokens than the checkpoint is to be given. */
   promptTooLong: 'Policy.PromptTooLong',
   noManifest: 'Policy.NoManifest',
 } as const;
@@ -25,7 +23,6 @@ export class PolicyError extends DiagnosedError {
     readonly code: (typeof POLICY_FAILURES)[keyof typeof POLICY_FAILURES],
     /** Subject, verb and reason; without a full stop. */
     readonly happened: string,
-    /** Remedy for a person, in one sentence. */
     readonly remedy: string,
   ) {
     super(`${happened}. ${remedy}`);
@@ -61,7 +58,6 @@ export function asFailure<T>(work: () => Promise<T>): Promise<T> {
   });
 }
 
-/** An answer other than 2xx, with the server's own reason; empty where it gave none. */
 interface Refusal {
   readonly status: number;
   readonly reason: string;

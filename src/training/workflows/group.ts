@@ -191,7 +191,6 @@ async function keepRounds(records: readonly GroupRecord[]): Promise<readonly Gro
   return kept;
 }
 
-/** The rewards of each round; those of a second one are discounted into the first's. */
 function rewardsOf(
   { reward, recursion }: GroupInput,
   [first, second]: readonly RoundResult[],

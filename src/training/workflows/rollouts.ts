@@ -26,7 +26,6 @@ export class Rollouts {
     return this.ahead !== null;
   }
 
-  /** Begins those of the next cycle, where it will come. */
   begin(cycle: number): void {
     if (!this.night.mayGoAhead(cycle)) return;
     const scope = new CancellationScope();
