@@ -82,6 +82,11 @@ describe('cost', () => {
     expect(decide(priced(1, null), priced(0, 1000))).toMatchObject({ promoted: true, costRatio: null });
   });
 
+  test('is the same for two that cost nothing', () => {
+    const decision = decide(priced(1, 0), priced(0, 0), { maxCostRatio: 1 });
+    expect(decision).toMatchObject({ promoted: true, costRatio: 1 });
+  });
+
   test('promotes what is cheaper and not worse', () => {
     const decision = decide(priced(0.99, 900), priced(1, 1000));
     expect(decision).toMatchObject({ promoted: true, isLoss: true });
@@ -113,12 +118,6 @@ test('the more often questions were judged on, the surer it must be', () => {
 test('what is worse beyond chance is a loss', () => {
   expect(decide(rewards(0, 0, 0, 0, 0), rewards(1, 1, 1, 1, 1))).toMatchObject({ isLoss: true });
   expect(decide(rewards(0, 1, 0, 1, 0), rewards(1, 1, 0, 1, 0))).toMatchObject({ isLoss: false });
-});
-
-test('two that cost nothing cost the same', () => {
-  const free = (reward: number): Partial<QuestionScore>[] =>
-    Array.from({ length: 5 }, () => ({ reward, nanoUsd: 0 }));
-  expect(decide(free(1), free(0), { maxCostRatio: 1 })).toMatchObject({ promoted: true, costRatio: 1 });
 });
 
 test('a question that either could not be graded on, or was not asked, counts for neither', () => {
@@ -211,16 +210,13 @@ test('a checkpoint that serves as it was tried stays, even a little worse than b
   expect(decideCanary(tried('000020', [0.5, 1, 1, 0.5, 0.5, 0.5]), before, GAPS).rolledBack).toBe(false);
 });
 
+const SWAPPED = { own: PARENT, parent: OWN, tolerance: 0.1 };
+
 test.each([
   ['is worse beyond chance', tried('000020', [0, 0, 0.5, 0, 0, 0]), GAPS, 'it answers worse than before'],
   ['cannot be graded', tried('000020', [null, null, null, null, null, null]), GAPS, 'could be graded'],
   ['has other weights', before, { ...GAPS, own: PARENT, parent: null }, 'other weights than were trained'],
-  [
-    'is served by the weights before it, well within what is tolerated',
-    before,
-    { own: PARENT, parent: OWN, tolerance: 0.1 },
-    'the servers answer with the weights before these',
-  ],
+  ['is served by the tolerated weights before it', before, SWAPPED, 'answer with the weights before these'],
   ['has weights that come to no number', before, { ...GAPS, own: [NaN] }, 'other weights'],
 ])('one that %s is taken back, and the sentence says why', (_, promoted, gaps, why) => {
   const { rolledBack, sentence } = decideCanary(promoted, before, gaps);

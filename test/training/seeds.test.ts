@@ -32,17 +32,6 @@ test('parts do not run into each other', () => {
   expect(seedOf(1, 23)).not.toBe(seedOf('1', 23));
 });
 
-test('random numbers are spread evenly', () => {
-  const random = randomFrom('evenly');
-  const tenths = Array.from({ length: 10 }, () => 0);
-  for (let index = 0; index < 10_000; index++) {
-    const tenth = Math.floor(random() * 10);
-    tenths[tenth] = (tenths[tenth] ?? 0) + 1;
-  }
-  // Standard deviation 30: a fair generator leaves these bounds once in a million seeds.
-  for (const count of tenths) expect(Math.abs(count - 1000)).toBeLessThan(150);
-});
-
 test('each order of three is as likely as any other', () => {
   const counts = new Map<string, number>();
   for (let seed = 0; seed < 6000; seed++) {

@@ -22,21 +22,11 @@ const right = aRollout(0, {
   usage: { calls: 2, inputTokens: 100, outputTokens: 20 },
   nanoUsd: 3_000_000,
 });
-const wrong: Rollout = {
-  ...right,
-  plan: { steps: [step('a')] },
-  verdict: 'wrong',
-  reward: 0.5,
-  nanoUsd: 1_000_000,
-};
+const alone = { steps: [step('a')] };
+const wrong: Rollout = { ...right, plan: alone, verdict: 'wrong', reward: 0.5, nanoUsd: 1_000_000 };
 const unreadable: Rollout = {
-  ...right,
-  plan: null,
-  tokens: 10,
-  verdict: 'unparseable',
-  reward: 0,
+  ...{ ...right, plan: null, tokens: 10, verdict: 'unparseable', reward: 0, nanoUsd: 0 },
   usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
-  nanoUsd: 0,
 };
 const lost: Rollout = { ...wrong, verdict: 'ungraded', reward: null };
 
@@ -57,9 +47,7 @@ test('a cycle in figures', () => {
       chain: expect.closeTo(1 / 3, 12) as number,
       single: expect.closeTo(2 / 3, 12) as number,
     },
-    topics: {
-      '': { plans: 3, shapes: { '[[],[0]]': 1, '[[]]': 2 }, graded: 3, right: 1 },
-    },
+    topics: { '': { plans: 3, shapes: { '[[],[0]]': 1, '[[]]': 2 }, graded: 3, right: 1 } },
     failureShares: { format: 0.5, unsolved: 0.5 },
     workerTokens: 90,
     planTokens: 32.5,
@@ -121,17 +109,10 @@ const varied: TopicMetrics = { plans: 32, shapes: { [CHAIN]: 20, [SINGLE]: 12 },
 const stuck: TopicMetrics = { plans: 32, shapes: { [CHAIN]: 32 }, graded: 32, right: 20 };
 const settled: TopicMetrics = { ...stuck, right: 29 };
 
-function collapseOf(
-  topics: Record<string, TopicMetrics>,
-  entropy = 0.3,
-  count = COLLAPSE_CYCLES,
-): string | null {
+function collapseOf(topics: Record<string, TopicMetrics>, entropy = 0.3, count = COLLAPSE_CYCLES) {
+  const cycles = madeUpCycles(count);
   return findCollapse(
-    madeUpCycles(count).map((cycle) => ({
-      ...cycle,
-      topics,
-      update: cycle.update && { ...cycle.update, entropy },
-    })),
+    cycles.map((cycle) => ({ ...cycle, topics, update: cycle.update && { ...cycle.update, entropy } })),
   );
 }
 
@@ -157,9 +138,7 @@ test('plans that no longer differ are told of where answers are wrong, though sh
   expect(collapseOf({ law: { ...varied, right: 30 } }, 0.001)).toBeNull();
 });
 
-function span(part: CyclePart, from: number, to: number): Span<CyclePart> {
-  return { part, from, to };
-}
+const span = (part: CyclePart, from: number, to: number): Span<CyclePart> => ({ part, from, to });
 
 it('counts what overlaps once, and what nothing covers as between', () => {
   const spans = [

@@ -29,39 +29,27 @@ function bind(
   conductor: TrainableInput['conductor'],
   limits: TrainableInput['limits'] = {},
 ): Promise<ResolvedRun> {
-  const config = parseTrainable({
-    conductor,
-    limits,
-    workers: [{ id: 'a', provider: 'local', model: 'x.gguf' }],
-  });
+  const workers = [{ id: 'a', provider: 'local', model: 'x.gguf' } as const];
+  const config = parseTrainable({ conductor, limits, workers });
   return createPolicyProvider(store, config).bind(resolveRun(config));
 }
 
 test('the manifest decides how the checkpoint that serves is asked', async () => {
   const { conductor, limits } = await bind({ provider: 'policy' });
   expect(conductor).toMatchObject({
-    checkpoint: 'nightly/000001',
-    model: 'm-000001',
-    temperature: 0.2,
-    maxOutputTokens: 100,
-    describe: 'ordinals',
-    prompt: 'compact',
-    apiKeyEnv: null,
-    price: { input: 0, output: 0 },
+    ...{ checkpoint: 'nightly/000001', model: 'm-000001', temperature: 0.2, maxOutputTokens: 100 },
+    ...{ describe: 'ordinals', prompt: 'compact', apiKeyEnv: null, price: { input: 0, output: 0 } },
   });
   expect(limits.steps).toBe(3);
 });
 
-test('a shorter plan that a run asks for goes before the manifest', async () => {
-  expect((await bind({ provider: 'policy' }, { steps: 2 })).limits.steps).toBe(2);
-});
-
-test('a fixed checkpoint is asked, whichever serves', async () => {
-  const { conductor } = await bind({ provider: 'policy', checkpoint: 'nightly/000002' });
+test('a shorter plan that a run asks for goes before the manifest, and a fixed checkpoint before what serves', async () => {
+  const { conductor, limits } = await bind(
+    { provider: 'policy', checkpoint: 'nightly/000002' },
+    { steps: 2 },
+  );
+  expect(limits.steps).toBe(2);
   expect(conductor).toMatchObject({ checkpoint: 'nightly/000002', model: 'm-000002' });
-});
-
-test('a fixed checkpoint that the store does not know is the fault of the configuration', async () => {
   const bound = bind({ provider: 'policy', checkpoint: 'nightly/000009' });
   await expect(bound).rejects.toBeInstanceOf(ConfigError);
   await expect(bound).rejects.toThrow('checkpoint nightly/000009 has no manifest');
