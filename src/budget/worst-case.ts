@@ -34,14 +34,15 @@ const UNSEEN_TOKENS = 256;
 export function worstCaseOf(
   card: RunWorker | ConductorCard,
   promptBytes: number,
-  maxOutputTokens: number,
+  maxOutputTokens?: number,
 ): WorstCase {
   if (!('provider' in card)) return { tokens: 0, nanoUsd: nanoUsdOfCall(card) };
-  const inputTokens = promptBytes + UNSEEN_TOKENS;
-  const tokens = inputTokens + maxOutputTokens;
   const { model, price } = card;
+  const outputTokens = maxOutputTokens ?? card.maxOutputTokens;
+  const inputTokens = promptBytes + UNSEEN_TOKENS;
+  const tokens = inputTokens + outputTokens;
   if (price === null) return { model, tokens, nanoUsd: null };
-  const fresh = { inputTokens, outputTokens: maxOutputTokens, cachedInputTokens: 0, reasoningTokens: 0 };
+  const fresh = { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 };
   const written = { ...fresh, cacheWriteTokens: inputTokens };
   return { model, tokens, nanoUsd: Math.max(nanoUsdOf(fresh, price), nanoUsdOf(written, price)) };
 }
@@ -158,14 +159,13 @@ export function estimatePlan(
     if (id === CONDUCTOR_ID) return { tokens: 0, nanoUsd: 0 };
     const worker = workers.get(id);
     if (worker === undefined) return { tokens: 0, nanoUsd: null };
-    if (worker.kind !== 'model') return { tokens: 0, nanoUsd: nanoUsdOfCall(worker) };
     const seen = sees.flatMap((index) => {
       const earlier = plan.steps[index];
       const output = kept[index] ?? outputToCome(workers.get(earlier?.worker ?? ''));
       return earlier ? [{ ...earlier, step: index, output }] : [];
     });
     const bytes = workerPromptBytes({ question, subtask, sees: seen, background, worker });
-    return worstCaseOf(worker, bytes, worker.maxOutputTokens);
+    return worstCaseOf(worker, bytes);
   };
   const left = plan.steps.filter((_, index) => (kept[index] ?? null) === null);
   const cases = left.map(worstCaseOfStep);

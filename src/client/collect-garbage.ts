@@ -9,7 +9,6 @@ import { refAt, refsIn } from '../store/texts';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
 import { isNotFound } from './steer';
 
-/** The least age that is collected, see `collectGarbage`. */
 const SHORTEST_AGE_MS = 24 * 60 * 60 * 1000;
 
 export interface CollectOptions {
@@ -50,42 +49,37 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
     throw new Error(`only what is older than a day can be collected, not what is ${olderThanMs} ms old`);
   }
   const than = new Date(Date.now() - olderThanMs);
-  const held = await findHeldRuns(client);
+  const { runIds, refs } = await findHeldRuns(client);
   // Taken from the ledger, since histories may not hold them yet.
   const calls = new Set<string>();
-  await eachInParallel(held.runIds, async (runId) => {
+  await eachInParallel(runIds, async (runId) => {
     for (const key of await rowKeys(store, runId)) calls.add(key.split('/')[2] ?? '');
   });
-  const refs = new Set(held.refs);
   await eachInParallel(calls, async (callId) => {
     for (const ref of refsIn(await readAnswer(store, callId))) refs.add(ref);
   });
-  for (const folder of RECORDS) await addRefsOfRecords(store, folder, refs);
-
-  const callIdAt = (key: string): string | null =>
-    /^[a-z]{1,20}\/[^/]{1,100}\/([^/]{1,100})\.json$/.exec(key)?.[1] ?? null;
+  for (const folder of RECORDS) {
+    await eachInParallel(store.entries(folder), async ({ key }) => {
+      const bytes = /\.jsonl?$/.test(key) ? await store.read(key) : null;
+      for (const ref of refsIn(bytes?.toString('utf8'))) refs.add(ref);
+    });
+  }
   // An object with a name that is not ours is not ours to remove.
-  const lives =
-    (live: ReadonlySet<string>, nameAt: (key: string) => string | null) =>
-    (key: string): boolean => {
-      const name = nameAt(key);
-      return name === null || live.has(name);
-    };
-  const isLive = lives(calls, callIdAt);
-  const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive });
-  const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: lives(refs, refAt) });
-  return { texts, answers, runs: held.runIds.size };
+  const isCallLive = (key: string): boolean => {
+    const [, callId] = /^[a-z]{1,20}\/[^/]{1,100}\/([^/]{1,100})\.json$/.exec(key) ?? [];
+    return callId === undefined || calls.has(callId);
+  };
+  const isTextLive = (key: string): boolean => {
+    const ref = refAt(key);
+    return ref === null || refs.has(ref);
+  };
+  const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive: isCallLive });
+  const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: isTextLive });
+  return { texts, answers, runs: runIds.size };
 }
 
 /** Folders of evaluations and training, whose question sets and records outlive the runs they came from. */
 const RECORDS = ['questions/', 'evaluations/', 'training/'];
-
-async function addRefsOfRecords(store: Store, folder: string, refs: Set<string>): Promise<void> {
-  await eachInParallel(store.entries(folder), async ({ key }) => {
-    const bytes = /\.jsonl?$/.test(key) ? await store.read(key) : null;
-    for (const ref of refsIn(bytes?.toString('utf8'))) refs.add(ref);
-  });
-}
 
 interface Run {
   readonly workflowId: string;
@@ -99,7 +93,7 @@ interface Run {
  *
  * @throws Error that names the run where a history of ours cannot be read
  */
-async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'refs', ReadonlySet<string>>> {
+async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'refs', Set<string>>> {
   const runIds = new Set<string>();
   const refs = new Set<string>();
   await eachInParallel(listRuns(client), async (run) => {
@@ -149,9 +143,8 @@ async function decode(client: Client, { workflowId, type }: Run, payload: Payloa
     if (type !== SOLVE_WORKFLOW && type !== SOLVE_PART_WORKFLOW) {
       return Buffer.from(payload.data ?? []).toString('latin1');
     }
-    const reason = reasonOf(error);
     throw new Error(
-      `the history of run ${workflowId} cannot be read (${reason}), so it is unknown which texts it needs, and nothing was removed: ` +
+      `the history of run ${workflowId} cannot be read (${reasonOf(error)}), so it is unknown which texts it needs, and nothing was removed: ` +
         'use the data converter that its worker uses',
       { cause: error },
     );

@@ -46,7 +46,6 @@ export interface RunList {
   readonly unlisted: number;
 }
 
-const MOST_A_PAGE = 1_000;
 /** More unfinished runs than these are counted, not read. */
 const MOST_UNFINISHED = 100;
 
@@ -56,35 +55,40 @@ type Found = Pick<
   'workflowId' | 'runId' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
 >;
 
+const RUNNING = "ExecutionStatus = 'Running'";
+const ENDED = "ExecutionStatus != 'Running'";
+
 /** Lists solves, those that a workflow of the user's started included; parts of other runs are left out. Needs no worker. */
 export async function listRuns(
   client: Client,
   readTrace: (id: string) => Promise<SolveTrace>,
   { ended = 10, taskQueue, known = [] }: ListOptions,
 ): Promise<RunList> {
-  const queue = taskQueue === undefined ? [] : [`TaskQueue = ${quoted(taskQueue)}`];
-  const going = [...queue, "ExecutionStatus = 'Running'"];
-  const found = new Map<string, Found>();
-  const add = (run: Found): unknown => found.has(run.workflowId) || found.set(run.workflowId, run);
-  (await findRuns(client, going, MOST_UNFINISHED)).forEach(add);
-  const listed = found.size;
-  if (ended > 0) (await findRuns(client, [...queue, "ExecutionStatus != 'Running'"], ended)).forEach(add);
+  const going = [...inQueue(taskQueue), RUNNING];
+  const unfinished = await findRuns(client, going, MOST_UNFINISHED);
+  const over = await findRuns(client, [...inQueue(taskQueue), ENDED], ended);
+  const listed = unfinished.length;
   const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, going)) - listed;
+  const found = new Map([...over, ...unfinished].map((run) => [run.workflowId, run]));
   await eachInParallel(known, async (id) => {
     const run = found.has(id) ? null : await describeRun(client, id);
-    const isWanted = run?.status.name === 'RUNNING' || ended > 0;
-    if (run !== null && isWanted) add(run);
+    if (run?.status.name === 'RUNNING' || (run && ended > 0)) found.set(id, run);
   });
 
-  const hasWorker = pollersOf(client);
+  const polled = new Map<string, Promise<boolean>>();
+  const hasWorker = (name: string): Promise<boolean> => {
+    const answer = polled.get(name) ?? isPolled(client, name);
+    polled.set(name, answer);
+    return answer;
+  };
   const runs: ListedRun[] = [];
   await eachInParallel(found.values(), async (run) => {
-    const trace = await readTrace(run.workflowId).catch((error: unknown) => {
-      // Its retention has ended since.
-      if (isNotFound(error)) return undefined;
-      return null;
-    });
-    if (trace !== undefined) runs.push(await toListed(run, trace, hasWorker));
+    try {
+      runs.push(await toListed(run, await readTrace(run.workflowId), hasWorker));
+    } catch (error) {
+      // Nothing is listed of a run whose retention has ended since.
+      if (!isNotFound(error)) runs.push(await toListed(run, null, hasWorker));
+    }
   });
   runs.sort((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
   const isGoing = ({ status }: ListedRun): boolean => status === 'running';
@@ -94,17 +98,16 @@ export async function listRuns(
   };
 }
 
-/** Solves of the log that came to an answer, the newest first. */
+/** Solves of the log that came to an answer, the newest first; `ended` counts those without an answer, too. */
 export async function completedSolves(
   client: Client,
   taskQueue: string,
   most: number,
 ): Promise<{ readonly solves: readonly Found[]; readonly ended: number }> {
-  const ended = [`TaskQueue = ${quoted(taskQueue)}`, "ExecutionStatus != 'Running'"];
+  const queue = inQueue(taskQueue);
   return {
-    solves: await findRuns(client, [...ended, "ExecutionStatus = 'Completed'"], most),
-    /** Counts those without an answer, too. */
-    ended: await countRuns(client, ended),
+    solves: await findRuns(client, [...queue, "ExecutionStatus = 'Completed'"], most),
+    ended: await countRuns(client, [...queue, ENDED]),
   };
 }
 
@@ -114,50 +117,33 @@ const STATUSES: ReadonlyMap<string, SolveTrace['status']> = new Map([
   ['CANCELLED', 'cancelled'],
 ]);
 
+/** @param trace null where this client cannot read the run */
 async function toListed(
-  { workflowId: id, runId, taskQueue, status, startTime, closeTime }: Found,
+  { workflowId: id, runId, taskQueue, status: listed, startTime, closeTime }: Found,
   trace: SolveTrace | null,
   hasWorker: (taskQueue: string) => Promise<boolean>,
 ): Promise<ListedRun> {
   // A trace is never behind, as lists of the server may be.
-  const known =
-    trace === null ? { ...UNREADABLE, status: STATUSES.get(status.name) ?? 'failed' } : sumUp(trace);
+  const status = trace?.status ?? STATUSES.get(listed.name) ?? 'failed';
+  const degraded = trace === null ? [] : whyDegraded(trace);
   return {
     id,
     runId,
-    ...known,
-    hasWorker: known.status === 'running' ? await hasWorker(taskQueue) : null,
+    status,
+    waitsFor: trace?.waitsFor ?? null,
+    question: trace && previewOf(trace.question),
+    problems: trace?.error ? [trace.error.message] : degraded,
+    costUsd: trace?.costUsd ?? null,
+    costIsLowerBound: trace?.costIsLowerBound ?? true,
+    hasWorker: status === 'running' ? await hasWorker(taskQueue) : null,
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   };
 }
 
-type Summary = Omit<ListedRun, 'id' | 'runId' | 'hasWorker' | 'startedAt' | 'endedAt'>;
-
-const UNREADABLE: Omit<Summary, 'status'> = {
-  waitsFor: null,
-  question: null,
-  problems: [],
-  costUsd: null,
-  costIsLowerBound: true,
-};
-
-function sumUp(trace: SolveTrace): Summary {
-  const { status, waitsFor, question, error, costUsd, costIsLowerBound } = trace;
-  const problems = error === null ? whyDegraded(trace) : [error.message];
-  return {
-    status,
-    waitsFor: waitsFor ?? null,
-    question: previewOf(question),
-    problems,
-    costUsd,
-    costIsLowerBound,
-  };
-}
-
 /** The ids of workflows of another type that have not ended, at most a hundred. */
 export async function unfinishedOf(client: Client, type: string, taskQueue: string): Promise<string[]> {
-  const going = [`TaskQueue = ${quoted(taskQueue)}`, "ExecutionStatus = 'Running'"];
+  const going = [...inQueue(taskQueue), RUNNING];
   return (await findRuns(client, going, MOST_UNFINISHED, type)).map(({ workflowId }) => workflowId);
 }
 
@@ -170,10 +156,10 @@ export async function newestRun(
   taskQueue: string | undefined,
   known: readonly string[],
 ): Promise<string | null> {
-  const queue = taskQueue === undefined ? [] : [`TaskQueue = ${quoted(taskQueue)}`];
+  const queue = inQueue(taskQueue);
   const found = await Promise.all([
-    findRuns(client, [...queue, "ExecutionStatus = 'Running'"], 1),
-    findRuns(client, [...queue, "ExecutionStatus != 'Running'"], MOST_LATEST),
+    findRuns(client, [...queue, RUNNING], 1),
+    findRuns(client, [...queue, ENDED], MOST_LATEST),
     Promise.all(known.slice(0, 1).map((id) => describeRun(client, id))),
   ]);
   const runs = found.flat().filter((run) => run !== null);
@@ -209,7 +195,7 @@ async function findRuns(
   if (most === 0) return [];
   const query = queryOf(conditions, type);
   const runs: Found[] = [];
-  for await (const run of client.workflow.list({ query, pageSize: Math.min(most, MOST_A_PAGE) })) {
+  for await (const run of client.workflow.list({ query, pageSize: Math.min(most, 1000) })) {
     if (runs.push(run) === most) break;
   }
   return runs;
@@ -221,6 +207,10 @@ async function countRuns(client: Client, conditions: readonly string[]): Promise
 
 function queryOf(conditions: readonly string[], type: string): string {
   return [`WorkflowType = '${type}'`, ...conditions].join(' AND ');
+}
+
+function inQueue(taskQueue: string | undefined): string[] {
+  return taskQueue === undefined ? [] : [`TaskQueue = ${quoted(taskQueue)}`];
 }
 
 function quoted(value: string): string {
@@ -235,14 +225,4 @@ async function describeRun(client: Client, id: string): Promise<Found | null> {
     if (!isNotFound(error)) throw error;
     return null;
   }
-}
-
-/** Whether a worker polls a task queue; each queue is asked about once. */
-function pollersOf(client: Client): (taskQueue: string) => Promise<boolean> {
-  const answers = new Map<string, Promise<boolean>>();
-  return (name) => {
-    const answer = answers.get(name) ?? isPolled(client, name);
-    answers.set(name, answer);
-    return answer;
-  };
 }

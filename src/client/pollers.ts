@@ -9,37 +9,21 @@ const POLL_MS = 70_000;
 
 /** Whether a worker polls a task queue, as far as the server knows. @param but one that does not count */
 export async function isPolled(
-  client: Client,
+  { workflowService, options }: Client,
   taskQueue: string,
   kind: keyof typeof QUEUE_TYPES = 'workflows',
   but?: string,
 ): Promise<boolean> {
-  const pollers = await pollersOf(client, taskQueue, kind);
-  return pollers.some(({ identity, ageMs }) => ageMs < POLL_MS && identity !== but && !isDead(identity));
-}
-
-/** A worker, and how long ago it polled a task queue. */
-export interface Poller {
-  readonly identity: string;
-  readonly ageMs: number;
-}
-
-/** Workers that polled within five minutes, for as long as the server remembers them. */
-async function pollersOf(
-  { workflowService, options }: Client,
-  taskQueue: string,
-  kind: keyof typeof QUEUE_TYPES = 'workflows',
-): Promise<readonly Poller[]> {
   const { pollers } = await workflowService.describeTaskQueue({
     namespace: options.namespace,
     taskQueue: { name: taskQueue },
     // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- the enum is in a package of the SDK's own
     taskQueueType: QUEUE_TYPES[kind],
   });
-  return pollers.map(({ identity, lastAccessTime }) => ({
-    identity: identity ?? '',
-    ageMs: Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000,
-  }));
+  return pollers.some(({ identity, lastAccessTime }) => {
+    const ageMs = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000;
+    return ageMs < POLL_MS && identity !== but && !isDead(identity ?? '');
+  });
 }
 
 /** The server remembers a poller for minutes after its end; of the processes of this machine, we know better. */

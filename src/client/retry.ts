@@ -1,7 +1,7 @@
 import { ConductorError } from '../errors';
 import type { PlanContext } from '../plan/plan';
 import type { LimitsInput, SolveInput } from '../protocol/input';
-import { mayCallItself, planContextOf } from '../protocol/planning';
+import { isRecursionAllowed, planContextOf } from '../protocol/planning';
 import type { RunLimits } from '../protocol/cards';
 import { CONDUCTOR_ID } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
@@ -78,5 +78,9 @@ export function contextOf(
 ): PlanContext {
   const { workers, recursion } = run;
   const { round = 0, depth = 0 } = input.parent ?? {};
-  return planContextOf({ workers, limits }, round, mayCallItself({ recursion, limits }, depth));
+  return planContextOf(
+    { workers, limits },
+    round,
+    isRecursionAllowed('worker', { recursion, limits }, depth),
+  );
 }

@@ -22,7 +22,6 @@ import {
 } from './history';
 import { type PendingCall, readPendingCall } from './pending-call';
 
-/** Input of a run, and what was resolved from it. */
 export interface RunOrigin {
   readonly input: SolveInput;
   readonly run: ResolvedRun;

@@ -9,20 +9,14 @@ import { isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
 // What an input and a configuration say about the plans of a run: the workflow and readers of its history must agree.
 
-type RecursionRules = Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<RunLimits, 'depth'> };
-
-/** Whether the Conductor may be given steps of its own plan, in a solve at this depth. */
-export function mayCallItself({ recursion, limits }: RecursionRules, depth: number): boolean {
-  return (recursion === 'worker' || recursion === 'both') && isDepthLeft(limits.depth, depth);
-}
-
-/** Whether the Conductor may review the answer of its own plan, in a solve at this depth. */
-export function mayReview({ recursion, limits }: RecursionRules, depth: number): boolean {
-  return (recursion === 'review' || recursion === 'both') && isDepthLeft(limits.depth, depth);
-}
-
-function isDepthLeft(most: number | null, depth: number): boolean {
-  return most === null || depth < most;
+/** Whether the Conductor may be given steps of its own plan, or review its answer, in a solve at this depth. */
+export function isRecursionAllowed(
+  how: 'worker' | 'review',
+  { recursion, limits }: Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<RunLimits, 'depth'> },
+  depth: number,
+): boolean {
+  const isDepthLeft = limits.depth === null || depth < limits.depth;
+  return (recursion === how || recursion === 'both') && isDepthLeft;
 }
 
 /** Context that judges a plan of a run; the Conductor, if it may be given steps, is the last ordinal. */

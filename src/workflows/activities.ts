@@ -9,41 +9,29 @@ import type { ConductorActivities } from '../protocol/activity-contract';
 import type { ConductorCard, ModelCard, ResolvedRun } from '../protocol/cards';
 import { type CHECK_RUN, providerQueue, READ_TEXT, type RESOLVE_RUN } from '../protocol/names';
 import type { Text } from '../protocol/text';
-
-/** How long and how patiently a model call is waited for. */
-export interface CallOptions {
-  /** Milliseconds left of the run's wall clock. */
-  readonly remainingMs: number;
-  readonly heartbeatMs: number;
-  /** One line for Temporal's UI. */
-  readonly summary: string;
-  /** Where the call waits, if not in the run's own queue. */
-  readonly taskQueue?: string;
-}
-
-/** The queue of the provider that is asked, where a run's calls are kept apart by provider; else nothing. */
-export function queueFor(
-  run: ResolvedRun,
-  { provider }: ModelCard | ConductorCard,
-): Pick<CallOptions, 'taskQueue'> {
-  return run.queuePerProvider ? { taskQueue: providerQueue(workflowInfo().taskQueue, provider) } : {};
-}
+import type { Limits } from './limits';
 
 /**
- * The activities that call models.
+ * The activities that call a model.
  *
  * - `scheduleToCloseTimeout` is the run's remaining time, so that the wall-clock limit needs no timer.
  * - Retries are unlimited, since waiting as a provider asks would use up attempts: the activity caps its requests.
  * - A cancellation is waited for, so that a run ends as cancelled only after its HTTP calls are closed.
+ *
+ * @param summary one line for Temporal's UI
  */
-export function modelActivities(options: CallOptions): ActivityInterfaceFor<ConductorActivities> {
+export function modelActivities(
+  { run, limits }: { readonly run: ResolvedRun; readonly limits: Limits },
+  { provider }: ModelCard | ConductorCard,
+  summary: string,
+): ActivityInterfaceFor<ConductorActivities> {
   return proxyActivities<ConductorActivities>({
-    scheduleToCloseTimeout: options.remainingMs,
-    heartbeatTimeout: options.heartbeatMs,
+    scheduleToCloseTimeout: limits.remainingMs(),
+    heartbeatTimeout: run.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
-    summary: options.summary,
-    taskQueue: options.taskQueue,
+    summary,
+    taskQueue: run.queuePerProvider ? providerQueue(workflowInfo().taskQueue, provider) : undefined,
   });
 }
 
@@ -84,10 +72,8 @@ export async function textOf(text: Text | null, taskQueue?: string): Promise<str
   return typeof text === 'string' ? text : storeActivities('read a text', taskQueue)[READ_TEXT](text);
 }
 
-const SUMMARY_CHARACTERS = 80;
-
-/** Tells a step in Temporal's UI, in one line. */
+/** One line about a step for Temporal's UI. */
 export function stepSummary(step: number, subtask: string, ...who: readonly string[]): string {
-  const start = subtask.slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' ');
+  const start = subtask.slice(0, 80).replace(/\s+/g, ' ');
   return [`step ${step + 1}`, ...who, start].join(' · ');
 }

@@ -11,7 +11,7 @@ import type { VisibleStep } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, SOLVE_PART_WORKFLOW } from '../protocol/names';
 import type { Parent, SolveInput } from '../protocol/input';
-import type { SolveTrace, StepTrace } from '../protocol/solve';
+import type { StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import {
   type ChildOutcome,
@@ -25,7 +25,7 @@ import { ownRound } from '../trace/run-tree';
 import { stepSummary } from './activities';
 import { isOwnCancellation, now, readCallFailure } from './failures';
 import type { Share } from './limits';
-import { mayReview, type RunContext } from './run-context';
+import { mayRecurse, type RunContext } from './run-context';
 import type { ChildSolve, Told } from './steering';
 
 /**
@@ -64,7 +64,7 @@ function unfinishedParts(context: RunContext): number {
   const { recorder, round } = context;
   const isUnfinished = ({ endedAt, output }: StepTrace): boolean => endedAt === null && output === null;
   const unfinished = ownRound(recorder.trace, round)?.steps.filter(isUnfinished).length ?? 0;
-  return Math.max(1, unfinished + (mayReview(context) ? 1 : 0));
+  return Math.max(1, unfinished + (mayRecurse('review', context) ? 1 : 0));
 }
 
 /**
@@ -74,9 +74,15 @@ function unfinishedParts(context: RunContext): number {
  * fails keeps the earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
  */
 export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text): Promise<Text> {
-  const share = await shareUnlessSpent(context);
-  if (share === null) return answer;
-  const { recorder, round, depth, question, background } = context;
+  const { recorder, round, depth, question, background, limits } = context;
+  let share: Share;
+  try {
+    share = await limits.share(1);
+  } catch (error) {
+    if (isOwnCancellation(error)) throw error;
+    // Nothing is left for a review: the run reports which limit it was, and has its answer.
+    return answer;
+  }
   const childId = `${workflowInfo().workflowId}-review`;
   recorder.record({ kind: 'review-started', round: round + 1, depth: depth + 1, childId });
   const outcome = await runChild(context, share, {
@@ -92,20 +98,9 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
   return revision ?? answer;
 }
 
-/** Null if nothing is left for a review: the run reports which limit it was, and has its answer. */
-async function shareUnlessSpent({ limits }: RunContext): Promise<Share | null> {
-  try {
-    return await limits.share(1);
-  } catch (error) {
-    if (isOwnCancellation(error)) throw error;
-    return null;
-  }
-}
-
 interface ChildOptions extends Pick<Parent, 'round' | 'step' | 'background' | 'review'> {
   readonly childId: string;
   readonly question: Text;
-  /** One line for Temporal's UI. */
   readonly summary: string;
 }
 
@@ -118,25 +113,20 @@ interface ChildOptions extends Pick<Parent, 'round' | 'step' | 'background' | 'r
 async function runChild(context: RunContext, share: Share, options: ChildOptions): Promise<ChildOutcome> {
   const { limits, steering, recorder } = context;
   const { childId } = options;
-  const outcome = await readOutcome(
-    () => steering.runChild(limits, (known) => startSolve(context, options, share.limits, known)),
-    childId,
-  );
+  let outcome: ChildOutcome;
+  try {
+    const start = (known: Told): Promise<ChildSolve> => startSolve(context, options, share.limits, known);
+    outcome = { trace: await steering.runChild(limits, start), problem: null };
+  } catch (error) {
+    if (isOwnCancellation(error)) throw error;
+    outcome = failedChild(error, childId);
+  }
   share.settle(outcome.trace?.spentAtMost ?? null);
   recorder.record({ kind: 'child-ended', childId, ...outcome });
   return outcome;
 }
 
-async function readOutcome(work: () => Promise<SolveTrace>, childId: string): Promise<ChildOutcome> {
-  try {
-    return { trace: await work(), problem: null };
-  } catch (error) {
-    if (isOwnCancellation(error)) throw error;
-    return failedChild(error, childId);
-  }
-}
-
-/** An id that is longer would wedge the run: the server refuses the whole workflow task, again and again. */
+/** The server refuses the whole workflow task for a longer id, again and again. */
 const MAX_ID_BYTES = 1000;
 
 async function startSolve(
@@ -160,13 +150,13 @@ async function startSolve(
     ...options,
   };
   const input: SolveInput = { question, parent, ...(approval === 'all' && { approval }), seed };
-  const begin = (): Promise<ChildSolve> =>
+  return payloads.start(jsonBytes(input), () =>
     startChild(SOLVE_PART_WORKFLOW, {
       workflowId: childId,
       args: [input],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
       staticSummary: summary,
-    });
-  return payloads.start(jsonBytes(input), begin);
+    }),
+  );
 }

@@ -9,7 +9,7 @@ import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/cards';
 import { limitFailure, type StoppedBy } from './failures';
 
-/** Amount set aside for one call of a model; it must be settled once the call is over. */
+/** Amount set aside for one call of a model, to be settled once the call is over. */
 export interface Reservation {
   readonly allowance: Allowance;
   /** Books every request that the call came to. */
@@ -50,23 +50,21 @@ export class Limits {
     return this.account.spentAtMost;
   }
 
-  /** None is ever below what is spent or set aside: see `Account`. */
   get current(): RunLimits {
     return { ...this.asked, ...this.account.limits };
   }
 
-  /** How much of the wall clock is left, in milliseconds; 0 when it is used up. A person's time does not count. */
+  /** What is left of the wall clock. A person's time does not count. */
   remainingMs(): number {
     const end = workflowInfo().runStartTime.getTime() + this.asked.wallClockMs + this.waitedMs;
     return Math.max(0, end - Date.now());
   }
 
   /** Waits for a person, at most as long as plans may wait, and takes the time off the run's account. */
-  async waitForPerson(isAnswered: () => boolean): Promise<boolean> {
+  async waitForPerson(isAnswered: () => boolean): Promise<void> {
     const start = Date.now();
-    const answered = await condition(isAnswered, this.asked.approvalMs);
+    await condition(isAnswered, this.asked.approvalMs);
     this.waitedMs += Date.now() - start;
-    return answered;
   }
 
   /**
@@ -75,7 +73,7 @@ export class Limits {
    * @throws ApplicationFailure of a `Limit.*` type when it cannot fit any more, or the run was stopped already
    */
   async reserve(worst: WorstCase): Promise<Reservation> {
-    const key = this.nextKey();
+    const key = String((this.taken += 1));
     const allowance = await this.granted(() => this.account.reserve(key, worst));
     const settle = (calls: readonly Call[]): void => {
       this.account.settle(key, calls);
@@ -86,7 +84,7 @@ export class Limits {
 
   /** Sets aside a part of what is left for a child; errors are those of `reserve`. */
   async share(parts: number): Promise<Share> {
-    const key = this.nextKey();
+    const key = String((this.taken += 1));
     const limits = await this.granted(() => this.account.share(key, parts));
     const settle = (spentAtMost: Amount | null): void => {
       this.account.settleChild(key, spentAtMost);
@@ -125,11 +123,6 @@ export class Limits {
     this.asked = { ...this.asked, ...change };
     this.account.setLimits(this.asked);
     this.changes += 1;
-  }
-
-  private nextKey(): string {
-    this.taken += 1;
-    return String(this.taken);
   }
 
   /** Asks again each time that something may have come to fit. */

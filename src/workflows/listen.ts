@@ -34,8 +34,8 @@ import type { RunLimits } from '../protocol/cards';
 import type { SolveTrace } from '../protocol/solve';
 import { checkPlan } from './failures';
 import type { Limits } from './limits';
-import type { Recorder } from './run-context';
-import type { Approval, Steering } from './steering';
+import type { RunStart } from './run-context';
+import type { Approval } from './steering';
 
 /** The live trace, long texts by reference. Answers on finished runs too. */
 export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
@@ -54,27 +54,20 @@ export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
 /** Has the Conductor write another plan, and says why. */
 export const rejectPlanUpdate = defineUpdate<null, [PlanRejection]>(REJECT_PLAN_UPDATE);
 
-/** The parts of a run that messages are for. */
-export interface MessageTargets {
-  readonly recorder: Recorder;
-  readonly steering: Steering;
-  readonly approval: Approval;
-}
-
 /** Sets up every message that a run understands. To be done before anything is waited for. */
-export function listen(targets: MessageTargets): void {
-  setHandler(stateQuery, () => targets.recorder.trace);
-  listenForSignals(targets);
-  setHandler(setLimitsUpdate, (change) => setLimits(targets, change), {
+export function listen(start: RunStart): void {
+  setHandler(stateQuery, () => start.recorder.trace);
+  listenForSignals(start);
+  setHandler(setLimitsUpdate, (change) => setLimits(start, change), {
     validator: (change) => {
       refuseFor(findLimitsProblem(change));
     },
   });
-  listenForVerdicts(targets);
+  listenForVerdicts(start);
 }
 
 /** Signals cannot be refused: one that makes no sense is left alone, and the log says so. */
-function listenForSignals({ steering }: MessageTargets): void {
+function listenForSignals({ steering }: RunStart): void {
   setHandler(setMaxDepthSignal, async (depth) => {
     if (isDepth(depth)) await steering.changeLimits({ depth });
     else ignore(SET_MAX_DEPTH_SIGNAL, 'a whole number from 0, or null for no limit');
@@ -91,7 +84,7 @@ function ignore(signal: string, expected: string): void {
 }
 
 /** A change holds at once. Its answer waits where the run has no limits yet: the first call resolves them soon. */
-async function setLimits({ steering }: MessageTargets, change: LimitsChange): Promise<HeldLimits> {
+async function setLimits({ steering }: RunStart, change: LimitsChange): Promise<HeldLimits> {
   await steering.changeLimits(runLimitsOf(change));
   // A cancellation does not reject the message: it is answered with what held, or once the run is over.
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
@@ -104,7 +97,7 @@ function refuseFor(problem: string | null): void {
   if (problem !== null) throw badMessage(problem);
 }
 
-function listenForVerdicts({ approval }: MessageTargets): void {
+function listenForVerdicts({ approval }: RunStart): void {
   const waitingOrRefuse = (): NonNullable<Approval['waiting']> => {
     if (approval.waiting !== null) return approval.waiting;
     throw badMessage(
@@ -114,7 +107,7 @@ function listenForVerdicts({ approval }: MessageTargets): void {
   setHandler(
     approvePlanUpdate,
     () => {
-      approval.decide({ kind: 'approved' });
+      approval.decide({ plan: waitingOrRefuse().plan });
       return null;
     },
     {
@@ -127,7 +120,7 @@ function listenForVerdicts({ approval }: MessageTargets): void {
     editPlanUpdate,
     (plan) => {
       const checked = checkPlan(plan, waitingOrRefuse().context);
-      approval.decide({ kind: 'edited', plan: checked });
+      approval.decide({ plan: checked });
       return checked;
     },
     { validator: (plan) => void checkPlan(plan, waitingOrRefuse().context) },
@@ -135,7 +128,7 @@ function listenForVerdicts({ approval }: MessageTargets): void {
   setHandler(
     rejectPlanUpdate,
     ({ reason }) => {
-      approval.decide({ kind: 'rejected', reason });
+      approval.decide({ reason });
       return null;
     },
     {

@@ -8,10 +8,10 @@ import type { ReviewedRound } from '../protocol/input';
 import { asksApproval, keptOutputs, planContextOf, standInPlan, takesConfigured } from '../protocol/planning';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
-import { modelActivities, queueFor } from './activities';
+import { modelActivities } from './activities';
 import { checkPlan, isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';
-import { mayCallItself, type RunContext } from './run-context';
+import { mayRecurse, type RunContext } from './run-context';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
 
 /** How often the Conductor is shown what was wrong with its plan before the run goes on without it. */
@@ -60,7 +60,7 @@ function takeGiven(context: RunContext, given: Plan): ObtainedPlan {
 /** Rules of a plan under the present limits. */
 function rulesOf(context: RunContext): PlanContext {
   const { run, limits, round } = context;
-  return planContextOf({ ...run, limits: limits.current }, round, mayCallItself(context));
+  return planContextOf({ ...run, limits: limits.current }, round, mayRecurse('worker', context));
 }
 
 type Decision = { readonly plan: Plan } | { readonly rejected: FailedReply };
@@ -74,16 +74,14 @@ async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Pr
     const message = `no one decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
     throw limits.stopBy('approval', message);
   }
-  switch (decision.kind) {
-    case 'approved':
-      return { plan };
-    case 'edited':
-      recorder.record({ kind: 'planned', round, plan: decision.plan, degraded: false });
-      recordEstimate(context, decision.plan);
-      return { plan: decision.plan };
-    case 'rejected':
-      return { rejected: { reply, problem: { type: FAILURES.planRejected, message: decision.reason } } };
+  if ('reason' in decision) {
+    return { rejected: { reply, problem: { type: FAILURES.planRejected, message: decision.reason } } };
   }
+  if (decision.plan !== plan) {
+    recorder.record({ kind: 'planned', round, plan: decision.plan, degraded: false });
+    recordEstimate(context, decision.plan);
+  }
+  return decision;
 }
 
 function recordEstimate({ recorder, run, question, background, input }: RunContext, plan: Plan): void {
@@ -124,10 +122,10 @@ export async function obtainPlan(
     const isGiven = takesConfigured({ run, review, repairs });
     recorder.record({ kind: 'plan-asked', round, depth, isGiven });
     const outcome = await askConductor(context, requestFor(context, review, repairs));
-    const obtained = planIn(outcome);
-    if (obtained !== null) {
-      recorder.record({ kind: 'planned', round, plan: obtained.plan, degraded: false });
-      return obtained;
+    if ('plan' in outcome && outcome.plan !== null) {
+      const { plan, reply } = outcome;
+      recorder.record({ kind: 'planned', round, plan, degraded: false });
+      return { plan, reply };
     }
     const stop = limits.reasonToStop();
     if (stop !== null) throw stop;
@@ -136,11 +134,6 @@ export async function obtainPlan(
     const isGivenUp = repairs.length - rejected.length > MAX_REPAIRS || paidRetries > MAX_PAID_RETRIES;
     if (isGivenUp) return goWithout(context, review, outcome);
   }
-}
-
-function planIn(outcome: ConductorOutcome): ObtainedPlan | null {
-  if (!('plan' in outcome) || outcome.plan === null) return null;
-  return { plan: outcome.plan, reply: outcome.reply };
 }
 
 /** A child goes on without a Conductor that is misconfigured, too: what its parent paid for is not given up. */
@@ -176,7 +169,7 @@ function requestFor(
       workers: run.workers.map(({ id, notes }) => ({ id, notes })),
       limits: { steps: limits.current.steps },
     },
-    mayCallItself: mayCallItself(context) || undefined,
+    mayCallItself: mayRecurse('worker', context) || undefined,
     background: background.length > 0 ? background : undefined,
     review,
     hints: steering.hints.length > 0 ? [...steering.hints] : undefined,
@@ -187,19 +180,18 @@ function requestFor(
 /** A plan, a reply that is none, or a failure. */
 type ConductorOutcome = WritePlanResult | CallFailure;
 
-/** Asks the Conductor once, if the limits allow it. */
 async function askConductor(context: RunContext, request: WritePlanRequest): Promise<ConductorOutcome> {
   const { run, limits, recorder } = context;
-  const { conductor, heartbeatMs } = run;
-  const worst = worstCaseOf(conductor, conductorPromptBytes(request, run), conductor.maxOutputTokens);
+  const worst = worstCaseOf(run.conductor, conductorPromptBytes(request, run));
   let reservation: Reservation;
   try {
     reservation = await limits.reserve(worst);
   } catch (error) {
     return readCallFailure(error, CONDUCTOR_ID);
   }
-  const options = { remainingMs: limits.remainingMs(), heartbeatMs, summary: summaryOf(request) };
-  const activities = modelActivities({ ...options, ...queueFor(run, conductor) });
+  const what = request.review === undefined ? 'plan' : 'review';
+  const summary = request.repairs.length === 0 ? what : `${what}, repair ${request.repairs.length}`;
+  const activities = modelActivities(context, run.conductor, summary);
   const { allowance } = reservation;
   const conclude = (outcome: ConductorOutcome): ConductorOutcome => {
     const called = conductorCalled(request, outcome);
@@ -214,9 +206,4 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
     if (isOwnCancellation(error)) throw error;
     return failed;
   }
-}
-
-function summaryOf({ repairs, review }: WritePlanRequest): string {
-  const what = review === undefined ? 'plan' : 'review';
-  return repairs.length === 0 ? what : `${what}, repair ${repairs.length}`;
 }

@@ -44,35 +44,21 @@ export class PayloadBudget {
   }
 
   /** Begins a child, if need be once the server has confirmed others: each time, another workflow task begins. */
-  start<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
-    return this.hasRoom(bytes) ? this.begin(bytes, begin) : this.startLater(bytes, begin);
-  }
-
-  private hasRoom(bytes: number): boolean {
-    return this.starting === 0 || this.starting + bytes <= STARTING_BYTES;
-  }
-
-  private async startLater<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
+  async start<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
+    const hasRoom = (): boolean => this.starting === 0 || this.starting + bytes <= STARTING_BYTES;
     // Waits again if another one took the room.
-    while (!this.hasRoom(bytes)) await condition(() => this.hasRoom(bytes));
-    return this.begin(bytes, begin);
-  }
-
-  private begin<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
+    while (!hasRoom()) await condition(hasRoom);
     this.starting += bytes;
-    const confirm = (): void => {
+    try {
+      return await begin();
+    } finally {
       this.starting -= bytes;
-    };
-    const begun = begin();
-    begun.then(confirm, confirm);
-    return begun;
+    }
   }
 
   private keep(text: Text): Text | Promise<Text> {
     if (typeof text !== 'string' || jsonBytes(text) <= WORTH_A_REFERENCE) return text;
-    const known = this.kept.get(text);
-    if (known !== undefined) return known;
-    const kept = keepOrShow(text);
+    const kept = this.kept.get(text) ?? keepOrShow(text);
     this.kept.set(text, kept);
     return kept;
   }

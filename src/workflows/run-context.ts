@@ -1,5 +1,5 @@
 import { setCurrentDetails } from '@temporalio/workflow';
-import { mayCallItself as mayCallItselfWith, mayReview as mayReviewWith } from '../protocol/planning';
+import { isRecursionAllowed } from '../protocol/planning';
 import type { ResolvedRun } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
@@ -15,18 +15,17 @@ import type { RunEvent } from '../trace/events';
 export interface RunContext {
   readonly input: SolveInput;
   readonly question: Text;
-  /** Run as it was resolved; the limits that hold now are in `limits`. */
+  /** As it was resolved; the limits that hold now are in `limits`. */
   readonly run: ResolvedRun;
   readonly limits: Limits;
   readonly steering: Steering;
   readonly recorder: Recorder;
   /** 0 for the solve that a person asked for, one more for each child below it. */
   readonly depth: number;
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
-  /** Number of the one plan that this solve writes itself; above 0 for a review. */
+  /** Number of this solve's own plan; above 0 for a review. */
   readonly round: number;
-  /** Background that every call of this solve may see. */
+  /** Seen by every call of this solve. */
   readonly background: readonly Background[];
   readonly approval: Approval;
   readonly payloads: PayloadBudget;
@@ -34,14 +33,15 @@ export interface RunContext {
   readonly identity?: string;
 }
 
-/** Whether the Conductor may be given steps of this solve's plan, as the limits are now. */
-export function mayCallItself({ run: { recursion }, limits, depth }: RunContext): boolean {
-  return mayCallItselfWith({ recursion, limits: limits.current }, depth);
-}
+/** What a run has from its first moment on. */
+export type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
 
-/** Whether the Conductor may review this solve's answer, as the limits are now. */
-export function mayReview({ run: { recursion }, limits, depth }: RunContext): boolean {
-  return mayReviewWith({ recursion, limits: limits.current }, depth);
+/** Whether the Conductor may be given steps of this solve's plan, or review its answer, as the limits are now. */
+export function mayRecurse(
+  how: 'worker' | 'review',
+  { run: { recursion }, limits, depth }: RunContext,
+): boolean {
+  return isRecursionAllowed(how, { recursion, limits: limits.current }, depth);
 }
 
 /** Keeps the trace of a run, and shows it in Temporal's own UI as it grows. */
@@ -49,7 +49,9 @@ export class Recorder {
   /** @param show what is done with each new state; a run that is one of many in its workflow shows nothing */
   constructor(
     private current: SolveTrace,
-    private readonly show: (trace: SolveTrace) => void = showInUi,
+    private readonly show = (trace: SolveTrace): void => {
+      setCurrentDetails(renderMarkdown(trace));
+    },
   ) {}
 
   get trace(): SolveTrace {
@@ -60,8 +62,4 @@ export class Recorder {
     this.current = applyEvent(this.current, event);
     this.show(this.current);
   }
-}
-
-function showInUi(trace: SolveTrace): void {
-  setCurrentDetails(renderMarkdown(trace));
 }

@@ -6,7 +6,7 @@ import {
   ParentClosePolicy,
   proxyActivities,
 } from '@temporalio/workflow';
-import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
+import { workerPromptBytes, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { Call, Usage } from '../protocol/solve';
@@ -23,19 +23,18 @@ import {
   stepStarted,
   unaccountedCall,
 } from '../trace/events';
-import { modelActivities, queueFor, stepSummary, storeActivities } from './activities';
+import { modelActivities, stepSummary, storeActivities } from './activities';
 import { callItself } from './child';
 import { isOwnCancellation, mayRetryBilled, now } from './failures';
 import type { Reservation } from './limits';
-import { mayCallItself, type RunContext } from './run-context';
+import { mayRecurse, type RunContext } from './run-context';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */
 const MAX_PAID_RETRIES = 1;
 /** A cut answer is asked for once more with this much more room. */
 const MORE_ROOM = 4;
 
-/** One step of a plan that is ready to run. */
-export interface ReadyStep {
+interface ReadyStep {
   readonly step: number;
   readonly planned: Step;
   readonly sees: readonly VisibleStep[];
@@ -51,7 +50,7 @@ export interface ReadyStep {
 export async function runStep(whole: RunContext, step: ReadyStep): Promise<void> {
   const { payloads } = whole;
   const { planned } = step;
-  if (planned.worker === CONDUCTOR_ID && mayCallItself(whole)) {
+  if (planned.worker === CONDUCTOR_ID && mayRecurse('worker', whole)) {
     return callItself(whole, step.step, { subtask: planned.subtask, sees: step.sees });
   }
   const isInline = payloads.takesInline([...whole.background, ...step.sees]);
@@ -71,7 +70,8 @@ async function askWorker(context: RunContext, first: WorkerRequest): Promise<boo
     const isRepeated = paidRetries > 0 && request.worker.kind !== 'model';
     const failure = await makeCall(context, {
       ...request,
-      identity: identityOf(context, paidRetries),
+      // Each paid retry is a call of its own.
+      identity: context.identity && `${context.identity}/${paidRetries}`,
       ...(isRepeated && { attempt: paidRetries + 1 }),
     });
     if (failure === null) return true;
@@ -84,8 +84,11 @@ async function askWorker(context: RunContext, first: WorkerRequest): Promise<boo
 /** The request to make after one that may have been billed; null where it would only fail again. */
 function retryOf(request: WorkerRequest, { problem }: CallFailure): WorkerRequest | null {
   if (problem.type !== FAILURES.truncated) return mayRetryBilled(problem) ? request : null;
-  const room = moreRoom(request);
-  return room === null ? null : { ...request, maxOutputTokens: room };
+  const { worker } = request;
+  if (worker.kind !== 'model') return null;
+  const before = request.maxOutputTokens ?? worker.maxOutputTokens;
+  const after = Math.min(before * MORE_ROOM, worker.capabilities.maxOutputTokens ?? Infinity);
+  return after > before ? { ...request, maxOutputTokens: after } : null;
 }
 
 /**
@@ -117,15 +120,10 @@ function requestFor(
   };
 }
 
-/** Each paid retry is a call of its own. */
-function identityOf({ identity }: RunContext, paidRetries: number): string | undefined {
-  return identity === undefined ? undefined : `${identity}/${paidRetries}`;
-}
-
-/** Makes one call, and records what came of it: null where it was answered. */
+/** Makes one call, and records what came of it; null where it was answered. */
 async function makeCall(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
   const { recorder, limits } = context;
-  const worst = worstCaseOfCall(request);
+  const worst = worstCaseOf(request.worker, workerPromptBytes(request), request.maxOutputTokens);
   recorder.record(stepStarted(request, now()));
   let reservation: Reservation | null = null;
   try {
@@ -148,20 +146,6 @@ async function makeCall(context: RunContext, request: WorkerRequest): Promise<Ca
   }
 }
 
-function worstCaseOfCall(request: WorkerRequest): WorstCase {
-  const { worker, maxOutputTokens } = request;
-  const most = maxOutputTokens ?? (worker.kind === 'model' ? worker.maxOutputTokens : 0);
-  return worstCaseOf(worker, workerPromptBytes(request), most);
-}
-
-/** A higher output limit for a model that was cut, or null where it has none. */
-function moreRoom({ worker, maxOutputTokens }: WorkerRequest): number | null {
-  if (worker.kind !== 'model') return null;
-  const before = maxOutputTokens ?? worker.maxOutputTokens;
-  const after = Math.min(before * MORE_ROOM, worker.capabilities.maxOutputTokens ?? Infinity);
-  return after > before ? after : null;
-}
-
 /** How often Temporal repeats an external activity that fails; its own failures may say "never". */
 const EXTERNAL_ATTEMPTS = 3;
 
@@ -169,14 +153,8 @@ const EXTERNAL_ATTEMPTS = 3;
 function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
   const { worker } = request;
   if (worker.kind !== 'model') return callExternalWorker(context, request, worker);
-  const { run, limits } = context;
-  const { heartbeatMs } = run;
-  const options = {
-    remainingMs: limits.remainingMs(),
-    heartbeatMs,
-    summary: stepSummary(request.step, request.subtask, `${worker.id} (${worker.model})`),
-  };
-  return modelActivities({ ...options, ...queueFor(run, worker) })[CALL_WORKER](request);
+  const summary = stepSummary(request.step, request.subtask, `${worker.id} (${worker.model})`);
+  return modelActivities(context, worker, summary)[CALL_WORKER](request);
 }
 
 async function callExternalWorker(

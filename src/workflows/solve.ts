@@ -23,7 +23,7 @@ import { isOwnCancellation, orFail } from './failures';
 import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
-import { mayReview, Recorder, type RunContext } from './run-context';
+import { mayRecurse, Recorder, type RunContext, type RunStart } from './run-context';
 import { fitResult, PayloadBudget } from './payload-budget';
 import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
@@ -48,7 +48,9 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
     refuseUnfit(input);
     const answer = await findAnswer(input, start);
     end(start, { status: 'completed', answer, error: null });
-    if (input.parent === undefined) warn(recorder.trace);
+    // An answer does not show what was lost on the way: the worker's log does. A failure is logged by the SDK.
+    const lost = input.parent === undefined ? whyDegraded(recorder.trace) : [];
+    for (const line of lost) log.warn(`degraded: ${line}`);
     return fitResult(recorder.trace);
   } catch (error) {
     throw endedBy(error, start);
@@ -84,11 +86,9 @@ async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
     return review.answer;
   }
   const found = await carryOut(context, plan);
-  const best = mayReview(context) ? await reviewAnswer(context, plan, found) : found;
+  const best = mayRecurse('review', context) ? await reviewAnswer(context, plan, found) : found;
   return input.parent === undefined && typeof best !== 'string' ? wholeAnswer(best) : best;
 }
-
-type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
 
 /** A child is given by its parent what holds for the run; any other run has the configuration resolved. */
 async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> {
@@ -129,11 +129,6 @@ async function carryOut(context: RunContext, plan: Plan): Promise<Text> {
   return answer;
 }
 
-/** An answer does not show what was lost on the way: the worker's log does. A failure is logged by the SDK. */
-function warn(trace: SolveTrace): void {
-  for (const line of whyDegraded(trace)) log.warn(`degraded: ${line}`);
-}
-
 async function wholeAnswer(found: TextRef): Promise<Text> {
   if (found.bytes > WHOLE_ANSWER_BYTES) return found;
   try {
@@ -163,9 +158,8 @@ function endedBy(error: unknown, start: RunStart): unknown {
   if (!(error instanceof ApplicationFailure)) return error;
   const problem = { type: error.type ?? 'Error', message: error.message };
   end(start, { status: 'failed', answer: null, error: problem });
-  const { message } = error;
   const details = [fitResult(start.recorder.trace)];
-  return ApplicationFailure.create({ message, type: problem.type, nonRetryable: true, details });
+  return ApplicationFailure.create({ ...problem, nonRetryable: true, details });
 }
 
 type End = Pick<Extract<RunEvent, { kind: 'ended' }>, 'status' | 'answer' | 'error'>;

@@ -13,10 +13,8 @@ export interface Told {
   readonly hints: readonly string[];
 }
 
-/** A solve that another one started. */
 export type ChildSolve = ChildWorkflowHandle<(input: SolveInput) => Promise<SolveTrace>>;
 
-/** A child that runs, and what it knows. */
 interface LiveChild {
   readonly handle: ChildSolve;
   known: Told;
@@ -33,18 +31,13 @@ export class Steering {
   /** Whether the run has ended: it is no use to wait for anything of it. */
   isOver = false;
   private readonly children = new Set<LiveChild>();
-  private governed: Limits | null = null;
-  /** Signals received before the run had limits to change. */
+  /** null until the configuration is resolved. */
+  limits: Limits | null = null;
+  /** What was received before the run had limits to change. */
   private early: Partial<RunLimits> = {};
 
-  /** null until the configuration is resolved. */
-  get limits(): Limits | null {
-    return this.governed;
-  }
-
-  /** From here on the run has limits. */
   attachLimits(limits: Limits): void {
-    this.governed = limits;
+    this.limits = limits;
     limits.change(this.early);
   }
 
@@ -55,8 +48,8 @@ export class Steering {
 
   /** Live children learn of another depth; what was set aside for them stays. */
   async changeLimits(change: Partial<RunLimits>): Promise<void> {
-    if (this.governed === null) this.early = { ...this.early, ...change };
-    else this.governed.change(change);
+    if (this.limits === null) this.early = { ...this.early, ...change };
+    else this.limits.change(change);
     await this.notifyAll();
   }
 
@@ -83,7 +76,7 @@ export class Steering {
   }
 
   private async notifyAll(): Promise<void> {
-    const limits = this.governed;
+    const { limits } = this;
     if (limits === null) return;
     await Promise.all([...this.children].map((child) => this.notify(child, limits)));
   }
@@ -103,16 +96,13 @@ export class Steering {
   }
 }
 
-/** Verdict of a person on a plan. */
-export type ApprovalDecision =
-  | { readonly kind: 'approved' }
-  | { readonly kind: 'edited'; readonly plan: Plan }
-  | { readonly kind: 'rejected'; readonly reason: string };
+/** A person's verdict: the plan to run, which is the one that waits or another in its place, or why there must be another. */
+type Verdict = { readonly plan: Plan } | { readonly reason: string };
 
 /** Where a plan waits for a person, one at a time. */
 export class Approval {
   private asked: { readonly plan: Plan; readonly rules: () => PlanContext } | null = null;
-  private verdict: ApprovalDecision | null = null;
+  private verdict: Verdict | null = null;
 
   /** The plan that waits, and what another one in its place is judged by, as the limits are now; null without one. */
   get waiting(): { readonly plan: Plan; readonly context: PlanContext } | null {
@@ -120,12 +110,12 @@ export class Approval {
     return { plan: this.asked.plan, context: this.asked.rules() };
   }
 
-  decide(verdict: ApprovalDecision): void {
+  decide(verdict: Verdict): void {
     this.verdict = verdict;
   }
 
   /** Waits for a verdict; null when no one gave one in time. */
-  async ask(plan: Plan, rules: () => PlanContext, limits: Limits): Promise<ApprovalDecision | null> {
+  async ask(plan: Plan, rules: () => PlanContext, limits: Limits): Promise<Verdict | null> {
     this.asked = { plan, rules };
     this.verdict = null;
     await limits.waitForPerson(() => this.verdict !== null);
