@@ -30,6 +30,7 @@ const UNSEEN_TOKENS = 256;
  * the user's own activities and workflows, nothing is known.
  *
  * @param promptBytes of all messages and of the output schema, in UTF-8
+ * @param maxOutputTokens default: those of the card
  */
 export function worstCaseOf(
   card: RunWorker | ConductorCard,

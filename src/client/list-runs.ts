@@ -119,26 +119,29 @@ const STATUSES: ReadonlyMap<string, SolveTrace['status']> = new Map([
 
 /** @param trace null where this client cannot read the run */
 async function toListed(
-  { workflowId: id, runId, taskQueue, status: listed, startTime, closeTime }: Found,
+  { workflowId: id, runId, taskQueue, status, startTime, closeTime }: Found,
   trace: SolveTrace | null,
   hasWorker: (taskQueue: string) => Promise<boolean>,
 ): Promise<ListedRun> {
   // A trace is never behind, as lists of the server may be.
-  const status = trace?.status ?? STATUSES.get(listed.name) ?? 'failed';
-  const degraded = trace === null ? [] : whyDegraded(trace);
+  const known =
+    trace === null ? { ...UNREADABLE, status: STATUSES.get(status.name) ?? 'failed' } : sumUp(trace);
   return {
     id,
     runId,
-    status,
-    waitsFor: trace?.waitsFor ?? null,
-    question: trace && previewOf(trace.question),
-    problems: trace?.error ? [trace.error.message] : degraded,
-    costUsd: trace?.costUsd ?? null,
-    costIsLowerBound: trace?.costIsLowerBound ?? true,
-    hasWorker: status === 'running' ? await hasWorker(taskQueue) : null,
+    ...known,
+    hasWorker: known.status === 'running' ? await hasWorker(taskQueue) : null,
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   };
+}
+
+const UNREADABLE = { waitsFor: null, question: null, problems: [], costUsd: null, costIsLowerBound: true };
+
+function sumUp(trace: SolveTrace): Omit<ListedRun, 'id' | 'runId' | 'hasWorker' | 'startedAt' | 'endedAt'> {
+  const { status, waitsFor = null, question, error, costUsd, costIsLowerBound } = trace;
+  const problems = error === null ? whyDegraded(trace) : [error.message];
+  return { status, waitsFor, question: previewOf(question), problems, costUsd, costIsLowerBound };
 }
 
 /** The ids of workflows of another type that have not ended, at most a hundred. */

@@ -122,10 +122,10 @@ export async function obtainPlan(
     const isGiven = takesConfigured({ run, review, repairs });
     recorder.record({ kind: 'plan-asked', round, depth, isGiven });
     const outcome = await askConductor(context, requestFor(context, review, repairs));
-    if ('plan' in outcome && outcome.plan !== null) {
-      const { plan, reply } = outcome;
-      recorder.record({ kind: 'planned', round, plan, degraded: false });
-      return { plan, reply };
+    const obtained = planIn(outcome);
+    if (obtained !== null) {
+      recorder.record({ kind: 'planned', round, plan: obtained.plan, degraded: false });
+      return obtained;
     }
     const stop = limits.reasonToStop();
     if (stop !== null) throw stop;
@@ -134,6 +134,11 @@ export async function obtainPlan(
     const isGivenUp = repairs.length - rejected.length > MAX_REPAIRS || paidRetries > MAX_PAID_RETRIES;
     if (isGivenUp) return goWithout(context, review, outcome);
   }
+}
+
+function planIn(outcome: ConductorOutcome): ObtainedPlan | null {
+  if (!('plan' in outcome) || outcome.plan === null) return null;
+  return { plan: outcome.plan, reply: outcome.reply };
 }
 
 /** A child goes on without a Conductor that is misconfigured, too: what its parent paid for is not given up. */
