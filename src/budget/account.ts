@@ -60,18 +60,14 @@ export class Account {
     return this.spent;
   }
 
-  /** How many children have not returned their shares. */
   get sharing(): number {
     return this.shares.size;
   }
 
   /**
-   * Sets aside what a call of a model may need, as generously as fits: up to five requests, two of them billed.
-   *
-   * Where a price or a number of tokens is unknown (null, 0 tokens), something must be left of that limit, so that an
-   * overrun is not followed by the next.
-   *
-   * @throws ApplicationFailure where the key is in use: an error in the program
+   * Sets aside what a call of a model may need, as generously as fits: up to five requests, two of them billed. Where a
+   * price or a number of tokens is unknown (null, 0 tokens), something must be left of that limit, so that an overrun is
+   * not followed by the next.
    */
   reserve(key: string, expected: WorstCase): Allowance | LimitRefusal {
     if (this.reservations.has(key)) throw misuse(`${key} is reserved already`);
@@ -91,7 +87,6 @@ export class Account {
    * Books the requests that a call made and gives the rest back.
    *
    * @param calls all of them; one that may have been billed unseen belongs here too, with what is unknown as null
-   * @throws ApplicationFailure where nothing is reserved under the key: an error in the program
    */
   settle(key: string, calls: readonly Call[]): void {
     const { worst } = take(this.reservations, key);
@@ -104,7 +99,6 @@ export class Account {
    * Sets aside a part of what is left for a child workflow: a `parts`-th, but a call and a token at least.
    *
    * @returns the limits to give to the child
-   * @throws ApplicationFailure where the key is in use or `parts` is below 1: an error in the program
    */
   share(key: string, parts: number): SpendingLimits | LimitRefusal {
     if (this.shares.has(key)) throw misuse(`${key} has a share already`);
@@ -123,14 +117,12 @@ export class Account {
    *
    * @param spentAtMost null: the child vanished without a trace, so its whole share counts as spent. Of a share without
    *   a limit nothing is known, and nothing is counted.
-   * @throws ApplicationFailure where the key has no share: an error in the program
    */
   settleChild(key: string, spentAtMost: Amount | null): void {
     const share = take(this.shares, key);
     this.spent = sumOf([this.spent, spentAtMost ?? combine(share, NOTHING, finiteOr)]);
   }
 
-  /** Sets other limits and returns what now holds, as `limits` does. */
   setLimits(limits: SpendingLimits): SpendingLimits {
     this.bound = boundOf(limits);
     return this.limits;
@@ -161,7 +153,6 @@ export class Account {
   }
 }
 
-/** Amount set aside for one call of a model. */
 interface Reservation {
   readonly worst: WorstCase;
   readonly held: Amount;

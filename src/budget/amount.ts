@@ -3,9 +3,7 @@ import { counted, describeUsd } from '../trace/describe';
 
 /** Amounts counted against the limits of a run. As a bound, `Infinity` stands for none. */
 export interface Amount {
-  /** Requests to models, free ones included. */
   readonly calls: number;
-  /** Input and output. */
   readonly tokens: number;
   /** 10⁻⁹ USD. */
   readonly nanoUsd: number;
@@ -38,7 +36,6 @@ export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
 
 /** Why something may not begin. */
 export interface LimitRefusal {
-  /** By the name that `stoppedBy` gives it. */
   readonly limit: 'calls' | 'tokens' | 'cost';
   /** At least, in the limit's own unit, which is nano-USD for `cost`. */
   readonly needed: number;

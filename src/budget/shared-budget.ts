@@ -22,16 +22,12 @@ export interface BudgetShare {
 export class SharedBudget {
   private readonly account: Account;
   private kept = 0;
-  /** Shortage at which a part could not be paid to its end; null: none. */
   private tooLittle: number | null = null;
   private parts = 0;
   private settled = 0;
   private highest = 0;
 
-  /**
-   * @param allowed in all; null: no limit
-   * @param spentBefore by parts that are over
-   */
+  /** @param allowed in all; null: no limit. @param spentBefore by parts that are over */
   constructor(
     private allowed: number | null = null,
     private readonly spentBefore = 0,
@@ -45,7 +41,6 @@ export class SharedBudget {
     return this.spentBefore + this.account.spentAtMost.nanoUsd;
   }
 
-  /** Parts under way. */
   get underWay(): number {
     return this.account.sharing;
   }
@@ -55,7 +50,6 @@ export class SharedBudget {
     return this.settled;
   }
 
-  /** The most that a part spent. */
   get highestSpent(): number {
     return this.highest;
   }
@@ -68,12 +62,10 @@ export class SharedBudget {
     this.account.setLimits(limitsOf(left));
   }
 
-  /** Whether a part could not be paid to its end, and no more was allowed since. */
   get isShort(): boolean {
     return this.allowed !== null && this.tooLittle !== null && this.allowed <= this.tooLittle;
   }
 
-  /** Whether nothing is left to be set aside, or what is left is known to be too little. */
   get isUsedUp(): boolean {
     return this.isShort || this.left <= 0;
   }

@@ -53,9 +53,7 @@ export function worstCaseOf(
  * that a sentence may change and a run in flight still begins the same calls. See `docs/versioning.md`.
  */
 const BYTES = {
-  /** Rules, examples and headings of the Conductor's prompt. */
   style: { full: 3072, compact: 256 },
-  /** Instruction about calling itself. */
   self: 256,
   /** The line of one worker besides its id and notes. */
   member: 24,
@@ -63,7 +61,6 @@ const BYTES = {
   schema: 512,
   schemaCopies: 2,
   ordinal: 5,
-  /** Instruction about a plan and an answer to review. */
   review: 512,
   /** A failed reply is clipped to 4000 characters, which have up to three bytes each. */
   shownReply: 3 * 4096,
@@ -122,12 +119,10 @@ export function workerPromptBytes({
   return own + backgroundBytes(sees) + sees.length * BYTES.seen + backgroundBytes(background);
 }
 
-/** The most that texts which were given or may be seen add to a prompt. */
 function backgroundBytes(given: readonly Background[]): number {
   return sum(given.map(({ subtask, output }) => textBytes(subtask ?? '') + textBytes(output) + BYTES.part));
 }
 
-/** A text in the store need not be loaded. */
 function textBytes(text: Text): number {
   return typeof text === 'string' ? utf8Bytes(text) : text.bytes;
 }
@@ -136,7 +131,6 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Texts that a plan's workers read beside its subtasks. */
 interface PlanTexts {
   readonly question: Text;
   readonly background?: readonly Background[] | undefined;

@@ -17,11 +17,9 @@ export interface CollectOptions {
   readonly store: Store;
   /** At least a day. */
   readonly olderThanMs: number;
-  /** Counts and removes nothing. */
   readonly dryRun?: boolean;
 }
 
-/** Old entries of the store, and how many were removed. */
 export interface Collected {
   readonly texts: Swept;
   /** Kept answers, and answers that a vendor was still writing. */
@@ -88,10 +86,8 @@ interface Run {
 }
 
 /**
- * All runs of the client's namespace, and every text in the store that one of their histories names. All runs: a
- * stranger's workflow that started a solve holds its answer, too.
- *
- * @throws Error that names the run where a history of ours cannot be read
+ * All runs of the client's namespace, and every text in the store that one of their histories names: a stranger's
+ * workflow that started a solve holds its answer, too.
  */
 async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'refs', Set<string>>> {
   const runIds = new Set<string>();

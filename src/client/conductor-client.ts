@@ -50,10 +50,8 @@ export interface ConductorClientOptions {
   readonly taskQueue?: string;
 }
 
-/** A question, and what holds for this run alone. */
 export type SolveRequest = Omit<SolveInput, 'question'> & { readonly question: string };
 
-/** A solve that was started. */
 export interface SolveHandle {
   readonly id: string;
   readonly runId: string;
@@ -63,9 +61,7 @@ export interface SolveHandle {
 
 /** A call that failed at no cost and waits to be tried again. */
 export interface Retry {
-  /** The attempt that comes next. */
   readonly attempt: number;
-  /** Why the last one failed. */
   readonly reason: string;
 }
 
@@ -96,8 +92,8 @@ export class ConductorClient {
   }
 
   /**
-   * Starts a solve and returns at once. The same workflow id is never started twice while it runs. Without one, the id
-   * begins with words of the question, unless the client has a codec.
+   * Starts a solve and returns at once. An id is never started twice while its run goes on; without one, it begins with
+   * words of the question, unless the client has a codec.
    * @throws BadQuestionError for a question that is empty or over 1 MiB
    */
   async start(request: SolveRequest, id = newRunId(request.question, this.client)): Promise<SolveHandle> {
@@ -241,7 +237,6 @@ export class ConductorClient {
     }
   }
 
-  /** The newest plan of a run's own; null before there is one. */
   private async planOf(id: string): Promise<Plan | null> {
     const { trace } = await this.known(id);
     return trace.rounds.filter(({ childId }) => childId === null).at(-1)?.plan ?? null;
@@ -261,7 +256,6 @@ export class ConductorClient {
   }
 }
 
-/** Loads every text of a trace whole. */
 async function resolveTrace(trace: SolveTrace, store: Store): Promise<SolveResult> {
   const whole = async (text: Text | null): Promise<string | null> =>
     text === null ? null : readText(store, text);

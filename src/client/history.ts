@@ -68,7 +68,6 @@ export async function payloadsIn(events: TemporalEvent[]): Promise<Payload[]> {
   return found;
 }
 
-/** Decodes what a history holds, with the client's own converter and codecs. */
 export class HistoryDecoder {
   constructor(private readonly converter: LoadedDataConverter) {}
 
@@ -76,7 +75,6 @@ export class HistoryDecoder {
     return decodeArrayFromPayloads(this.converter, [payload]);
   }
 
-  /** The first payload, or undefined where there is none. */
   async first(payloads: Payloads): Promise<unknown> {
     if (!payloads?.payloads?.length) return undefined;
     return decodeFromPayloadsAtIndex<unknown>(this.converter, 0, payloads.payloads);
@@ -88,7 +86,6 @@ export class HistoryDecoder {
   }
 }
 
-/** ISO 8601 in UTC. */
 export function timeOf({ eventTime }: TemporalEvent): string {
   const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
   return new Date(milliseconds).toISOString();

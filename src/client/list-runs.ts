@@ -21,7 +21,6 @@ export interface ListedRun {
   readonly problems: readonly string[];
   readonly costUsd: number | null;
   readonly costIsLowerBound: boolean;
-  /** ISO 8601. */
   readonly startedAt: string;
   /** Stays null for a moment after the end. */
   readonly endedAt: string | null;
@@ -30,7 +29,6 @@ export interface ListedRun {
 export interface ListOptions {
   /** How many of the runs that have ended, the last ones first. @default 10 */
   readonly ended?: number;
-  /** Only runs of this task queue. */
   readonly taskQueue?: string;
   /**
    * Ids of runs that must not be missing, though the server may not list them yet: it does so within a second or so.
@@ -49,7 +47,6 @@ export interface RunList {
 /** More unfinished runs than these are counted, not read. */
 const MOST_UNFINISHED = 100;
 
-/** Fields of a run in the server's lists or in its description. */
 type Found = Pick<
   WorkflowExecutionInfo,
   'workflowId' | 'runId' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
@@ -188,7 +185,6 @@ export async function findByPrefix(
   return [...new Set(parts.map(({ workflowId }) => workflowId))];
 }
 
-/** The newest first. */
 async function findRuns(
   client: Client,
   conditions: readonly string[],
@@ -220,7 +216,6 @@ function quoted(value: string): string {
   return `'${value.replace(/['\\]/g, '\\$&')}'`;
 }
 
-/** Asks the server about a run; null if it is unknown. */
 async function describeRun(client: Client, id: string): Promise<Found | null> {
   try {
     return await client.workflow.getHandle(id).describe();

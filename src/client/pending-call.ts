@@ -37,7 +37,6 @@ export interface PendingCall {
   readonly fail: (error: Error, at: string) => RunEvent[];
 }
 
-/** Position of a run when it starts a call; `now` is the workflow's clock. */
 type RunPosition = Readonly<{ round: number; depth: number; now: string }>;
 
 /** Reads a started call for a trace; null for anything else. `childId` is a child's workflow id. */

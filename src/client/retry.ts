@@ -23,11 +23,7 @@ export interface RetryRequest {
   readonly limits?: LimitsInput;
 }
 
-/**
- * The input of a run that goes on from a step of an earlier one. An earlier step that had failed is run again, too.
- *
- * @throws BadRetryError where there is no such step; RefusedError where there is no plan, or the run is a child
- */
+/** The input of a run that goes on from a step of an earlier one. An earlier step that had failed is run again, too. */
 export function retryInput(before: SolveInput, trace: SolveTrace, request: RetryRequest): SolveInput {
   const { parent, ...input } = before;
   if (parent !== undefined) {
@@ -71,7 +67,6 @@ export function checkWorker(origin: RunOrigin, id: string, worker: string): void
   );
 }
 
-/** Context that judges a plan for a run under these limits. */
 export function contextOf(
   { input, run }: RunOrigin,
   limits: Pick<RunLimits, 'steps' | 'depth'>,

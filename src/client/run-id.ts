@@ -4,7 +4,6 @@ import type { Client } from '@temporalio/client';
 // Workflow ids that people can read, type and tell apart. Temporal takes 1,000 bytes; ids of children begin with that of
 // their parent, so a root's own is kept far below.
 
-/** Most characters of the question's words in an id. */
 const WORDS_LENGTH = 40;
 
 /** Without the letters that are taken for others, as Crockford's base 32 has it. */
@@ -28,7 +27,6 @@ export function newEvaluationId(): string {
   return `eval-${randomPart(8)}`;
 }
 
-/** Empty where nothing of the question can be written in ASCII. */
 function wordsOf(question: string): string {
   // Longer than any start of a question whose words still fit.
   const start = question.slice(0, 1000).normalize('NFKD').toLowerCase().replace(/['’]/g, '');

@@ -107,7 +107,6 @@ class Readers {
     this.read(id, reader);
   }
 
-  /** Yields what any reader sees, as it comes, until all have ended. */
   async *news(): AsyncGenerator<{ id: string; trace: SolveTrace }> {
     while (this.pending.size > 0) {
       const { id, next } = await Promise.race(this.pending.values());
@@ -119,7 +118,6 @@ class Readers {
     }
   }
 
-  /** Lets readers finish what they are reading. */
   close(): void {
     for (const reader of this.readers.values()) reader.return?.().catch(() => undefined);
   }

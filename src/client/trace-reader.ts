@@ -31,7 +31,6 @@ export interface RunOrigin {
 
 export interface KnownRun {
   readonly trace: SolveTrace;
-  /** Known once the run is resolved. */
   readonly origin: RunOrigin | null;
 }
 
@@ -78,7 +77,6 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  * Every other command (timers, other activities, signals) leaves no event in a trace.
  */
 export class TraceReader {
-  /** By the id of the event that started them. */
   private readonly pending = new Map<string, PendingCall>();
   private input: Partial<SolveInput> = {};
   private run: ResolvedRun | null = null;
@@ -223,7 +221,6 @@ export class TraceReader {
     this.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy: null });
   }
 
-  /** Takes the trace that the run itself left, if that is one. */
   private adopt(candidate: unknown): boolean {
     const trace = readTraceLeft(candidate);
     if (trace !== null) this.current = trace;

@@ -4,7 +4,6 @@ import { ConductorError } from '../errors';
 export const LIST_NAMES = ['model_id', 'subtasks', 'access_list'] as const;
 export type ListName = (typeof LIST_NAMES)[number];
 
-/** Why a text or a value is no plan. */
 export type PlanErrorCode =
   | 'missing_list'
   /** A bracket or quote is never closed: the reply was cut off, or a list begins inside another. */
@@ -42,7 +41,6 @@ export class PlanError extends ConductorError {
   }
 }
 
-/** A position in a text that a person or a model wrote. */
 export interface Place {
   readonly text: string;
   /** Index of a UTF-16 code unit; the text's length stands for its end. */

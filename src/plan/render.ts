@@ -3,9 +3,7 @@ import { PlanError, quoteBriefly } from './plan-error';
 
 /**
  * Writes a plan as the three lists that the Conductor itself writes; `parsePlan` reads back the same plan.
- *
- * @param workers ids in the order of the prompt, as in `PlanContext`
- * @throws PlanError where a step's worker is not among them
+ * @throws PlanError where a step's worker is not among `workers`, which are in the order of the prompt
  */
 export function renderPlan({ steps }: Plan, workers: readonly string[]): string {
   return [

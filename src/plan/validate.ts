@@ -4,7 +4,6 @@ import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error
 /** Where an entry of a step stands in the text it was read from, if any. */
 export type Locate = (list: ListName, step: number) => Place | undefined;
 
-/** How a plan was written, and where. */
 interface Written {
   readonly locate?: Locate;
   /** Number of the first step in `sees` and messages: people count from 1, programs from 0. */

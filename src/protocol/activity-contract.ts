@@ -28,7 +28,6 @@ export interface ResolveRunResult {
   readonly run: ResolvedRun;
   /** Tells which configuration it was resolved from; absent where the caller gave the run. */
   readonly config?: ConfigDigest;
-  /** By reference if it is long. */
   readonly question: Text;
 }
 
@@ -48,11 +47,9 @@ export interface PlanningRun {
 export type Reserved<Request> = Request & { readonly allowance: Allowance };
 
 export interface WritePlanRequest {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
   readonly question: Text;
   readonly round: number;
-  /** Oldest first. */
   readonly repairs: readonly FailedReply[];
   readonly run: PlanningRun;
   readonly seed?: number;
@@ -69,7 +66,6 @@ export interface WritePlanResult {
   readonly plan: Plan | null;
   readonly problem: Problem | null;
   readonly reply: Text;
-  /** Every attempt of this call, the last one answered. */
   readonly calls: readonly Call[];
   readonly dropped: readonly string[];
 }
@@ -92,7 +88,6 @@ export interface WorkerRequest {
   readonly round: number;
   readonly step: number;
   readonly worker: RunWorker;
-  /** The planned worker's id, when this one stands in for it. */
   readonly fallbackFor?: string;
   /** Another worker stands in should this one fail, so it need not be waited for while its circuit is open. */
   readonly hasFallback?: true;
@@ -127,11 +122,7 @@ export interface WorkerResult {
 export interface ConductorActivities {
   /** Local: it runs within the first workflow task. Checks the input, which any client may have written. */
   [RESOLVE_RUN](input: SolveInput): Promise<ResolveRunResult>;
-  /**
-   * Refuses a run of an input that has another shape, or names what the configuration does not. Local, too.
-   *
-   * @param cards others of the same input
-   */
+  /** Refuses a run, or cards beside it, of another shape, and what the configuration does not name. Local, too. */
   [CHECK_RUN](run: ResolvedRun, cards?: readonly RunWorker[]): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;

@@ -10,7 +10,6 @@ const count = z.int().min(1);
 /** Far beyond any model: sums must stay exact. */
 const rate = z.number().min(0).max(1e6);
 
-/** USD per million tokens. */
 const ratesSchema = z.object({
   input: rate,
   output: rate,
@@ -63,7 +62,6 @@ const settings = {
   maxOutputTokens: count,
   temperature: z.number().nullable(),
   effort: z.string().nullable(),
-  /** Time limit of one request. */
   timeoutMs: milliseconds,
   capabilities: capabilitiesSchema,
   /** null: unknown, so costs of this card are unknown too. */
@@ -84,7 +82,6 @@ export const modelSchema = z.object({
   ...member,
   ...settings,
   layout: z.enum(LAYOUTS),
-  /** The system text of each request; absent where it has none. */
   instructions: z.string().optional(),
 });
 export type ModelCard = z.infer<typeof modelSchema>;
@@ -107,7 +104,6 @@ export type RunWorker = z.infer<typeof workerSchema>;
 
 export const conductorSchema = z.object({
   ...settings,
-  /** Description of the workers in the prompt: only ordinals, their ids, or their notes. */
   describe: z.enum(['ordinals', 'names', 'notes']),
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   checkpoint: z.string().optional(),
@@ -121,11 +117,9 @@ export const conductorSchema = z.object({
 export type ConductorCard = z.infer<typeof conductorSchema>;
 
 const limitsSchema = z.object({
-  /** Most steps of one plan. */
   steps: z.int().min(1).max(MAX_STEPS),
   /** How deep the Conductor may call itself; 0: not at all, null: as deep as the other limits let it. */
   depth: z.int().min(0).nullable(),
-  /** Requests to models, free ones included. */
   calls: z.int().min(1),
   /** Input and output; null: no limit. */
   tokens: z.int().min(0).nullable(),

@@ -13,7 +13,6 @@ const MAX_TOKENS = 1e9;
 
 /**
  * Reads what such a worker returned, which may be anything. By hand, for the reason given in `input.ts`.
- *
  * @throws Error that names the activity or workflow and what is wrong with its result
  */
 export function readExternalResult(

@@ -74,11 +74,8 @@ export const solveInputSchema = z.strictObject({
   question: z.custom<Text>(isQuestion, {
     error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,
   }),
-  /** Which of the configured workers this run may use; default all. */
   pool: poolSchema.optional(),
-  /** Replace the configured ones for this run. */
   limits: limitsInputSchema.optional(),
-  /** Replaces parts of the configured Conductor for this run. */
   conductor: conductorChangeSchema.optional(),
   /** Whether a person sees a plan before any of it is run: the first one, or those of children too. */
   approval: z.enum(['plan', 'all']).optional(),

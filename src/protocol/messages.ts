@@ -27,7 +27,6 @@ export const MAX_HINTS = 50;
 export interface SpendingLimits {
   /** Requests to models, free ones included. Never unlimited: a result with more would not fit a payload. */
   readonly calls: number;
-  /** Input and output. */
   readonly tokens: number | null;
   /** 10⁻⁹ USD. */
   readonly nanoUsd: number | null;
@@ -53,7 +52,6 @@ export interface HeldLimits extends Required<LimitsChange> {
   readonly remainingMs: number;
 }
 
-/** Update `rejectPlan`. */
 export interface PlanRejection {
   /** Shown to the Conductor before it writes another plan. */
   readonly reason: string;

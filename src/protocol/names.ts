@@ -4,7 +4,6 @@ export const SOLVE_WORKFLOW = 'conductorSolve';
 /** A solve within a run of ours, such as a review: a type of its own, so that lists can leave it out. */
 export const SOLVE_PART_WORKFLOW = 'conductorSolvePart';
 
-/** Query that returns the live trace, texts by reference. */
 export const STATE_QUERY = 'state';
 
 // Signals: no answer, never refused.

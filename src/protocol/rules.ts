@@ -40,7 +40,6 @@ export function findFaultOfChange<Checked>(
   return findFault(receiver, change, Object.fromEntries(named));
 }
 
-/** A value for a sentence, however long it is. */
 function show(value: unknown): string {
   return value === undefined ? 'missing' : briefly(JSON.stringify(value));
 }

@@ -38,7 +38,6 @@ export const callSchema = z.object({
   round: z.int(),
   /** Index of the step in its plan; null for a call of the Conductor itself. */
   step: z.int().nullable(),
-  /** Counted from 1 under this call id. */
   attempt: z.int(),
   worker: z.string(),
   model: z.string(),

@@ -15,7 +15,6 @@ export interface TextRef {
   /** `sha256-<64 hex digits>` of the UTF-8 bytes. */
   readonly ref: string;
   readonly bytes: number;
-  /** The first characters, for people who read the history. */
   readonly preview: string;
 }
 

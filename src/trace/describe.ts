@@ -23,7 +23,6 @@ export function describeCost(cost: Pick<SolveTrace, 'costUsd' | 'costIsLowerBoun
   return `${cost.costIsLowerBound ? 'at least ' : ''}${describeUsd(cost.costUsd)}`;
 }
 
-/** How a run ended, in one line. */
 export function describeEnd(trace: SolveTrace): string {
   const { status, degraded, stoppedBy } = trace;
   return joinFacts(
@@ -57,7 +56,6 @@ type Limit = NonNullable<SolveTrace['stoppedBy']>;
 const WORST_CASE =
   'A call starts only where its worst case still fits, so a run stops before a limit, never behind it.';
 
-/** Name of each limit, the setting to raise, and why it ended the run. */
 const EXPLANATIONS: Readonly<Record<Limit, readonly [what: string, setting: string, why: string]>> = {
   calls: ['limit on calls', 'limits.calls', WORST_CASE],
   tokens: ['limit on tokens', 'limits.tokens', WORST_CASE],
@@ -76,7 +74,6 @@ export function explainStop(stoppedBy: Limit, { id, rounds }: RunTree): readonly
   return [`The run was stopped by its ${what}.`, why, remedy];
 }
 
-/** Command that lets a waiting plan run, from any machine. */
 export function howToApprove(id: string): string {
   return `temporal-conductor approve ${id} [--edit FILE | --reject REASON]`;
 }
@@ -92,7 +89,6 @@ export function stateOf({ startedAt, error, output }: StepTrace): StepState {
   return output === null ? 'running' : 'done';
 }
 
-/** Whether the output is kept from an earlier run. */
 export function isKept({ startedAt, output }: Pick<StepTrace, 'startedAt' | 'output'>): boolean {
   return startedAt === null && output !== null;
 }
@@ -146,7 +142,6 @@ export function describePlanning(round: Pick<RoundTrace, 'childId' | 'isGiven'>)
   return isReview(round) ? 'the Conductor is reviewing the answer' : 'the Conductor is writing a plan';
 }
 
-/** `3 steps`. */
 export function describePlan({ plan, decision }: Pick<RoundTrace, 'plan' | 'decision'>): string {
   if (plan === null) return decision === 'failed' ? 'no plan' : 'no plan yet';
   return plan.steps.length === 0 ? 'accepts the answer' : counted(plan.steps.length, 'step');

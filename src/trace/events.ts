@@ -36,14 +36,12 @@ interface EventFields {
   'conductor-called': { round: number; problem: Problem | null; calls: readonly Call[]; checkpoint?: string };
   /** `degraded` marks the stand-in plan of one step, when the Conductor wrote none. */
   planned: { round: number; plan: Plan; degraded: boolean };
-  /** Most that the plan may cost, known before its first step. */
   estimated: { estimate: NonNullable<SolveTrace['estimate']> };
   /** A plan waits for a person; the wait ends with a plan, a step or the run. */
   'approval-asked': object;
   /** With the child workflow of a step that the Conductor was given itself. */
   'step-started': StepAddress &
     Pick<StepTrace, 'worker' | 'model' | 'fallbackFor'> & { childId?: string; at: string };
-  /** The output is kept from an earlier run. */
   'step-kept': StepAddress & { output: Text };
   'step-answered': StepAddress & WorkerResult;
   /** `output` is what arrived before the failure: all there will be, unless another attempt does better. */
@@ -103,7 +101,6 @@ export function stepAnswered({ round, step }: WorkerRequest, result: WorkerResul
   return { kind: 'step-answered', round, step, ...result };
 }
 
-/** A worker failed; whether the step is lost depends on what is tried next. */
 export function stepFailed(
   request: WorkerRequest,
   { problem, details }: CallFailure,
@@ -151,7 +148,6 @@ export function failedChild(error: unknown, childId: string): ChildOutcome {
   return { trace: left as SolveTrace | null, problem: readFailure(error, childId).problem };
 }
 
-/** The Conductor was given a step of its own plan. */
 export function ownStepStarted(step: StepAddress & { childId: string; model: string; at: string }): RunEvent {
   return { kind: 'step-started', worker: CONDUCTOR_ID, fallbackFor: null, ...step };
 }
@@ -166,7 +162,6 @@ export function ownStepEnded(
   return { kind: 'step-answered', ...ended, output: trace?.answer ?? '', startedAt };
 }
 
-/** A review of the round has ended. */
 export function reviewed(round: number, outcome: ChildOutcome): RunEvent {
   const isAccepted = outcome.problem === null && planOf(outcome, round + 1)?.steps.length === 0;
   const isRevised = revisionIn(outcome, round + 1) !== null;

@@ -11,7 +11,6 @@ export function plainLine(text: string): Line {
   return (room) => [oneLine(text, room)];
 }
 
-/** A sentence, whole. */
 export function wrapped(text: string): Line {
   return (room) => wrap([text], room);
 }
@@ -91,7 +90,6 @@ function broken(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
-/** How many columns a line takes in a terminal. */
 export function widthOf(line: string): number {
   // Nearly every line is printable ASCII, which the library would take a hundred times as long to measure.
   return /^[ -~]*$/.test(line) ? line.length : stringWidth(line);

@@ -28,7 +28,6 @@ export function renderMermaid(trace: SolveTrace): string {
 
 interface Drawing {
   readonly lines: readonly string[];
-  /** The node that the next round hangs on. */
   readonly last: string | null;
 }
 
@@ -47,7 +46,6 @@ function drawRounds(trace: SolveTrace, id: string, from: string | null): Drawing
 function drawRound(trace: SolveTrace, round: RoundTrace, from: string | null): Drawing {
   const name = `round${trace.rounds.indexOf(round) + 1}`;
   if (round.plan?.steps.length === 0) {
-    // A review that let the answer stand.
     const accepted = `${name}{{${label('review', describePlan(round))}}}:::done`;
     return { lines: [accepted, ...(from === null ? [] : [`${from} --> ${name}`])], last: name };
   }

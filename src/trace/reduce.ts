@@ -142,7 +142,6 @@ function changeStep(trace: SolveTrace, at: StepAddress, change: Change<StepTrace
   }));
 }
 
-/** The worker that a step had until now, with what it failed with. */
 function passedOver({ worker, error, skipped = [] }: Omit<StepTrace, 'startedAt'>): Partial<StepTrace> {
   return error === null ? {} : { skipped: [...skipped, { worker, error }] };
 }

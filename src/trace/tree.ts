@@ -194,7 +194,6 @@ function sumOf(calls: readonly Call[]): string[] {
   return calls.length === 0 ? [] : [describeTokens(total), describeCost(total)];
 }
 
-/** Describes the graph of a plan of several steps; one step needs no word. */
 function kindOf({ plan }: RoundTrace): string {
   const kind = plan === null ? null : topologyOf(plan);
   return kind === null || kind === 'single' ? '' : TOPOLOGY_NAMES[kind];

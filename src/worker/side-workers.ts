@@ -20,7 +20,6 @@ interface Mount {
 export class SideWorkers {
   /** By namespace and task queue. The options are without Temporal's defaults, which it would not take twice. */
   private readonly mounted = new Map<string, Mount>();
-  /** The workers that run already, main ones and those beside them. */
   private readonly running = new WeakSet<Worker>();
 
   /** @param queuesBeside the queues to poll beside a worker's own, by its task queue */

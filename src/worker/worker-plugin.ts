@@ -17,11 +17,9 @@ export interface AddOn {
   readonly activities: object;
   /** Serves checkpoints; without one, the worker serves none. */
   readonly policy?: PolicyProvider;
-  /** Further queues to poll beside the worker's own. */
   queuesBeside?(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
 }
 
-/** Settings and store that a worker solves with. */
 type Solved = Pick<Dependencies, 'config' | 'store'>;
 
 /** Base of our plugins: brings activities, checks encryption, and polls further queues beside a worker. */

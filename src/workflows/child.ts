@@ -107,8 +107,6 @@ interface ChildOptions extends Pick<Parent, 'round' | 'step' | 'background' | 'r
 /**
  * Starts a child solve, passes on what the run receives meanwhile, waits for its end, and gives back what it left of its
  * share. It is asked to stop when its parent ends: no part of a tree spends after its root.
- *
- * @throws this run's own cancellation
  */
 async function runChild(context: RunContext, share: Share, options: ChildOptions): Promise<ChildOutcome> {
   const { limits, steering, recorder } = context;

@@ -27,11 +27,7 @@ export function readCallFailure(error: unknown, who: string): CallFailure {
   return readFailure(error, who);
 }
 
-/**
- * Asks for what a run cannot do without.
- *
- * @throws ApplicationFailure of the type that the activity failed with, such as `Configuration.Invalid`
- */
+/** Asks for what a run cannot do without. @throws ApplicationFailure of the type that the activity failed with */
 export async function orFail<Result>(ask: () => Promise<Result>): Promise<Result> {
   try {
     return await ask();
@@ -53,7 +49,6 @@ export function mayRetryBilled({ type }: Problem): boolean {
   return MAY_HAVE_BEEN_BILLED.has(type);
 }
 
-/** A limit that ended a run. */
 export type StoppedBy = NonNullable<SolveTrace['stoppedBy']>;
 
 const TYPES: Readonly<Record<StoppedBy, FailureType>> = {

@@ -16,7 +16,6 @@ export interface Reservation {
   settle(calls: readonly Call[]): void;
 }
 
-/** Amount set aside for a child workflow. */
 export interface Share {
   readonly limits: SpendingLimits;
   /** @param spentAtMost null: the child left no trace */
@@ -69,7 +68,6 @@ export class Limits {
 
   /**
    * Sets aside what a call may come to, once it fits.
-   *
    * @throws ApplicationFailure of a `Limit.*` type when it cannot fit any more, or the run was stopped already
    */
   async reserve(worst: WorstCase): Promise<Reservation> {
@@ -99,7 +97,6 @@ export class Limits {
     return nanoUsd !== null && limit !== null && this.spentAtMost.nanoUsd + nanoUsd > limit;
   }
 
-  /** Why nothing more may begin, or null. */
   reasonToStop(): ApplicationFailure | null {
     if (this.remainingMs() === 0) this.outOfTime();
     return this.stop?.failure ?? null;
@@ -118,7 +115,6 @@ export class Limits {
     return this.stop.failure;
   }
 
-  /** Takes over other limits; what is not named stays. */
   change(change: Partial<RunLimits>): void {
     this.asked = { ...this.asked, ...change };
     this.account.setLimits(this.asked);

@@ -156,13 +156,11 @@ function badMessage(problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
 }
 
-/** A change of limits as runs calculate with it: in nano-USD. */
 function runLimitsOf({ costUsd, ...change }: LimitsChange): Partial<RunLimits> {
   if (costUsd === undefined) return change;
   return { ...change, nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
 }
 
-/** The limits of a run as its operator sees them. */
 function heldLimits(limits: Limits): HeldLimits {
   const { steps, depth, calls, tokens, nanoUsd, wallClockMs } = limits.current;
   const costUsd = nanoUsd === null ? null : nanoUsd / 1e9;

@@ -45,7 +45,6 @@ export async function settlePlan(context: RunContext, review: ReviewedRound | un
 
 interface ObtainedPlan {
   readonly plan: Plan;
-  /** The words it was read from. */
   readonly reply: Text;
 }
 
@@ -57,7 +56,6 @@ function takeGiven(context: RunContext, given: Plan): ObtainedPlan {
   return { plan, reply: '' };
 }
 
-/** Rules of a plan under the present limits. */
 function rulesOf(context: RunContext): PlanContext {
   const { run, limits, round } = context;
   return planContextOf({ ...run, limits: limits.current }, round, mayRecurse('worker', context));
@@ -104,7 +102,6 @@ function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
  * Asks the Conductor for a plan, shows it its mistakes, and in the end does without it: one step for the first worker
  * of the pool, marked as degraded. A provider's failure is never counted as a bad plan.
  *
- * @param review the answer that the plan must improve, if there is one
  * @param rejected plans that a person rejected, oldest first
  * @throws ApplicationFailure of a `Limit.*` type, or `Configuration.Invalid` when the Conductor cannot be asked as it is
  *   configured; in a review, where there is an answer already, of the type that the last try failed with
@@ -182,7 +179,6 @@ function requestFor(
   };
 }
 
-/** A plan, a reply that is none, or a failure. */
 type ConductorOutcome = WritePlanResult | CallFailure;
 
 async function askConductor(context: RunContext, request: WritePlanRequest): Promise<ConductorOutcome> {

@@ -11,7 +11,6 @@ import type { PayloadBudget } from './payload-budget';
 import type { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
 
-/** State that every part of a run shares. */
 export interface RunContext {
   readonly input: SolveInput;
   readonly question: Text;
@@ -25,7 +24,6 @@ export interface RunContext {
   readonly rootId: string;
   /** Number of this solve's own plan; above 0 for a review. */
   readonly round: number;
-  /** Seen by every call of this solve. */
   readonly background: readonly Background[];
   readonly approval: Approval;
   readonly payloads: PayloadBudget;

@@ -42,9 +42,8 @@ export async function runPlan(
 }
 
 /**
- * The answer of a plan that was run: its last output that is not empty, or null when there is none.
- *
- * A correction replaces an answer that is whole, so it counts only if its last step came to something.
+ * The last output of a plan that is not empty, or null when there is none. A correction replaces an answer that is whole,
+ * so it counts only if its last step came to something.
  */
 export function answerOf(context: RunContext): Text | null {
   const outputs = stepsOf(context).map((step) => step.output);

@@ -149,7 +149,6 @@ async function makeCall(context: RunContext, request: WorkerRequest): Promise<Ca
 /** How often Temporal repeats an external activity that fails; its own failures may say "never". */
 const EXTERNAL_ATTEMPTS = 3;
 
-/** Calls the worker that a step names: a model through our activity, or the user's own activity or workflow. */
 function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
   const { worker } = request;
   if (worker.kind !== 'model') return callExternalWorker(context, request, worker);

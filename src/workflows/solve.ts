@@ -113,7 +113,6 @@ async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> 
 
 /**
  * Checks a run that came with an input, which any client may have written: its shape, and what it names.
- *
  * @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid`
  */
 export async function checkGiven(run: ResolvedRun, ...cards: readonly RunWorker[]): Promise<void> {

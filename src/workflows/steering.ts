@@ -53,12 +53,7 @@ export class Steering {
     await this.notifyAll();
   }
 
-  /**
-   * Starts a child and keeps it informed until it has ended.
-   *
-   * @param start is given what holds at this moment, for the child's input
-   * @throws whatever the child fails with
-   */
+  /** Starts a child, with what holds at this moment, and keeps it informed until it has ended. */
   async runChild(limits: Limits, start: (known: Told) => Promise<ChildSolve>): Promise<SolveTrace> {
     const known = this.toldBy(limits);
     const child: LiveChild = { handle: await start(known), known };
@@ -81,7 +76,6 @@ export class Steering {
     await Promise.all([...this.children].map((child) => this.notify(child, limits)));
   }
 
-  /** Sends what the child does not know yet. */
   private async notify(child: LiveChild, limits: Limits): Promise<void> {
     const { handle, known } = child;
     const now = this.toldBy(limits);
