@@ -24,8 +24,10 @@ export class SharedBudget {
   private kept = 0;
   private tooLittle: number | null = null;
   private parts = 0;
-  private settled = 0;
-  private highest = 0;
+  /** Parts that are over: whoever waits for money asks again as it grows. */
+  over = 0;
+  /** The most that a part spent. */
+  highestSpent = 0;
 
   /** @param allowed in all; null: no limit. @param spentBefore by parts that are over */
   constructor(
@@ -43,15 +45,6 @@ export class SharedBudget {
 
   get underWay(): number {
     return this.account.sharing;
-  }
-
-  /** Parts that are over: whoever waits for money asks again as it grows. */
-  get over(): number {
-    return this.settled;
-  }
-
-  get highestSpent(): number {
-    return this.highest;
   }
 
   /** Changes what is allowed in all, and how much of it is kept back. Less than before takes nothing from parts under way. */
@@ -85,8 +78,8 @@ export class SharedBudget {
     if ('limit' in share) return null;
     const settle = (spent: number | null): void => {
       this.account.settleChild(key, spent === null ? null : { ...NOTHING, nanoUsd: spent });
-      this.highest = Math.max(this.highest, spent ?? 0);
-      this.settled += 1;
+      this.highestSpent = Math.max(this.highestSpent, spent ?? 0);
+      this.over += 1;
     };
     return { nanoUsd: share.nanoUsd, settle };
   }

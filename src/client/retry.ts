@@ -57,11 +57,8 @@ export function checkWorker(origin: RunOrigin, id: string, worker: string): void
   const { allow, deny = [] } = origin.input.pool ?? {};
   // The new run has the depth that is configured by then.
   const { workers } = contextOf(origin, { ...origin.run.limits, depth: null });
-  const mayBe =
-    worker === CONDUCTOR_ID
-      ? workers.includes(worker)
-      : (allow?.includes(worker) ?? true) && !deny.includes(worker);
-  if (mayBe) return;
+  const isInPool = (allow?.includes(worker) ?? true) && !deny.includes(worker);
+  if (worker === CONDUCTOR_ID ? workers.includes(worker) : isInPool) return;
   throw new BadRetryError(
     `run ${id} may not use worker ${worker}, nor may one that goes on from it: name one of ${workers.join(', ')}`,
   );

@@ -6,6 +6,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/common';
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
+import { isRecord } from '../plan/validate';
 import type {
   WorkerRequest,
   WorkerResult,
@@ -144,8 +145,8 @@ export interface ChildOutcome {
 
 export function failedChild(error: unknown, childId: string): ChildOutcome {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
-  const left = cause instanceof ApplicationFailure ? detailsWith(cause, 'rounds', 'calls') : null;
-  return { trace: left as SolveTrace | null, problem: readFailure(error, childId).problem };
+  const trace = detailsWith(cause, 'rounds', 'calls') as SolveTrace | null;
+  return { trace, problem: readFailure(error, childId).problem };
 }
 
 export function ownStepStarted(step: StepAddress & { childId: string; model: string; at: string }): RunEvent {
@@ -190,45 +191,43 @@ export interface CallFailure {
 export function readFailure(error: unknown, who: string): CallFailure {
   const wrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   const cause = wrapped ? error.cause : error;
+  const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
   if (cause instanceof ApplicationFailure) {
-    const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
     return { problem: { type: cause.type ?? 'Error', message: cause.message }, details };
   }
-  if (isUnstarted(cause)) return unstartedCall(cause, who);
   if (cause instanceof CancelledFailure) {
-    const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
     return {
       problem: { type: FAILURES.cancelled, message: 'the run was cancelled during the call' },
       details,
     };
   }
-  if (cause instanceof TimeoutFailure) {
-    const message = `worker ${who} gave no result in time (${cause.timeoutType}); whether it was billed is unknown`;
-    return { problem: { type: FAILURES.timeout, message }, details: null };
+  if (cause instanceof TimeoutFailure) return timedOutCall(cause, who);
+  return { problem: { type: 'Error', message: `worker ${who} failed: ${reasonOf(cause)}` }, details: null };
+}
+
+/**
+ * A call that waited for a worker until its time was up sent nothing but by attempts before it: the server keeps the
+ * last one's reason.
+ */
+function timedOutCall({ cause, timeoutType }: TimeoutFailure, who: string): CallFailure {
+  const fail = (message: string, details: CallFailure['details']): CallFailure => ({
+    problem: { type: FAILURES.timeout, message },
+    details,
+  });
+  if (timeoutType !== 'SCHEDULE_TO_START') {
+    return fail(
+      `worker ${who} gave no result in time (${timeoutType}); whether it was billed is unknown`,
+      null,
+    );
   }
-  const message = reasonOf(cause);
-  return { problem: { type: 'Error', message: `worker ${who} failed: ${message}` }, details: null };
-}
-
-/** Earlier attempts may have been made, and failed: the server keeps the last one's reason. */
-function unstartedCall({ cause }: TimeoutFailure, who: string): CallFailure {
-  const last = cause instanceof ApplicationFailure ? detailsWith(cause, 'calls') : null;
   const message = `no worker process took the call of ${who} in time: start one that polls its task queue`;
-  const details = last as CallFailureDetails | null;
-  return { problem: { type: FAILURES.timeout, message }, details: details ?? { calls: [] } };
-}
-
-/** Whether a call waited for a worker until its time was up: nothing was sent but by attempts before it. */
-function isUnstarted(error: unknown): error is TimeoutFailure {
-  return error instanceof TimeoutFailure && error.timeoutType === 'SCHEDULE_TO_START';
+  const last = detailsWith(cause, 'calls') as CallFailureDetails | null;
+  return fail(message, last ?? { calls: [] });
 }
 
 /** A failure's first detail, if it has these fields and so is ours. */
-function detailsWith(
-  failure: ApplicationFailure | CancelledFailure,
-  ...fields: readonly string[]
-): object | null {
+function detailsWith(failure: unknown, ...fields: readonly string[]): object | null {
+  if (!(failure instanceof ApplicationFailure || failure instanceof CancelledFailure)) return null;
   const details: unknown = failure.details?.[0];
-  const isOurs = typeof details === 'object' && details !== null && fields.every((field) => field in details);
-  return isOurs ? details : null;
+  return isRecord(details) && fields.every((field) => field in details) ? details : null;
 }

@@ -61,20 +61,10 @@ const CHANGES: {
     const running = endWait(started);
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
-  'step-answered': (trace, { output, startedAt, endedAt, dropped, calls, ...at }) => {
-    const done = { output, startedAt, endedAt, dropped, error: null };
-    return withCalls(
-      changeStep(trace, at, () => done),
-      calls,
-    );
-  },
-  'step-failed': (trace, { output, problem: error, endedAt, dropped, calls, ...at }) => {
-    const done = { output, endedAt, dropped, error };
-    return withCalls(
-      changeStep(trace, at, () => done),
-      calls,
-    );
-  },
+  'step-answered': (trace, { output, startedAt, endedAt, dropped, calls, ...at }) =>
+    changeStep(withCalls(trace, calls), at, () => ({ output, startedAt, endedAt, dropped, error: null })),
+  'step-failed': (trace, { output, problem: error, endedAt, dropped, calls, ...at }) =>
+    changeStep(withCalls(trace, calls), at, () => ({ output, endedAt, dropped, error })),
   answered: (trace, { round, answer }) => {
     const answered = changeRound(trace, round, () => ({ answer }));
     const failed = trace.rounds.some((each) => isOwn(each) && each.steps.some((step) => step.error !== null));

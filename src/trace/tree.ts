@@ -143,26 +143,21 @@ class TreeText {
   private doubts(calls: readonly Call[]): Line[] {
     return calls.flatMap(({ nanoUsd, reportedNanoUsd }) => {
       if (reportedNanoUsd === undefined || nanoUsd === null) return [];
-      const [booked, reported] = [describeUsd(nanoUsd / 1e9), describeUsd(reportedNanoUsd / 1e9)];
-      return this.fact(
-        'cost',
-        `${booked} by its price; the provider reports ${reported}, less than half of it`,
-      );
+      const reported = `the provider reports ${describeUsd(reportedNanoUsd / 1e9)}, less than half of it`;
+      return this.fact('cost', `${describeUsd(nanoUsd / 1e9)} by its price; ${reported}`);
     });
   }
 
   private end(): Branch[] {
     const { answer, error, stoppedBy } = this.trace;
     const { bad, busy, good } = this.paint;
-    const ends: Branch[] = [];
-    const add = (title: string, ...notes: Line[]): unknown => ends.push({ line: () => [title], notes });
-    if (stoppedBy !== null) {
-      const [stop, ...remedies] = explainStop(stoppedBy, this.trace);
-      add(busy(stop), ...remedies.map(wrapped));
-    }
-    if (error !== null) add(bad(`Error ${error.type}`), wrapped(error.message));
-    if (answer !== null) add(good('Answer'), plainLine(previewOf(answer)));
-    return ends;
+    const branch = (title: string, notes: readonly Line[]): Branch => ({ line: () => [title], notes });
+    const [stop = '', ...remedies] = stoppedBy === null ? [] : explainStop(stoppedBy, this.trace);
+    return [
+      ...(stoppedBy === null ? [] : [branch(busy(stop), remedies.map(wrapped))]),
+      ...(error === null ? [] : [branch(bad(`Error ${error.type}`), [wrapped(error.message)])]),
+      ...(answer === null ? [] : [branch(good('Answer'), [plainLine(previewOf(answer))])]),
+    ];
   }
 
   /** Free text: as much of it as fits one line. */

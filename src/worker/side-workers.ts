@@ -78,22 +78,16 @@ export function providerQueues(
   taskQueue: string,
   { activities, servesCheckpoints }: { readonly activities: object; readonly servesCheckpoints: boolean },
 ): SideQueue[] {
-  const { callsPerSecond } = config.temporal;
-  return [...new Set(providersApart(config, servesCheckpoints))].map((provider) => ({
+  const { callsPerSecond, queuePerProvider } = config.temporal;
+  if (!queuePerProvider) return [];
+  const models = config.workers.flatMap((each) => ('model' in each ? each.provider : []));
+  // A run may name a checkpoint, whatever its Conductor is by the configuration.
+  const checkpoints = servesCheckpoints ? (['policy'] as const) : [];
+  return [...new Set([config.conductor.provider, ...checkpoints, ...models])].map((provider) => ({
     taskQueue: providerQueue(taskQueue, provider),
     activities,
     adapt: (options) => forCalls(options, callsPerSecond?.[provider]),
   }));
-}
-
-/** A run may name a checkpoint, whatever its Conductor is by the configuration. */
-function providersApart(
-  { conductor, workers, temporal }: Config,
-  servesCheckpoints: boolean,
-): Config['conductor']['provider'][] {
-  const models = workers.flatMap((each) => ('model' in each ? each.provider : []));
-  const checkpoints = servesCheckpoints ? (['policy'] as const) : [];
-  return temporal.queuePerProvider ? [conductor.provider, ...checkpoints, ...models] : [];
 }
 
 function forCalls(options: WorkerOptions, perSecond: number | undefined): WorkerOptions {

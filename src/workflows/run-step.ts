@@ -181,13 +181,9 @@ async function booked<Result extends { readonly usage: Usage | null }>(
 ): Promise<Result> {
   if (worker.price === undefined) return make();
   const startedAt = now();
+  const { rootId } = request;
   const book = (call: Call, endedAt: string | null): Promise<void> =>
-    storeActivities(`book the call of ${worker.id}`)[BOOK_CALL]({
-      rootId: request.rootId,
-      call,
-      startedAt,
-      endedAt,
-    });
+    storeActivities(`book the call of ${worker.id}`)[BOOK_CALL]({ rootId, call, startedAt, endedAt });
   const complete = (call: Call): Promise<void> =>
     CancellationScope.nonCancellable(() => book(call, now()).catch(() => undefined));
   await book(unaccountedCall(request, null, null), null);
