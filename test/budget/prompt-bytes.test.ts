@@ -4,7 +4,7 @@ import { conductorPromptBytes, workerPromptBytes } from '../../src/budget/worst-
 import { EXAMPLE_SET_NAMES, type Layout, type Message } from '../../src/plan/plan';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { workerMessages } from '../../src/plan/prompt/worker';
-import { planOutputSchema, renderPlan } from '../../src/plan/render';
+import { planOutputSchema } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/cards';
 import type { Text, TextRef } from '../../src';
 import { modelCard, runOf } from './cards';
@@ -134,17 +134,6 @@ test('of a failed reply only as much counts as is shown', () => {
     conductorPromptBytes({ ...REQUEST, repairs: [{ reply: stored(bytes), problem: PROBLEM }] }, RUN);
   expect(bound(300_000)).toBeGreaterThanOrEqual(sentBytes(whole, RUN));
   expect(bound(900_000)).toBe(bound(300_000));
-});
-
-test('the Conductor as a worker, what a review is about, hints and background count, too', () => {
-  const plan = { steps: [{ worker: 'gone', subtask: '\b"\\'.repeat(100), sees: [] }] };
-  const planBytes = Buffer.byteLength(renderPlan(plan, ['gone']));
-  const more = (request: Partial<Request>): number =>
-    conductorPromptBytes({ ...REQUEST, ...request }, RUN) - conductorPromptBytes(REQUEST, RUN);
-  expect(more({ mayCallItself: true })).toBeGreaterThanOrEqual('2: conductor'.length);
-  expect(more({ review: { plan, answer: stored(5000) } })).toBeGreaterThanOrEqual(planBytes + 5000);
-  expect(more({ hints: ['é'.repeat(1000), 'x'] })).toBeGreaterThanOrEqual(2001);
-  expect(more({ background: [{ subtask: null, output: stored(7000) }] })).toBeGreaterThanOrEqual(7000);
 });
 
 const instructed = fc.record({

@@ -10,16 +10,12 @@ test('each byte of the prompt a token, some that a server adds, and the longest 
   expect(nanoUsd).toBe((1000 + 256) * 1000 + 500 * 2000);
 });
 
-test('without a price the cost is unknown, and the tokens are not', () => {
-  expect(worstCaseOf(modelCard('w', null), 1000, 500)).toMatchObject({ tokens: 1756, nanoUsd: null });
-});
-
-test('a model that is free costs nothing', () => {
-  expect(worstCaseOf(modelCard('w', { input: 0, output: 0 }), 1000, 500).nanoUsd).toBe(0);
-});
-
-test("what an activity of the user's spends is its owner's affair", () => {
-  expect(worstCaseOf(externalCard('w'), 1000, 500)).toEqual({ tokens: 0, nanoUsd: null });
+test.each([
+  ['a model without a price: the cost is unknown, the tokens are not', modelCard('w', null), 1756, null],
+  ['a model that is free', modelCard('w', { input: 0, output: 0 }), 1756, 0],
+  ["an activity of the user's: what it spends is its owner's affair", externalCard('w'), 0, null],
+])('%s', (_, card, tokens, nanoUsd) => {
+  expect(worstCaseOf(card, 1000, 500)).toMatchObject({ tokens, nanoUsd });
 });
 
 test('no bill for this prompt and output is higher, however much of the input is cached or written to a cache', () => {

@@ -131,13 +131,6 @@ describe('the compact prompt', () => {
     ]);
   });
 
-  test('workers keep the order they are given in', () => {
-    const workers = PROMPT.workers.toReversed();
-    expect(messagesOf({ workers, describe: 'names' })[0]?.text).toContain(
-      'Model id 0: sonnet\nModel id 1: gpt',
-    );
-  });
-
   test('the Conductor itself is the last ordinal where it may be called', () => {
     expect(messagesOf({ mayCallItself: true })[0]?.text).toMatch(/Model id 1\nModel id 2: yourself$/);
   });

@@ -80,18 +80,6 @@ test.each([
   expect(planWaves(plan)).toEqual(waves);
 });
 
-test('a step is in the first wave after all that it sees', () => {
-  fc.assert(
-    fc.property(graphs, (sees) => {
-      const waves = planWaves(planOf(...sees));
-      for (const [index, seen] of sees.entries()) {
-        const latest = seen.map((step) => waves[step] ?? NaN);
-        expect(waves[index]).toBe(latest.length === 0 ? 0 : Math.max(...latest) + 1);
-      }
-    }),
-  );
-});
-
 /** Steps as `worker` or `worker<what it sees`. */
 const sharing = (...steps: string[]): number[] => {
   const plan = {

@@ -32,22 +32,11 @@ describe('the tree of a run', () => {
     );
   });
 
-  test('ends with the answer', () => {
-    const tree = renderTree(sampleTrace({ status: 'completed', answer: 'Paris,\nof course.' }));
-    expect(tree).toMatch(/└─ Answer\n {6}Paris, of course\.$/);
-  });
-
   test('ends with the error where there is no answer, and names the limit that stopped the run', () => {
     const error = { type: 'Solve.NoAnswer', message: 'no step gave an answer' };
     const tree = renderTree(sampleTrace({ status: 'failed', stoppedBy: 'wallClock', error }));
     expect(tree).toContain('failed · degraded · stopped by wallClock');
     expect(tree).toMatch(/└─ Error Solve\.NoAnswer\n {6}no step gave an answer$/);
-  });
-
-  test('does not grow wider than its terminal', () => {
-    const question = 'Why? '.repeat(100);
-    const tree = renderTree(sampleTrace({ question, answer: question }), { columns: 50 });
-    for (const line of tree.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(50);
   });
 
   test.each([60, 80, 120, 160])('in %i columns, no id, figure or reason is cut', (columns) => {
