@@ -6,16 +6,15 @@ const STYLE = `text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu
 
 /** Stands for the control character, which no text has. */
 const ESCAPE = '␛';
-const ERASING = ['[2K', '[1A', '[?25l', '[?25h'].map((code) => ESCAPE + code);
+/** Erases the frame before: up by its rows, and all from there on. */
+const ERASING = new RegExp(`${ESCAPE}\\[\\d+A\r${ESCAPE}\\[J`);
 
 /** @param {string} written by the command, with its control sequences */
 export function drawScreens(written, command, columns) {
-  const shown = ERASING.reduce(
-    (text, code) => text.replaceAll(code, ''),
-    written.replaceAll('\u001B', ESCAPE),
-  );
-  // Each frame begins where the one before it is erased.
-  const frames = shown.split(`${ESCAPE}[G`).map((frame) => frame.replaceAll('\r', ''));
+  const frames = written
+    .replaceAll('\u001B', ESCAPE)
+    .split(ERASING)
+    .map((frame) => frame.replaceAll('\r', ''));
   const waiting = frames.findLast((frame) => frame.includes('↻') && frame.split('✓').length === 2);
   if (waiting === undefined) throw new Error('No call waited for another attempt.');
   const lines = [

@@ -22,7 +22,7 @@ import { readNight, readRecord, readRun } from './records';
 import { z } from 'zod';
 import { eachInParallel, sweep, type Swept } from '../../store/sweep';
 
-interface ForgetCheckpointsRequest {
+export interface ForgetCheckpointsRequest {
   readonly trainRun: string;
   readonly needed: readonly CheckpointRef[];
   readonly keep: TrainingSettings['keep'];

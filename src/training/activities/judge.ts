@@ -75,7 +75,7 @@ function isSame(one: PolicyRef, other: PolicyRef): boolean {
 }
 
 /** A checkpoint that was just promoted, tried on some questions through the servers that now serve it. */
-interface JudgeCanaryRequest {
+export interface JudgeCanaryRequest {
   readonly trainRun: string;
   readonly date: string;
   readonly promoted: Tried;
