@@ -1,13 +1,9 @@
-/**
- * The base of every error of ours that a caller may want to tell apart. Its `code` stays the same from version to
- * version; names of classes and messages may change.
- */
+/** Base of our errors, told apart by a `code` that stays the same from version to version. */
 export abstract class ConductorError extends Error {
-  /** E.g. `Configuration`, `MissingKey` or `TextNotFound`. */
   abstract readonly code: string;
 }
 
-/** Message of an error, to quote in a sentence of ours. Errors of another realm (jest, vm) are read by their shape. */
+/** Message of an error, to quote in a sentence of ours. */
 export function reasonOf(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
   return String(error.message).trim();
@@ -18,7 +14,7 @@ export function codeOf(error: unknown): unknown {
 }
 
 /** Facts of an error, by its shape: errors of other realms (jest, vm) and SDKs share no class with ours. */
-export interface ErrorFacts {
+interface ErrorFacts {
   /** Its own code, else its name. */
   readonly code: string;
   /** The status of an HTTP response; 0 where there was none. */

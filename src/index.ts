@@ -45,7 +45,6 @@ export type { Store, StoredEntry } from './store/store';
 export { collectGarbage, type Collected, type CollectOptions } from './client/collect-garbage';
 
 // Encryption of what goes to Temporal and into the store.
-export { readEncryptionKeys } from './encryption/key-ring';
-export { encryptionConverter, failureConverterPath } from './encryption/codec';
+export { type KeyRing, readEncryptionKeys, UnknownKeyError } from './encryption/key-ring';
 export { AlteredPayloadError, encryptionCodec } from './encryption/codec';
-export { UnknownKeyError, type KeyRing } from './encryption/key-ring';
+export { encryptionConverter, failureConverterPath } from './encryption/codec';

@@ -2,6 +2,7 @@ import {
   type ChildProcess,
   type ChildProcessWithoutNullStreams,
   execFile,
+  type ExecFileOptions,
   spawn,
   type SpawnOptions,
 } from 'node:child_process';
@@ -15,7 +16,6 @@ import { reasonOf } from './errors';
  */
 export type Program = string | { readonly python: string };
 
-/** The Python of PATH. */
 export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
 
 interface Surroundings {
@@ -30,10 +30,8 @@ interface Surroundings {
 type Start = Surroundings & Pick<SpawnOptions, 'detached' | 'gid' | 'shell' | 'uid' | 'windowsHide'>;
 
 /**
- * Starts a program: the one place that does. Whatever the current folder holds, nothing of it is run by mistake, and no key
- * reaches a program that was not given it.
- *
- * With `shell`, the program is a line for the user's shell, which looks up what it names in the same folders.
+ * Starts a program: the one place that does, so that nothing of the current folder is run by mistake, and no key reaches
+ * a program that was not given it. With `shell`, the program is a line for the user's shell.
  *
  * @throws Error with the code ENOENT where no folder of PATH has it
  */
@@ -60,14 +58,10 @@ export function startProgram(
 export async function runProgram(
   program: Program,
   args: readonly string[],
-  {
-    timeoutMs,
-    signal,
-    ...given
-  }: Surroundings & { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+  { timeout, signal, ...given }: Surroundings & Pick<ExecFileOptions, 'timeout' | 'signal'> = {},
 ): Promise<string> {
   const [file, options] = commandLine(program, args, given);
-  const setting = { ...surroundings(given), signal, timeout: timeoutMs };
+  const setting = { ...surroundings(given), signal, timeout };
   return new Promise((resolve, reject) => {
     execFile(file, options, setting, (error, stdout, stderr) => {
       if (!error) {
@@ -81,7 +75,7 @@ export async function runProgram(
   });
 }
 
-/** The path of a program in the first absolute folder of PATH that has it; null where none does. */
+/** Looks for a program in the absolute folders of PATH. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | null {
   const file = process.platform === 'win32' && extname(name) === '' ? `${name}.exe` : name;
   const paths = foldersOf(env.PATH ?? env.Path).map((folder) => join(folder, file));
@@ -140,10 +134,7 @@ function foldersOf(path = ''): string[] {
   return path.split(delimiter).filter(isAbsolute);
 }
 
-/**
- * Whether this process runs in our container image, which holds neither a Temporal server nor Python nor an engine for
- * local models: advice to install one would be of no use there.
- */
+/** Whether this process runs in our container image, which holds no Temporal server, no Python and no local engine. */
 export function isOurImage(): boolean {
   return process.env.CONDUCTOR_IMAGE !== undefined;
 }

@@ -50,29 +50,17 @@ describe('a worker', () => {
   const model = { provider: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' } as const;
   const config = { conductor: model, workers: [{ id: 'a', ...model }] };
   const store = door.openStore('sqlite:.conductor/store.db', '/nowhere');
-  const SOLVING = [
-    'resolveRun',
-    'checkRun',
-    'writePlan',
-    'callWorker',
-    'bookCall',
-    'keepText',
-    'readText',
-  ].map((name) => `conductor.${name}`);
-  const EVALUATING = ['compareAnswers', 'openQuestion', 'gradeAnswers', 'keepResult'].map(
-    (name) => `conductor.evaluate.${name}`,
-  );
+  const named = (prefix: string, names: string): string[] => names.split(' ').map((name) => prefix + name);
+  const SOLVING = named('conductor.', 'resolveRun checkRun writePlan callWorker bookCall keepText readText');
+  const EVALUATING = named('conductor.evaluate.', 'compareAnswers openQuestion gradeAnswers keepResult');
   const registeredBy = (plugin: Pick<door.ConductorPlugin, 'configureWorker'>): string[] =>
     Object.keys(plugin.configureWorker({ taskQueue: 'queue' }).activities ?? {});
 
-  test('that solves registers the activities of solves, and nothing else', () => {
-    const registered = registeredBy(new door.ConductorPlugin({ config, store }));
-    expect(registered.sort()).toEqual([...SOLVING].sort());
-  });
-
-  test('that evaluates registers those of evaluations beside them', () => {
-    const registered = registeredBy(new evaluationDoor.EvaluationPlugin({ config, store }));
-    expect(registered.sort()).toEqual([...SOLVING, ...EVALUATING].sort());
+  test('that solves registers the activities of solves alone, one that evaluates those of evaluations, too', () => {
+    const solving = registeredBy(new door.ConductorPlugin({ config, store }));
+    expect(solving.sort()).toEqual([...SOLVING].sort());
+    const evaluating = registeredBy(new evaluationDoor.EvaluationPlugin({ config, store }));
+    expect(evaluating.sort()).toEqual([...SOLVING, ...EVALUATING].sort());
   });
 
   test('that trains registers those of training beside them', () => {

@@ -2,10 +2,10 @@ import type { WorkerPlugin } from '@temporalio/worker';
 import type { PolicyProvider } from '../activities/dependencies';
 import type { LoadConfigOptions, LoadedConfig } from '../config/load';
 import type { Config } from '../config/schema';
+import { reasonOf } from '../errors';
 import type { TemporalServer } from '../local/configured-server';
 import type { Store } from '../store/store';
 import type { Swept } from '../store/sweep';
-import type { Finding } from './doctor/finding';
 
 /** What evaluation and training bring to the commands of the core, which knows neither. */
 export interface AddOn {
@@ -17,7 +17,10 @@ export interface AddOn {
   /** URLs of buckets and databases that it opens beside the store. */
   readonly placesOf?: (config: Config) => readonly string[];
   /** Serves a worker instead of the core's own plugin; null where the configuration does not ask for it. */
-  readonly pluginFor?: (solved: SolvedWith, servesCheckpoints: boolean) => Promise<PluginAndBundle | null>;
+  readonly pluginFor?: (
+    solved: { readonly config: Config; readonly store: Store },
+    servesCheckpoints: boolean,
+  ) => Promise<PluginAndBundle | null>;
   /** Workflows that a worker of this configuration goes on with. */
   readonly workflowOf?: (config: Config) => ResumedWorkflow | null;
   /** Looks for what it needs, for `doctor`. */
@@ -30,11 +33,6 @@ export interface AddOn {
   readonly policyOf?: (store: Store, config: Config) => Promise<PolicyProvider>;
   /** @throws UsageError for a method of an evaluation that names what the store does not know */
   readonly checkMethods?: (store: Store, methods: readonly string[]) => Promise<void>;
-}
-
-interface SolvedWith {
-  readonly config: Config;
-  readonly store: Store;
 }
 
 interface PluginAndBundle {
@@ -64,3 +62,31 @@ export interface SweptKind extends Swept {
 
 /** The add-ons of this process, see `main.ts`. */
 export const addOns: AddOn[] = [];
+
+export interface Looked {
+  /** `broken` keeps a solve or a night from running; `note` is good to know. */
+  readonly state: 'fine' | 'note' | 'broken';
+  readonly text: string;
+}
+
+export interface Finding extends Looked {
+  readonly what: string;
+}
+
+export const fine = (text: string): Looked => ({ state: 'fine', text });
+export const note = (text: string): Looked => ({ state: 'note', text });
+export const broken = (text: string): Looked => ({ state: 'broken', text });
+
+export const STORE_NOT_ASKED = note('not looked at, since the store is not trusted with what opens it');
+
+/** Makes a check; one that throws has found out what is wrong. */
+export async function find(
+  what: string,
+  look: () => Looked | readonly Looked[] | Promise<Looked | readonly Looked[]>,
+): Promise<Finding[]> {
+  try {
+    return [await look()].flat().map((looked) => ({ what, ...looked }));
+  } catch (error) {
+    return [{ what, ...broken(reasonOf(error)) }];
+  }
+}

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { durationMs, isDuration } from '../config/duration';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
-import type { ExitCode } from './exit-code';
+import type { ExitCode } from './ending';
 
 export type Settle = (code: ExitCode) => void;
 
@@ -34,7 +34,6 @@ function orNone<Value>(one: Read<Value>): Read<Value | null> {
   return (text) => (text === 'none' ? null : one(text));
 }
 
-/** An option that may be repeated. */
 function repeated<Value>(one: Read<readonly Value[]>): (text: string, before?: readonly Value[]) => Value[] {
   return (text, before = []) => [...before, ...one(text)];
 }
@@ -63,7 +62,6 @@ const COUNT = whole(1);
 const USD = `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`;
 const AMOUNT = /^(?:\d{1,15}|\d{0,15}\.\d{1,15})(?:e-?\d{1,3})?$/i;
 
-/** How the values of options are read. */
 export const read = {
   integer: number('a whole number', /^-?\d{1,15}$/, -Infinity, Infinity),
   whole: whole(0),

@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { findByPrefix, newestRun } from '../client/list-runs';
 import { isNotFound } from '../client/steer';
 import { someOf } from '../config/errors';
-import { UsageError } from './exit-code';
+import { UsageError } from './ending';
 import { type Session, type SessionOptions, withSession } from './session';
 import type { TemporalServer } from '../local/configured-server';
 import { loadSettings, type WorkOptions } from './load-settings';
@@ -44,7 +44,7 @@ export async function findRun(session: Session, given: string): Promise<string> 
   return found;
 }
 
-/** The run that was started last: on a server that others share, by this folder if it started any. */
+/** On a server that others share, the last one of this folder if it started any. */
 async function findLast(session: Session, known: readonly string[]): Promise<string | null> {
   const { temporal, server } = session;
   if (!server.embedded) for (const id of known) if (await exists(temporal, id)) return id;
@@ -77,20 +77,19 @@ function unknownRun(id: string, { server }: Session): UsageError {
   );
 }
 
-// Temporal lists a run a moment after its start, and an embedded server that is stopped meanwhile later still. So the
-// folder keeps the ids of the runs that were started in it: a file each, named by the id. What a run is, the server knows.
+// Temporal lists a run a moment after its start, or once an embedded server that was stopped meanwhile is back. So the
+// folder keeps the ids of the runs that were started in it: a file each, named by the id.
 
 const MOST_KEPT = 10;
 
 /** Notes a run before it is started, so that not even a killed command loses it. */
 export async function noteRun(server: TemporalServer, id: string): Promise<void> {
   const folder = folderOf(server);
-  const nameOf = encodeURIComponent;
+  const pathOf = (run: string): string => join(folder, encodeURIComponent(run));
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(join(folder, nameOf(id)), '', { mode: 0o600 });
-    const surplus = (await startedRuns(server)).slice(MOST_KEPT);
-    for (const old of surplus) await rm(join(folder, nameOf(old)), { force: true });
+    await writeFile(pathOf(id), '', { mode: 0o600 });
+    for (const old of (await startedRuns(server)).slice(MOST_KEPT)) await rm(pathOf(old), { force: true });
   } catch {
     // A folder that takes no files keeps no one from solving: the server lists the run soon.
   }
@@ -100,14 +99,12 @@ export async function noteRun(server: TemporalServer, id: string): Promise<void>
 export async function startedRuns(server: TemporalServer): Promise<string[]> {
   const folder = folderOf(server);
   const names = await readdir(folder).catch(() => []);
-  const noted = await Promise.all(
+  const noted = names.map(async (name) => {
     // Another command may be removing it.
-    names.map(async (name) => ({
-      name,
-      at: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0,
-    })),
-  );
-  return noted.sort((one, other) => other.at - one.at).map(({ name }) => decodeURIComponent(name));
+    const file = await stat(join(folder, name)).catch(() => null);
+    return { id: decodeURIComponent(name), at: file?.mtimeMs ?? 0 };
+  });
+  return (await Promise.all(noted)).sort((one, other) => other.at - one.at).map(({ id }) => id);
 }
 
 /** The embedded server's port can change. */

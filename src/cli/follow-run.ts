@@ -10,7 +10,7 @@ import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop, howToApprove } from '../trace/describe';
 import { addOns } from './add-ons';
 import { PERSON_AT_TERMINAL, PlanQuestions } from './approval/ask-person';
-import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
+import { EXIT, type ExitCode, exitCodeOf } from './ending';
 import { startedRuns } from './find-run';
 import type { WorkOptions } from './load-settings';
 import { isWorkedOnElsewhere } from './queues';

@@ -13,24 +13,23 @@ import type { ResolvedRun } from '../protocol/cards';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { addOns } from './add-ons';
-import { UsageError } from './exit-code';
+import { UsageError } from './ending';
 import { say } from './terminal';
 import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
 
-/** The options of every command that loads a configuration. */
 export interface WorkOptions {
   readonly config?: string;
   readonly trust?: boolean;
 }
 
-/** Loads the configuration for a command that makes no calls of its own, but may open the store. */
+/** For a command that makes no calls of its own, but may open the store. */
 export async function loadSettings(options: WorkOptions): Promise<Config> {
   const { config } = await loadChecked(options.config);
   await requireTrust(foreignPlaces(config), fileOf(options), options.trust);
   return config;
 }
 
-/** Loads the settings of a command that makes calls. @throws ConfigError where this process cannot make all of them */
+/** For a command that makes calls. @throws ConfigError where this process cannot make all of them */
 export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<Config> {
   const { config, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
@@ -45,7 +44,6 @@ export async function loadServable(options: WorkOptions, pool: PoolFilter = {}):
   return config;
 }
 
-/** @throws UsageError where no model can run inside this process */
 function requireEngine(): void {
   if (hasEngine()) return;
   const keys = Object.values(VENDORS).map(({ apiKeyEnv }) => apiKeyEnv);
@@ -69,7 +67,7 @@ function foreignPairs(config: Config): string[] {
   return [...foreignKeys(configuredCards(config), process.env), ...foreignPlaces(config)];
 }
 
-/** The credentials of this user that open the store and the places of add-ons. */
+/** Credentials that open the store and the places of add-ons. */
 export function foreignPlaces(config: Config): string[] {
   const others = addOns.flatMap((addOn) => addOn.placesOf?.(config) ?? []);
   return [...new Set([config.store, ...others].flatMap(foreignStore))];
@@ -79,20 +77,19 @@ export function fileOf({ config: path }: WorkOptions): string {
   return configPath({ env: process.env, cwd: process.cwd(), path });
 }
 
-/** Nothing must be written unencrypted because the keys are missing. */
 async function loadChecked(path: string | undefined): Promise<LoadedConfig> {
   const loaded = await loadFile(path);
+  // Nothing must be written unencrypted because the keys are missing.
   configuredKeys(loaded.config);
   return loaded;
 }
 
-/** Loads the configuration; an add-on, whose schema takes its time to load, reads a file that mentions its section. */
+/** An add-on, whose schema takes its time to load, reads a file that mentions its section. */
 export async function loadFile(path: string | undefined): Promise<LoadedConfig> {
   const options = { env: process.env, cwd: process.cwd(), path };
   const file = configPath(options);
-  const [section] = addOns.flatMap(({ section }) =>
-    section !== undefined && mentions(file, section.name) ? section : [],
-  );
+  const sections = addOns.flatMap(({ section }) => section ?? []);
+  const section = sections.find(({ name }) => mentions(file, name));
   if (section !== undefined) return section.load(options);
   const loaded = await loadConfig(options);
   // Nobody has checked it.
@@ -115,10 +112,9 @@ export function checkCostLimit(run: ResolvedRun): void {
   const remedies = [
     ...new Set(unpriced.map(({ setting }) => `add ${setting}, to it in conductor.yaml`)),
     ...unpriced.flatMap(({ worker }) => (worker === null ? [] : `leave it out with --deny ${worker}`)),
-  ];
-  throw new UsageError(
-    `--max-cost cannot be enforced: ${haveNoPrice(unpriced.map(({ name }) => name))}; ${remedies.join(', or ')}`,
-  );
+  ].join(', or ');
+  const names = haveNoPrice(unpriced.map(({ name }) => name));
+  throw new UsageError(`--max-cost cannot be enforced: ${names}; ${remedies}`);
 }
 
 /** The store of a configuration, with the keys that this environment has for it. */

@@ -8,7 +8,7 @@ import { reasonOf } from '../errors';
 import { EVALUATION } from '../evaluation/cli/add-on';
 import { TRAINING } from '../training/cli/add-on';
 import { addOns } from './add-ons';
-import { EXIT, type ExitCode, exitCodeOfError } from './exit-code';
+import { EXIT, type ExitCode, exitCodeOfError } from './ending';
 import { buildProgram } from './program';
 import { say } from './terminal';
 

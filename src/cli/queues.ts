@@ -2,21 +2,19 @@ import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { isPolled } from '../client/pollers';
+import type { Config } from '../config/schema';
 import type { TemporalServer } from '../local/configured-server';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
-import type { Config } from '../config/schema';
-import { UsageError } from './exit-code';
-import { unlessInterrupted } from './interruption';
+import { unlessInterrupted, UsageError } from './ending';
 import type { RunningWorker } from './start-worker';
 import { say } from './terminal';
 
+/** The part of a session that says who works where. */
 interface Place {
   readonly server: Pick<TemporalServer, 'address' | 'embedded'>;
   readonly config: Pick<Config, 'temporal' | 'workers'>;
   readonly temporal: Client;
-  /** Value of `--config`. */
   readonly file: string | undefined;
-  /** The command's own, which polls the configuration's queue. */
   readonly worker: Pick<RunningWorker, 'identity'> | null;
 }
 
@@ -27,6 +25,14 @@ export function queueOf(file: string): string {
   return `${OF_FILE}${relative('', file)}`;
 }
 
+function describeUnpolled(taskQueue: string, place: Place): string {
+  return (
+    `No worker polls task queue ${taskQueue} at ${place.server.address}: it waits until one does. ` +
+    `Start one with: ${serverOf(taskQueue, place)}`
+  );
+}
+
+/** The command that serves a queue. */
 function serverOf(taskQueue: string, { server, config, file }: Place): string {
   const command = `temporal-conductor ${server.embedded ? 'up' : 'worker'}`;
   const withFile = (path: string | undefined): string =>
@@ -66,11 +72,7 @@ export async function checkServed(place: Place): Promise<boolean> {
 const ASK_MS = 2_000;
 
 /** Whether another process makes the calls of runs here: they go on without this command. */
-export async function isWorkedOnElsewhere({
-  temporal,
-  config,
-  worker,
-}: Pick<Place, 'temporal' | 'config' | 'worker'>): Promise<boolean> {
+export async function isWorkedOnElsewhere({ temporal, config, worker }: Place): Promise<boolean> {
   const { taskQueue } = config.temporal;
   const ask = (): Promise<boolean> => isPolled(temporal, taskQueue, 'activities', worker?.identity);
   // A server that does not answer says nothing about others.
@@ -80,16 +82,15 @@ export async function isWorkedOnElsewhere({
 const WATCH_MS = 2_500;
 
 /**
- * Says where a run waits because no worker polls its queue, or that of a worker of the user's own, for as long as a
- * command waits for it; of each queue once.
+ * Says, of each queue once, where a run waits because no worker polls it, be it of ours or of the user's own.
  *
  * @returns what ends that
  */
-export function watchForMissingWorker(place: Place, workflowId: string, tell = say): () => void {
+export function watchForMissingWorker(place: Place, workflowId: string): () => void {
   const told = new Set<string>();
   const look = async (): Promise<void> => {
     for (const line of await findMissingWorkers(place, workflowId)) {
-      if (!told.has(line)) tell(line);
+      if (!told.has(line)) say(line);
       told.add(line);
     }
   };
@@ -110,6 +111,9 @@ export async function whileWatching<Value>(
   const stopLooking = watchForMissingWorker(place, workflowId);
   return unlessInterrupted(interruption, work).finally(stopLooking);
 }
+
+/** `PendingActivityState` of Temporal's API: no worker has taken it yet. */
+const SCHEDULED = 1;
 
 async function findMissingWorkers(place: Place, workflowId: string): Promise<string[]> {
   const { temporal, config, worker, server } = place;
@@ -137,14 +141,4 @@ async function findMissingWorkers(place: Place, workflowId: string): Promise<str
     .filter(({ workflowTypeName }) => workflowTypeName === SOLVE_WORKFLOW)
     .map(({ workflowId: id }) => findMissingWorkers(place, id ?? ''));
   return (await Promise.all([...members, ...inside])).flat();
-}
-
-/** `PendingActivityState` of Temporal's API: no worker has taken it yet. */
-const SCHEDULED = 1;
-
-function describeUnpolled(taskQueue: string, place: Place): string {
-  return (
-    `No worker polls task queue ${taskQueue} at ${place.server.address}: it waits until one does. ` +
-    `Start one with: ${serverOf(taskQueue, place)}`
-  );
 }

@@ -4,35 +4,22 @@ import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
 import { durationMs } from '../config/duration';
 import type { Config } from '../config/schema';
-import { isOurImage } from '../start-program';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/key-ring';
 import { configuredServer, type TemporalServer } from '../local/configured-server';
 import { embeddedServer, isUpHere } from '../local/embedded-server';
 import { databasePath } from '../local/own-database';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { isOurImage } from '../start-program';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
-import { UsageError } from './exit-code';
+import { UsageError } from './ending';
 import { checkTrust } from './load-settings';
 import { queueOf, requireWorker } from './queues';
-import type { RunningWorker, WorkerSettings, WorkerParts } from './start-worker';
+import type { RunningWorker, WorkerParts, WorkerSettings } from './start-worker';
 import { say } from './terminal';
 import { FOLDER, requireOwnRuns } from './trust';
 
-/** Abilities of the server that a command needs. */
-export interface ServerDemands {
-  /** The command runs until it is stopped, so that others may rely on its server. */
-  readonly stays?: boolean;
-  /** The option that needs the server after the command has ended, e.g. `--detach`. */
-  readonly outliving?: string;
-  /** The command is about a run that the server must know. */
-  readonly used?: boolean;
-  /** It must be one that Temporal's environment configuration names. */
-  readonly elsewhere?: boolean;
-}
-
-/** Everything that a command works with while it runs. */
 export interface Session {
   readonly server: TemporalServer;
   /** The configuration as it holds on that server. */
@@ -47,20 +34,24 @@ export interface Session {
 }
 
 export interface SessionOptions
-  extends
-    ServerDemands,
-    Partial<Pick<WorkerSettings, 'graceMs' | 'log'>>,
-    Pick<WorkerParts, 'servesCheckpoints'> {
+  extends Partial<Pick<WorkerSettings, 'graceMs' | 'log'>>, Pick<WorkerParts, 'servesCheckpoints'> {
   readonly file: string | undefined;
-  /** Value of `--trust`, for a worker that makes calls. */
   readonly trust?: boolean;
   /**
    * - `look`: no worker.
    * - `follow`: a worker beside the embedded server, so that a run left behind goes on and a cancellation is heard.
-   * - `steer`: the same, but the worker makes no call: it would be broken off, and paid for, when the command ends.
+   * - `steer`: such a worker, but without calls: they would be broken off, and paid for, when the command ends.
    * - `work`: a worker for any server.
    */
   readonly role: 'look' | 'follow' | 'steer' | 'work';
+  /** The command runs until it is stopped, so that others may rely on its server. */
+  readonly stays?: boolean;
+  /** The option that needs the server after the command has ended, e.g. `--detach`. */
+  readonly outliving?: string;
+  /** The command is about a run that the server must know. */
+  readonly used?: boolean;
+  /** The server must be one that Temporal's environment configuration names. */
+  readonly elsewhere?: boolean;
 }
 
 /** Does something with a server and its clients, and closes everything, the server included. */
@@ -69,11 +60,11 @@ export async function withSession<Result>(
   options: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
+  const { file, outliving, servesCheckpoints } = options;
   const server = await attachServer(loaded, options);
   try {
-    const config = fitToServer(server, loaded, options.file);
+    const config = fitToServer(server, loaded, file);
     const keys = configuredKeys(config);
-    const { servesCheckpoints } = options;
     const store = openStore(config.store, process.cwd(), { keys });
     const worker = await bringWorker(server, { config, servesCheckpoints, store, keys }, options);
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
@@ -84,9 +75,9 @@ export async function withSession<Result>(
       const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
       const { taskQueue } = config.temporal;
       const conductor = new ConductorClient({ client: temporal, store, taskQueue });
-      const session = { server, config, store, temporal, conductor, worker, file: options.file };
+      const session = { server, config, store, temporal, conductor, worker, file };
       // Elsewhere workers may be on their way; of a folder's own there are no others.
-      if (options.outliving !== undefined && server.embedded) await requireWorker(session, options.outliving);
+      if (outliving !== undefined && server.embedded) await requireWorker(session, outliving);
       const result = await work(session);
       await close();
       return result;
@@ -100,7 +91,6 @@ export async function withSession<Result>(
   }
 }
 
-/** The worker of a command's own, where its role needs one on this server. */
 async function bringWorker(
   server: TemporalServer,
   parts: WorkerParts,
@@ -119,11 +109,10 @@ async function bringWorker(
 
 /** The configured server, else the folder's own. @throws UsageError where none can do what the command needs */
 async function attachServer(
-  config: Config,
-  { stays, outliving, used, elsewhere }: ServerDemands,
+  { temporal: { namespace } }: Config,
+  { stays, outliving, used, elsewhere }: SessionOptions,
 ): Promise<TemporalServer> {
-  const options = { folder: FOLDER, namespace: config.temporal.namespace, say };
-  const configured = await configuredServer({ namespace: options.namespace });
+  const configured = await configuredServer({ namespace });
   if (configured !== null) return configured;
   // Windows hands no lock on to the server's process.
   if (isOurImage() || process.platform === 'win32') {
@@ -147,7 +136,7 @@ async function attachServer(
         'start "temporal-conductor up" in this folder, or set TEMPORAL_ADDRESS to a server that runs',
     );
   }
-  return embeddedServer({ ...options, stays });
+  return embeddedServer({ folder: FOLDER, namespace, say, stays });
 }
 
 /** With this beside the embedded server, a run goes on some 8 s after its worker was killed. */
@@ -155,8 +144,8 @@ const HEARTBEAT = '5s';
 
 /**
  * The configuration as it holds on this server. Beside the embedded one, a lost worker is noticed within seconds, and
- * a file that is not the folder's own gets a task queue of its own: two commands with different pools may share the
- * server, and neither may make the other's calls.
+ * a file that is not the folder's own gets its own task queue: commands with different pools may share the server, and
+ * must not make each other's calls.
  */
 export function fitToServer(
   { embedded }: Pick<TemporalServer, 'embedded'>,

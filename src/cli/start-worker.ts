@@ -37,9 +37,8 @@ export interface WorkerParts {
 
 export interface RunningWorker {
   readonly connection: NativeConnection;
-  /** Identity by which the server knows it. */
+  /** By which the server knows it. */
   readonly identity: string;
-  /** How it stands, in the SDK's words. */
   status(): WorkerStatus;
   /** Settles when it has stopped; rejects if it broke down. */
   readonly ended: Promise<void>;
@@ -47,7 +46,7 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-/** After the grace, breaking off takes milliseconds; what takes longer does not listen. */
+/** Breaking off takes milliseconds; what takes longer does not listen. */
 const BREAK_OFF_MS = 5_000;
 
 export async function startWorker(
@@ -90,8 +89,8 @@ export async function startWorker(
   const stop = async (): Promise<void> => {
     if (worker.getState() !== 'RUNNING') return ended.finally(() => connection.close());
     worker.shutdown();
-    // One that does not end in time is no failure of its command: an answer counts, and what was under way is taken up
-    // by another worker. Its connection cannot be closed until the process ends.
+    // One that does not end in time is no failure of its command: what was under way is taken up by another worker. Its
+    // connection cannot be closed until the process ends.
     await ended.then(
       () => connection.close(),
       () => undefined,
@@ -132,7 +131,6 @@ const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;
 function describeEntry({ level, message, timestampNanos, meta = {} }: LogEntry): string {
   const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString();
   const facts = FACTS.flatMap((fact) => (meta[fact] === undefined ? [] : [`${fact}=${String(meta[fact])}`]));
-  const error: unknown = meta.error;
-  const reason = error instanceof Error ? `: ${error.message}` : '';
+  const reason = meta.error instanceof Error ? `: ${meta.error.message}` : '';
   return [time, level, `${message}${reason}`, ...facts].join(' ');
 }

@@ -1,13 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXIT, type ExitCode, exitCodeFrom } from './exit-code';
-import { unlessInterrupted } from './interruption';
+import { EXIT, type ExitCode, exitCodeFrom, unlessInterrupted } from './ending';
 import { say } from './terminal';
 
-/** A process that is kept running. */
 export interface Supervised {
-  /** Name in sentences. */
   readonly name: string;
   /** Printed once, when it is ready. */
   readonly line: string;
@@ -23,13 +20,41 @@ const WORKED_MS = 60_000;
 /** Longer than any process may drain for; one that has not ended by then does not listen. */
 const STOP_MS = 40_000;
 
+/** Keeps processes running until they are to stop; where one ends for good, the others are stopped. */
+export async function superviseAll(
+  parts: readonly Supervised[],
+  command: string,
+  interruption: AbortSignal,
+): Promise<ExitCode> {
+  const ended = new AbortController();
+  const stop = AbortSignal.any([interruption, ended.signal]);
+  let waiting = parts.length;
+  const all = parts.map(async (part) => {
+    try {
+      return await supervise(part, command, stop, () => {
+        say(part.line);
+        waiting -= 1;
+        if (waiting === 0) say(READY);
+      });
+    } finally {
+      ended.abort();
+    }
+  });
+  // Each is stopped before the first that failed is told.
+  await Promise.allSettled(all);
+  const codes = await Promise.all(all);
+  return codes.find((code) => code !== EXIT.answered) ?? EXIT.answered;
+}
+
+export const STOP = 'Press Ctrl-C to stop.';
+export const READY = `Ready. ${STOP}`;
+
 /**
- * Keeps a process running until it is to stop: native code may crash, and a run must not stand still until someone looks.
+ * Native code may crash, and a run must not stand still until someone looks.
  *
- * @param command goes on with what it left, see the error
- * @throws Error with the last reason where it crashes again and again
+ * @throws Error with the last reason where the process crashes again and again
  */
-export async function supervise(
+async function supervise(
   { name, start }: Supervised,
   command: string,
   stop: AbortSignal,
@@ -45,10 +70,11 @@ export async function supervise(
     });
     const end = await untilEnd(child, stop);
     if (end === undefined) break;
+    const [code, signal] = end;
     // It has said itself why it could not begin: to try again would not help.
-    if (!hasWorked && end.code !== null) return exitCodeFrom(end.code);
+    if (!hasWorked && code !== null) return exitCodeFrom(code);
     if (Date.now() - startedAt > WORKED_MS) crashes = 1;
-    const how = end.code === null ? `was killed by ${end.signal ?? ''}` : `ended with exit code ${end.code}`;
+    const how = code === null ? `was killed by ${signal ?? ''}` : `ended with exit code ${code}`;
     if (crashes >= MOST_CRASHES) {
       throw new Error(
         `the ${name} crashed ${MOST_CRASHES} times, the last time it ${how}: see its lines above; runs are kept, ` +
@@ -62,18 +88,14 @@ export async function supervise(
   return EXIT.answered;
 }
 
-interface End {
-  /** Null if a signal ended it. */
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
-/** Waits for its end; where it is to stop, asks it to, and kills it if it does not listen or this process must not wait. */
-async function untilEnd(child: ChildProcess, stop: AbortSignal): Promise<End | undefined> {
+/** Exit code and signal of its end; where it is to stop, asks it to, and kills it if it does not listen or we must not wait. */
+async function untilEnd(
+  child: ChildProcess,
+  stop: AbortSignal,
+): Promise<[number | null, NodeJS.Signals | null] | undefined> {
   const kill = (): unknown => child.kill('SIGKILL');
   process.on('exit', kill);
-  const exit = once(child, 'exit') as Promise<[End['code'], End['signal']]>;
-  const ended = exit.then(([code, signal]): End => ({ code, signal }));
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   const end = await unlessInterrupted(stop, ended);
   if (end === undefined) {
     child.kill('SIGTERM');

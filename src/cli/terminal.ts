@@ -5,24 +5,24 @@ import { type Paint, PLAIN } from '../trace/lines';
 
 export type Screen = NodeJS.WriteStream;
 
-/** Colours where a stream is a terminal that has them, unless `NO_COLOR` is set (https://no-color.org). */
+/** Colours where a stream is a terminal that has them, unless `NO_COLOR` has a value (https://no-color.org). */
 export function paintFor(stream: Pick<Screen, 'isTTY'>, env = process.env): Paint {
-  // An empty value counts as none, says the convention.
   const isWanted = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
-  if (!isWanted) return PLAIN;
-  return {
-    strong: stroke('bold'),
-    faint: stroke('dim'),
-    good: stroke('green'),
-    bad: stroke('red'),
-    busy: stroke('yellow'),
-  };
+  return isWanted ? COLOURS : PLAIN;
 }
 
-/** `paintFor` has asked the stream; newer versions of Node would ask stdout again. */
+/** Asks no stream again, as newer versions of Node would. */
 function stroke(format: Parameters<typeof styleText>[0]): Paint['strong'] {
   return (text) => styleText(format, text, { validateStream: false });
 }
+
+const COLOURS: Paint = {
+  strong: stroke('bold'),
+  faint: stroke('dim'),
+  good: stroke('green'),
+  bad: stroke('red'),
+  busy: stroke('yellow'),
+};
 
 export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | undefined {
   return stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
@@ -31,7 +31,6 @@ export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | u
 /** Characters that steer a terminal: control characters but line ends and tabs, and overrides of the writing direction. */
 const STEERING = /\r(?!\n)|(?![\n\t\r])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
 
-/** All that `paintFor` writes. */
 // eslint-disable-next-line no-control-regex -- these are control sequences
 const STROKES = /(\x1b\[(?:1|2|22|31|32|33|39)m)/;
 
@@ -62,7 +61,7 @@ export const HARMLESS_OUTPUT = {
   writeErr: (text: string): unknown => process.stderr.write(harmless(text)),
 };
 
-/** What stands on the screen until it is over: taken off, and put back, around what is said meanwhile. */
+/** The live picture, which is taken off, and put back, around what is said meanwhile. */
 let onScreen: { readonly clear: () => unknown; readonly redraw: () => void } | null = null;
 
 export function setOnScreen(picture: typeof onScreen): void {
@@ -76,14 +75,13 @@ export function say(line: string): void {
   onScreen?.redraw();
 }
 
-/** Only a person at a terminal can be asked. */
 export function isPersonHere(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 /**
- * Asks the person at the keyboard; null if no one answers any more. Each question has a reader of its own, so that between
- * two of them an editor has the keyboard to itself; lines are left to the terminal, so that Ctrl-C stays a signal.
+ * Asks the person at the keyboard; null if no one answers any more. Between two questions an editor has the keyboard to
+ * itself; lines are left to the terminal, so that Ctrl-C stays a signal.
  *
  * @throws AbortError where the signal takes the question back
  */

@@ -5,9 +5,9 @@ import { VENDORS } from '../config/cards';
 import { readStoreUrl } from '../config/store-url';
 import { reasonOf } from '../errors';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
-import { UsageError } from './exit-code';
+import { UsageError } from './ending';
 import type { TemporalServer } from '../local/configured-server';
-import { keep, recall } from '../local/memory';
+import { keep, recall } from '../local/own-database';
 import { claimDatabase, databasePath } from '../local/own-database';
 import { ask, isPersonHere, say } from './terminal';
 
@@ -59,16 +59,13 @@ export async function requireTrust(
   file: string,
   isTrusted = false,
 ): Promise<void> {
-  const pairs = foreign.filter((pair) => !granted().includes(pair));
-  if (pairs.length === 0) return;
-  const open = await untrusted(pairs, file);
+  const open = await untrusted(foreign, file);
   if (open.length > 0) {
     if (!isTrusted) await askForTrust(open, file);
-    const trusted = (await recall(TRUST)) ?? {};
-    const folder = await realpath(dirname(file));
-    await remember({ ...trusted, [folder]: [...(trusted[folder] ?? []), ...open] });
+    await remember(open, file);
   }
-  grant(pairs);
+  // For what this command does later, and for its worker.
+  grant(foreign);
 }
 
 /** Those of the pairs that neither this process nor the folder of the configuration is trusted with. */
@@ -86,7 +83,6 @@ function granted(): string[] {
   return pairs.filter((pair) => pair !== '');
 }
 
-/** Phrase that says what would be sent where. */
 export function errandOf(pair: string, verb: string): string {
   const [, name = '', place = ''] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
   return `${CREDENTIALS[name] ?? name} ${verb} ${place}`;
@@ -97,14 +93,13 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
   AWS: 'your AWS credentials',
 };
 
-/** For what this command does later, and for its worker. */
 function grant(pairs: readonly string[]): void {
-  process.env[VARIABLE] = [...granted(), ...pairs].join(',');
+  process.env[VARIABLE] = [...new Set([...granted(), ...pairs])].join(',');
 }
 
-async function askForTrust(pairs: readonly string[], file: string): Promise<void> {
+function askForTrust(pairs: readonly string[], file: string): Promise<void> {
   const errands = pairs.map((pair) => `  ${errandOf(pair, 'to')}`).join('\n');
-  await askPerson({
+  return askPerson({
     what: `${file} sends credentials of yours to servers that it chose:\n${errands}`,
     question: 'Do you trust this folder with them, from now on?',
     otherwise: 'change the configuration, or its key variables',
@@ -115,7 +110,6 @@ async function askForTrust(pairs: readonly string[], file: string): Promise<void
 interface Doubt {
   readonly what: string;
   readonly question: string;
-  /** Advice for a "no". */
   readonly otherwise: string;
   readonly pairs: readonly string[];
 }
@@ -134,15 +128,14 @@ async function askPerson({ what, question, otherwise, pairs }: Doubt): Promise<v
   );
 }
 
-/** Folders, and the pairs that each is trusted with. */
-const trustSchema = z.record(z.string(), z.array(z.string()));
-type Trusted = z.infer<typeof trustSchema>;
+/** By folder, the pairs that it is trusted with. */
+const TRUST = { file: 'trust.json', schema: z.record(z.string(), z.array(z.string())) };
 
-const TRUST = { file: 'trust.json', schema: trustSchema };
-
-async function remember(trusted: Trusted): Promise<void> {
+async function remember(pairs: readonly string[], file: string): Promise<void> {
+  const trusted = (await recall(TRUST)) ?? {};
+  const folder = await realpath(dirname(file));
   try {
-    await keep(TRUST, trusted);
+    await keep(TRUST, { ...trusted, [folder]: [...(trusted[folder] ?? []), ...pairs] });
   } catch (error) {
     say(
       `That this folder is trusted could not be remembered (${reasonOf(error)}): it will be asked for again.`,
@@ -172,6 +165,6 @@ export async function requireOwnRuns({ isOwn }: TemporalServer, isTrusted = fals
     });
   }
   if (!isOwn) await claimDatabase(folder, say);
-  // For the worker of `up`, should nothing have been remembered.
+  // Holds for the worker of `up`, should nothing have been remembered.
   grant([pair]);
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
-import { ConductorError } from '../errors';
 import type { TextRef } from '../protocol/text';
 import type { Store } from '../store/store';
 import { readText, TextNotFoundError } from '../store/texts';
@@ -9,18 +8,20 @@ import { readText, TextNotFoundError } from '../store/texts';
 /** Temporal sends no payload over 2 MB and no page of a history over 4 MB, base64 not counted. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
+const isBytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
+const bytesSchema = z.codec(z.base64(), isBytes, {
+  decode: (text) => Buffer.from(text, 'base64'),
+  encode: (bytes) => Buffer.from(bytes).toString('base64'),
+});
 
 /** Payloads as proto3 writes them in JSON: bytes are base64. */
 const bodySchema = z.object({
-  payloads: z.array(z.object({ metadata: z.record(z.string(), bytes).nullish(), data: bytes.nullish() })),
+  payloads: z.array(
+    z.object({ metadata: z.record(z.string(), bytesSchema).nullish(), data: bytesSchema.nullish() }),
+  ),
 });
 
-/**
- * The payloads of a request.
- *
- * @throws HttpRefusal for another type of content, a body that is too long, and one that holds no payloads
- */
+/** @throws HttpRefusal for another type of content, a body that is too long, and one that holds no payloads */
 export async function readPayloads(request: IncomingMessage): Promise<Payload[]> {
   const type = request.headers['content-type'] ?? 'nothing';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
@@ -34,16 +35,8 @@ export async function readPayloads(request: IncomingMessage): Promise<Payload[]>
   );
 }
 
-export function payloadsToJson(payloads: readonly Payload[]): string {
-  const toBase64 = (value: Uint8Array): string => Buffer.from(value).toString('base64');
-  const wire = payloads.map(({ metadata, data }) => {
-    const words = metadata && Object.entries(metadata).map(([name, value]) => [name, toBase64(value)]);
-    return {
-      metadata: words ? (Object.fromEntries(words) as unknown) : undefined,
-      data: data ? toBase64(data) : undefined,
-    };
-  });
-  return JSON.stringify({ payloads: wire });
+export function payloadsToJson(payloads: Payload[]): string {
+  return JSON.stringify(bodySchema.encode({ payloads }));
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
@@ -51,7 +44,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // Reads a body that is too long to its end without keeping it: only then does the sender read the answer.
+    // A body that is too long is read to its end, but not kept: only then does the sender read the answer.
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (length > MAX_BODY_BYTES) {
@@ -68,8 +61,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Replaces each reference to a text in payloads by the whole text. A payload without any is left as it is, to
- * the byte.
+ * Replaces each reference to a text in payloads by the whole text. A payload without any is left as it is, to the byte.
  *
  * @throws HttpRefusal where a text is not in the store, or all of them are too much for one answer
  */
@@ -125,18 +117,13 @@ async function load(ref: TextRef, store: Store): Promise<string> {
     return await readText(store, ref);
   } catch (error) {
     if (!(error instanceof TextNotFoundError)) throw error;
-    throw new HttpRefusal(
-      404,
-      `${error.message}; with ?preserveStorageRefs=true, /decode leaves references as they are`,
-    );
+    const remedy = 'with ?preserveStorageRefs=true, /decode leaves references as they are';
+    throw new HttpRefusal(404, `${error.message}; ${remedy}`);
   }
 }
 
 /** A request that is refused: the answer's status (RFC 9110, 15) and sentence. */
-export class HttpRefusal extends ConductorError {
-  override readonly name = 'HttpRefusal';
-  readonly code = 'HttpRefusal';
-
+export class HttpRefusal extends Error {
   constructor(
     readonly status: number,
     message: string,

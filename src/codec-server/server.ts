@@ -9,10 +9,7 @@ import { reasonOf } from '../errors';
 import type { Store } from '../store/store';
 import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './payloads';
 
-/** Address of a codec server, who may ask it, and what it works with. */
-export interface CodecServerOptions {
-  readonly host: string;
-  readonly port: number;
+interface CodecService {
   /** Origins of web pages that may ask, e.g. `http://127.0.0.1:8233`. Other programs send no origin, and pass. */
   readonly origins: readonly string[];
   /** Token expected behind `Authorization: Bearer`; null asks for none. */
@@ -26,10 +23,8 @@ export interface CodecServerOptions {
   readonly say: (line: string) => void;
 }
 
-type CodecService = Omit<CodecServerOptions, 'host' | 'port'>;
-
-/** A codec server that runs; `url` is what Temporal's page and command line want as codec endpoint. */
 export interface CodecServer {
+  /** What Temporal's page and command line want as codec endpoint. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -39,15 +34,18 @@ export interface CodecServer {
  * payloads here, and show what comes back (https://docs.temporal.io/codec-server).
  *
  * - `POST /encode`, `POST /decode`: payloads in, payloads out.
- * - `POST /download`: the same as `/decode`, with long texts whole instead of by reference. Temporal's page sends each
- *   request with `?preserveStorageRefs=true` (temporalio/ui, `src/lib/services/data-encoder.ts`), which keeps `/decode`
- *   from doing so, too.
+ * - `POST /download`: like `/decode`, with long texts whole instead of by reference. `/decode` does so, too, but for
+ *   `?preserveStorageRefs=true`, which Temporal's page always sends.
  *
  * A payload it cannot decrypt is 422 with the reason, a text that is not in the store 404.
  *
  * @throws Error where it cannot listen there
  */
-export async function startCodecServer({ host, port, ...service }: CodecServerOptions): Promise<CodecServer> {
+export async function startCodecServer({
+  host,
+  port,
+  ...service
+}: CodecService & { readonly host: string; readonly port: number }): Promise<CodecServer> {
   const server = createServer((request, response) => {
     void answerRequest(request, service).then(({ status, headers, body }) => {
       response.writeHead(status, { 'cache-control': 'no-store', ...headers }).end(body);
@@ -78,9 +76,9 @@ async function answerRequest(
     if (request.method === 'OPTIONS') {
       return { status: 204, headers: { ...cors, ...PREFLIGHT_HEADERS }, body: '' };
     }
-    const convert = routeOf(request);
+    const convert = routeOf(request, service);
     checkAdmission(request.headers, service);
-    const payloads = await convert(await readPayloads(request), service);
+    const payloads = await convert(await readPayloads(request));
     return { status: 200, headers: { ...cors, ...JSON_TYPE }, body: payloadsToJson(payloads) };
   } catch (error) {
     const { status, message, headers } = refusalOf(error, service);
@@ -88,20 +86,16 @@ async function answerRequest(
   }
 }
 
-type Convert = (payloads: Payload[], service: CodecService) => Promise<Payload[]>;
+type Convert = (payloads: Payload[]) => Promise<Payload[]>;
 
-const encode: Convert = (payloads, { keys }) => encryptionCodec(keys).encode(payloads);
-const decode: Convert = (payloads, { keys }) => encryptionCodec(keys).decode(payloads);
-const download: Convert = async (payloads, service) => {
-  return withWholeTexts(await decode(payloads, service), service.store);
-};
-
-/** `/decode` leaves references alone only where the request asks for it, as Temporal's own codec servers do. */
-function routeOf({ method, url = '' }: IncomingMessage): Convert {
+function routeOf({ method, url = '' }: IncomingMessage, { keys, store }: CodecService): Convert {
   const [path = '', query] = url.split('?', 2);
+  const codec = encryptionCodec(keys);
+  const decode: Convert = (payloads) => codec.decode(payloads);
+  const download: Convert = async (payloads) => withWholeTexts(await decode(payloads), store);
   const keepsRefs = new URLSearchParams(query).get('preserveStorageRefs') === 'true';
   const routes = new Map([
-    ['/encode', encode],
+    ['/encode', (payloads: Payload[]) => codec.encode(payloads)],
     ['/decode', keepsRefs ? decode : download],
     ['/download', download],
   ]);
@@ -111,9 +105,8 @@ function routeOf({ method, url = '' }: IncomingMessage): Convert {
     throw new HttpRefusal(404, `there is nothing at ${path}: a codec server has ${known}`);
   }
   if (method === 'POST') return route;
-  throw new HttpRefusal(405, `${path} takes POST, and was sent ${String(method)}`, {
-    allow: 'POST, OPTIONS',
-  });
+  const allowed = { allow: 'POST, OPTIONS' };
+  throw new HttpRefusal(405, `${path} takes POST, and was sent ${String(method)}`, allowed);
 }
 
 function refusalOf(error: unknown, { say }: CodecService): HttpRefusal {
@@ -132,20 +125,20 @@ function refusalOf(error: unknown, { say }: CodecService): HttpRefusal {
  */
 function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService): Record<string, string> {
   if (origin === undefined) return {};
-  if (!origins.includes(origin)) {
-    throw new HttpRefusal(
-      403,
-      `pages of ${origin} may not ask this codec server: start it with --origin ${origin} to let them`,
-    );
+  if (origins.includes(origin)) {
+    return {
+      'access-control-allow-origin': origin,
+      'access-control-allow-credentials': 'true',
+      vary: 'origin',
+    };
   }
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-allow-credentials': 'true',
-    vary: 'origin',
-  };
+  throw new HttpRefusal(
+    403,
+    `pages of ${origin} may not ask this codec server: start it with --origin ${origin} to let them`,
+  );
 }
 
-/** Answer to a browser's preflight for the headers that Temporal's page adds. */
+/** For the headers that Temporal's page adds. */
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'authorization, authorization-extras, content-type, x-namespace',
@@ -156,17 +149,13 @@ const PREFLIGHT_HEADERS = {
 function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: CodecService): void {
   const shown = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   if (token !== null && !isEqual(shown, token)) {
-    throw new HttpRefusal(401, 'this codec server wants "Authorization: Bearer" with its token', {
-      'www-authenticate': 'Bearer',
-    });
+    const challenge = { 'www-authenticate': 'Bearer' };
+    throw new HttpRefusal(401, 'this codec server wants "Authorization: Bearer" with its token', challenge);
   }
   const asked = headers['x-namespace'];
-  if (asked !== undefined && asked !== namespace) {
-    throw new HttpRefusal(
-      403,
-      `this codec server has the keys of namespace ${JSON.stringify(namespace)}, not of ${JSON.stringify(asked)}`,
-    );
-  }
+  if (asked === undefined || asked === namespace) return;
+  const [ours, theirs] = [namespace, asked].map((name) => JSON.stringify(name));
+  throw new HttpRefusal(403, `this codec server has the keys of namespace ${ours}, not of ${theirs}`);
 }
 
 /** In a time that shows neither how much of a guess is right nor how long the token is. */

@@ -6,24 +6,12 @@ import { reasonOf } from '../errors';
 /** Takes one plain sentence for the person who waits, e.g. to print it on stderr. */
 export type Say = (line: string) => void;
 
-export interface AttachOptions {
-  /** Keeps the embedded server's database, log and records, e.g. `.conductor`. */
-  readonly folder: string;
-  /** The configured namespace; Temporal's own environment configuration goes before it. Default `default`. */
-  readonly namespace?: string;
-  /** True for a command that runs until it is stopped (`up`): others may rely on its server. */
-  readonly stays?: boolean;
-  readonly say: Say;
-  readonly env?: NodeJS.ProcessEnv;
-}
-
 /** The Temporal server a command uses until it calls `stop`. */
 export interface TemporalServer {
   readonly address: string;
   readonly namespace: string;
   /** Address, TLS and API key, for `Connection.connect` and `NativeConnection.connect`. */
   readonly connection: ClientConnectConfig['connectionOptions'];
-  /** URL of Temporal's web page; null where it is unknown. */
   readonly uiAddress: string | null;
   /** Whether it is the folder's own, not one that Temporal's environment configuration names. */
   readonly embedded: boolean;
@@ -34,9 +22,6 @@ export interface TemporalServer {
   stop(): Promise<void>;
 }
 
-/** Enough for a busy machine. */
-const ANSWER_MS = 5_000;
-
 /**
  * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file); null
  * where none is named.
@@ -44,9 +29,13 @@ const ANSWER_MS = 5_000;
  * @throws Error where nothing answers there, or a server refuses us: the user meant that one and no other
  */
 export async function configuredServer({
-  namespace = 'default',
+  namespace,
   env = process.env,
-}: Pick<AttachOptions, 'namespace' | 'env'>): Promise<TemporalServer | null> {
+}: {
+  /** The configured one; Temporal's own environment configuration goes before it. */
+  readonly namespace: string;
+  readonly env?: NodeJS.ProcessEnv;
+}): Promise<TemporalServer | null> {
   const config = readEnvironment(env);
   const { address } = config.connectionOptions;
   if (address === undefined) return null;
@@ -55,9 +44,8 @@ export async function configuredServer({
     await askServer(config.connectionOptions, (service) => service.getSystemInfo({}));
   } catch (error) {
     const reason = reasonOfRefusal(error);
-    throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`, {
-      cause: error,
-    });
+    const what = `nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`;
+    throw new Error(what, { cause: error });
   }
   return {
     address,
@@ -89,6 +77,9 @@ function readEnvironment(env: NodeJS.ProcessEnv): ClientConnectConfig {
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** Enough for a busy machine. */
+const ANSWER_MS = 5_000;
 
 /** Asks a server one thing, once. @throws what it answers, or why no connection comes about */
 export async function askServer(
@@ -139,12 +130,11 @@ function remedyOf(reason: string): string {
   return remedyOfTls(reason) ?? (isOurImage() ? start : `${start}; without one, commands start their own`);
 }
 
-/** Remedy for a failure of TLS; null for every other one. */
 export function remedyOfTls(reason: string): string | null {
   return TLS_REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? null;
 }
 
-/** The namespace that Temporal's own environment configuration names for its server; undefined where it names none. */
+/** The namespace that Temporal's own environment configuration names for its server. */
 export function configuredNamespace(): string | undefined {
   const { connectionOptions, namespace } = readEnvironment(process.env);
   return connectionOptions.address === undefined ? undefined : namespace;

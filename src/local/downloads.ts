@@ -177,7 +177,6 @@ export async function findTemporalCli({ env, say }: FetchSetting): Promise<Found
   }
 }
 
-/** Looks for the CLI on this machine alone; null where it must be downloaded. */
 export async function findCliHere(env: NodeJS.ProcessEnv): Promise<FoundCli | null> {
   const chosen = env.TEMPORAL_CLI_PATH;
   if (chosen) {
@@ -194,7 +193,7 @@ export async function findCliHere(env: NodeJS.ProcessEnv): Promise<FoundCli | nu
 
 /** Other programs are named `temporal`, too. */
 async function isCli(path: string): Promise<boolean> {
-  const printed = await runProgram(path, ['--version'], { timeoutMs: 10_000 }).catch(() => '');
+  const printed = await runProgram(path, ['--version'], { timeout: 10_000 }).catch(() => '');
   return /^temporal version \d/.test(printed);
 }
 

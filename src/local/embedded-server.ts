@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, type FileHandle, open, readFile } from 'node:fs/promises';
@@ -10,14 +10,13 @@ import { z } from 'zod';
 import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../errors';
 import { startProgram } from '../start-program';
-import { askServer, type AttachOptions, type TemporalServer } from './configured-server';
+import { askServer, type Say, type TemporalServer } from './configured-server';
 import { isLocked, lockFile, withFolderLock } from './file-lock';
 import { databasePath, isOwnDatabase } from './own-database';
 import { findTemporalCli } from './downloads';
 
 /**
- * The one embedded server of a folder: the running one, or a new one. A second one on the same SQLite file would break
- * both.
+ * The one embedded server of a folder, running or new: a second one on the same SQLite file would break both.
  *
  * Locks of the operating system tell what goes on, so that nothing is left behind by a process that was killed:
  *
@@ -32,7 +31,15 @@ export async function embeddedServer({
   stays = false,
   say,
   env = process.env,
-}: AttachOptions): Promise<TemporalServer> {
+}: {
+  /** Keeps database, log and records, e.g. `.conductor`. */
+  readonly folder: string;
+  readonly namespace?: string;
+  /** True for a command that runs until it is stopped (`up`): others may rely on its server. */
+  readonly stays?: boolean | undefined;
+  readonly say: Say;
+  readonly env?: NodeJS.ProcessEnv;
+}): Promise<TemporalServer> {
   const home = resolve(folder);
   makeOwnFolder(home);
   // It may have been made by something else; a folder of another user stays as its owner wants it.
@@ -69,7 +76,7 @@ export async function embeddedServer({
 }
 
 /** Whether a command that runs until it is stopped, as `up` does, uses the folder's server. */
-export async function isUpHere(folder: string, say: AttachOptions['say']): Promise<boolean> {
+export async function isUpHere(folder: string, say: Say): Promise<boolean> {
   return existsSync(folder) && withFolderLock(folder, say, () => isLocked(join(folder, 'up.lock')));
 }
 
@@ -81,7 +88,7 @@ const serverRecordSchema = z.object({
   pid: z.int().min(2),
 });
 
-/** Content of `server.json`: the folder's running embedded server, or the last, whose ports are used again. */
+/** The folder's running server, or the last, whose ports are used again. */
 type ServerRecord = z.infer<typeof serverRecordSchema>;
 
 const recordPath = (folder: string): string => join(folder, 'server.json');
@@ -111,7 +118,7 @@ async function isRunning(folder: string): Promise<boolean> {
 async function startServer(
   folder: string,
   namespace: string,
-  { env, say }: Required<Pick<AttachOptions, 'env' | 'say'>>,
+  { env, say }: { readonly env: NodeJS.ProcessEnv; readonly say: Say },
 ): Promise<{ readonly record: ServerRecord; readonly source: string }> {
   const { path: cli, source } = await findTemporalCli({ env, say });
   const log = await open(logPath(folder), 'a', 0o600);
@@ -123,7 +130,7 @@ async function startServer(
     const ports = await freePorts([portOf(last?.address), portOf(last?.uiAddress)]);
     await file.truncate();
     const args = [...ports.map(String), cli, ...serverArguments(folder, namespace, ports)];
-    const pid = await spawnServer(args, { folder, env, log, file });
+    const pid = await spawnServer(args, { cwd: folder, env, log, record: file });
     await file.close();
     const [address, uiAddress] = [`127.0.0.1:${ports[0]}`, `http://127.0.0.1:${ports[1]}`];
     const record = { address, uiAddress, pid };
@@ -163,36 +170,25 @@ function serverArguments(folder: string, namespace: string, [port, uiPort]: Port
   ];
 }
 
-interface Surroundings {
-  readonly folder: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly log: FileHandle;
-  /** Carries the lock that lasts as long as the server. */
-  readonly file: FileHandle;
-}
-
 /**
  * The server's process writes where it is before it becomes the server: whoever is killed meanwhile, the next command
- * can use and stop it.
+ * can use and stop it. Its files are for their owner alone.
  */
 const START =
-  'printf \'{"address":"127.0.0.1:%d","uiAddress":"http://127.0.0.1:%d","pid":%d}\' "$1" "$2" $$ >&3; shift 2; exec "$@"';
+  'umask 077; printf \'{"address":"127.0.0.1:%d","uiAddress":"http://127.0.0.1:%d","pid":%d}\' "$1" "$2" $$ >&3; shift 2; exec "$@"';
 
 /**
  * Starts the server's process in a group of its own, so that Ctrl-C in a terminal reaches only the command, which then
  * decides; it outlives its starter. Its environment holds no key: it calls no model.
+ *
+ * @param record carries the lock that lasts as long as the server
  */
-async function spawnServer(args: string[], { folder, env, log, file }: Surroundings): Promise<number> {
-  let child: ChildProcess;
-  // Its files are for their owner alone.
-  const umask = process.umask(0o077);
-  try {
-    const setting = { cwd: folder, env, detached: true };
-    const stdio = ['ignore', log.fd, log.fd, file.fd] as const;
-    child = startProgram('/bin/sh', ['-c', START, 'sh', ...args], { ...setting, stdio: [...stdio] });
-  } finally {
-    process.umask(umask);
-  }
+async function spawnServer(
+  args: readonly string[],
+  { cwd, env, log, record }: { cwd: string; env: NodeJS.ProcessEnv; log: FileHandle; record: FileHandle },
+): Promise<number> {
+  const stdio: StdioOptions = ['ignore', log.fd, log.fd, record.fd];
+  const child = startProgram('/bin/sh', ['-c', START, 'sh', ...args], { cwd, env, detached: true, stdio });
   await once(child, 'spawn');
   child.unref();
   return child.pid ?? 0;

@@ -41,16 +41,11 @@ export async function withFolderLock<T>(folder: string, say: Say, action: () => 
   let file = await lockFile(path);
   for (let attempt = 1; file === null; attempt += 1) {
     if (attempt === QUIET_ATTEMPTS) {
-      say(
-        `Another command (process ${await holderOf(path)}) is preparing the embedded server of this folder: waiting for it.`,
-      );
+      const who = `Another command (process ${await holderOf(path)})`;
+      say(`${who} is preparing the embedded server of this folder: waiting for it.`);
     }
     await wait(75);
     file = await lockFile(path);
   }
-  try {
-    return await action();
-  } finally {
-    await file.close();
-  }
+  return action().finally(() => file.close());
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { reasonOf } from '../errors';
-import { keep, type Memory, recall } from './memory';
 import type { Say } from './configured-server';
 
 // A folder may come from a stranger with a database in it, whose open runs would go on with this user's keys. So each
@@ -56,4 +56,34 @@ async function readId(folder: string): Promise<string | null> {
 async function inodeOf(folder: string): Promise<string | null> {
   const found = await stat(databasePath(folder), { bigint: true }).catch(() => null);
   return found && String(found.ino);
+}
+
+/** Something that commands remember of this user, whatever folder they run in. */
+interface Memory<Value> {
+  readonly file: string;
+  readonly schema: z.ZodType<Value>;
+}
+
+/** Outside of every folder that could bring its own. */
+function pathOf({ file }: Memory<unknown>): string {
+  const state = process.env.XDG_STATE_HOME ?? '';
+  // A relative one counts as none, as the XDG Base Directory Specification demands.
+  return join(isAbsolute(state) ? state : join(homedir(), '.local', 'state'), 'temporal-conductor', file);
+}
+
+/** Null if nothing is there, or not the whole of it. */
+export async function recall<Value>(memory: Memory<Value>): Promise<Value | null> {
+  try {
+    return memory.schema.parse(JSON.parse(await readFile(pathOf(memory), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+export async function keep<Value>(memory: Memory<Value>, value: Value): Promise<void> {
+  const path = pathOf(memory);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const unfinished = `${path}.${process.pid}`;
+  await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  await rename(unfinished, path);
 }

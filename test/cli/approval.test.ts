@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { renderPlan } from '../../src/plan/render';
 import { screenAfter } from './screen';
 import { useStage } from './stage';
+import { said } from './command';
 
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';
@@ -33,7 +34,7 @@ test('a plan waits: rejected, written anew, edited and run from another terminal
   stage.providers.script('boss', [planOf('Look it up')]);
   expect(await run('approve', id, '--reject', 'Do not guess.')).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('writes another plan') as string,
+    stderr: said('writes another plan'),
   });
   await watching.hear(/step 1 \(alpha\): Look it up/);
   expect(promptsTo('boss')[1]).toContain('Do not guess.');
@@ -96,7 +97,7 @@ test('at a terminal the person is asked: rejects, mends the next plan in an edit
   await solving.hear(/no worker "conductor" in the pool[^]*\[a\/e\/r\/l\] /);
   solving.type('e\n');
   const { code, stdout } = await solving.ended;
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`${ANSWER}\r\n`) as string });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: said(`${ANSWER}\r\n`) });
   expect(promptsTo('boss')[1]).toContain('Do not guess.');
   expect({ alpha: promptsTo('alpha'), beta: promptsTo('beta').length }).toEqual({ alpha: [], beta: 1 });
 });
@@ -117,10 +118,7 @@ test('at the end of the keyboard the plan is left for later', async () => {
   await solving.hear(/\[a\/e\/r\/l\] /);
   solving.type('\u0004');
   const { code, stdout } = await solving.ended;
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: expect.stringContaining('Left for later.') as string,
-  });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: said('Left for later.') });
 });
 
 test('at a terminal, a question that another terminal has answered is taken back; Ctrl-C leaves the run', async () => {
@@ -129,10 +127,7 @@ test('at a terminal, a question that another terminal has answered is taken back
   const solving = start(['solve', QUESTION, '--approve'], { terminal: true });
   const [, id = ''] = await solving.hear(/Run (\S+) waits[^]*\[a\/e\/r\/l\] /);
   await run('approve', id);
-  expect(await solving.ended).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('Lyon?\r\n') as string,
-  });
+  expect(await solving.ended).toMatchObject({ code: 0, stdout: said('Lyon?\r\n') });
 
   const letting = start(['solve', QUESTION, '--approve'], { terminal: true });
   await letting.hear(/\[a\/e\/r\/l\] /);
@@ -148,8 +143,6 @@ test('at a terminal, a question that another terminal has answered is taken back
   leaving.type('\u0003');
   expect(await leaving.ended).toMatchObject({
     code: 130,
-    stdout: expect.stringMatching(
-      /Another worker goes on with run (\S+); follow it with: temporal-conductor watch \1/,
-    ) as string,
+    stdout: said(/Another worker goes on with run (\S+); follow it with: temporal-conductor watch \1/),
   });
 });

@@ -3,19 +3,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { closedPort } from './closed-port';
-import { runCommand, type CommandSetting } from './command';
-import { makeFolder, poolAt, type Folder } from './folder';
+import { type CommandSetting, runCommand, said } from './command';
+import { type Folder, poolAt } from './folder';
+import { useFolder } from './stage';
 
 const POOL = poolAt('http://127.0.0.1:9');
 const KEY = 'sk-test-0123456789abcdefghij';
 
-let folder: Folder;
-
-beforeEach(async () => {
-  folder = await makeFolder();
-});
-
-afterEach(() => folder.remove());
+const stage = useFolder();
+const inFolder = (): CommandSetting => ({ cwd: stage.folder.path });
 
 interface Case {
   readonly args: readonly string[];
@@ -133,45 +129,45 @@ const CASES: Readonly<Record<string, Case>> = {
 test.each(Object.entries(CASES))(
   '%s: a sentence, exit code 2, nothing started',
   async (_, { args, config, setting, says }) => {
-    if (config !== undefined) await folder.write('conductor.yaml', config);
-    const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, ...setting });
+    if (config !== undefined) await stage.folder.write('conductor.yaml', config);
+    const { code, stdout, stderr } = await runCommand(args, { ...inFolder(), ...setting });
     for (const words of says) expect(stderr).toContain(words);
     expect(stderr).not.toMatch(/^ +at /m);
     expect(stderr).not.toContain(KEY);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(await readdir(folder.path)).toEqual(config === undefined ? [] : ['conductor.yaml']);
+    expect(await readdir(stage.folder.path)).toEqual(config === undefined ? [] : ['conductor.yaml']);
   },
 );
 
 test('a server that cannot be reached is told for each model, and nothing is started', async () => {
-  await folder.write('conductor.yaml', poolAt(`http://127.0.0.1:${await closedPort()}`));
-  const { code, stdout } = await runCommand(['pool', 'check'], { cwd: folder.path });
+  await stage.folder.write('conductor.yaml', poolAt(`http://127.0.0.1:${await closedPort()}`));
+  const { code, stdout } = await runCommand(['pool', 'check'], inFolder());
   expect(stdout).toMatch(/✗ conductor .*could not be reached.*ECONNREFUSED/);
   expect(stdout).toMatch(/✗ beta .*could not be reached.*baseUrl/);
   expect(code).toBe(1);
-  expect(await readdir(folder.path)).toEqual(['conductor.yaml']);
+  expect(await readdir(stage.folder.path)).toEqual(['conductor.yaml']);
 });
 
 test('help and version are no errors', async () => {
-  const setting = { cwd: folder.path };
+  const setting = inFolder();
   const [help, version] = await Promise.all([
     runCommand(['--help'], setting),
     runCommand(['--version'], setting),
   ]);
   expect(help.code).toBe(0);
   expect(help.stdout).toContain('Exit codes');
-  expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string });
+  expect(version).toMatchObject({ code: 0, stdout: said(/^\d+\.\d+\.\d+\n$/) });
 });
 
 test('a server that is named and does not answer is an error: none of the folder takes its place', async () => {
-  await folder.write('conductor.yaml', POOL);
-  const setting = { cwd: folder.path, env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } };
+  await stage.folder.write('conductor.yaml', POOL);
+  const setting = { ...inFolder(), env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } };
   const { code, stderr } = await runCommand(['solve', 'x'], setting);
   expect({ code, stderr }).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('nothing answers at 127.0.0.1:9 (TEMPORAL_ADDRESS)') as string,
+    stderr: said('nothing answers at 127.0.0.1:9 (TEMPORAL_ADDRESS)'),
   });
-  expect(await readdir(folder.path)).toEqual(['conductor.yaml']);
+  expect(await readdir(stage.folder.path)).toEqual(['conductor.yaml']);
 });
 
 test.each([
@@ -179,9 +175,9 @@ test.each([
   [['--approve', 'all', '--priority', '9'], '--priority'],
   [['--max-cost', '0.5', 'Why?'], 'temporal-conductor: --max-cost cannot be enforced'],
 ])('npm start -- %j: what belongs to an option is no question', async (args, beginning) => {
-  await folder.write('conductor.yaml', POOL);
+  await stage.folder.write('conductor.yaml', POOL);
   const start = join(__dirname, '..', '..', 'scripts', 'start.mjs');
-  const ran = promisify(execFile)(process.execPath, [start, ...args], { cwd: folder.path });
+  const ran = promisify(execFile)(process.execPath, [start, ...args], inFolder());
   const { stderr } = await ran.catch((error: unknown) => error as { stderr: string });
   expect(stderr.split('\n').find((line) => !line.startsWith('limits.'))).toContain(beginning);
 });

@@ -32,6 +32,13 @@ export interface CommandSetting {
   readonly terminal?: boolean;
 }
 
+/** What a command says, as an expectation of its output. */
+export function said(words: string | RegExp): string {
+  return (
+    typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words)
+  ) as string;
+}
+
 /** Gives a command a terminal, whose keyboard is stdin. */
 const AT_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 

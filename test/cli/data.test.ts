@@ -4,32 +4,29 @@ import { QuestionIndex } from '../../src/evaluation/data/question-index';
 import { splitDataSets } from '../../src/evaluation/data/split';
 import { drawFromFile } from '../../src/evaluation/cli/draw-questions';
 import { type Question, questionSchema } from '../../src/grading';
-import { type Ended, runCommand } from './command';
-import { type Folder, makeFolder } from './folder';
+import { type Ended, said } from './command';
+import { useFolder } from './stage';
 
-let folder: Folder;
-
-beforeEach(async () => (folder = await makeFolder()));
-afterEach(() => folder.remove());
-
-const data = (...args: readonly string[]): Promise<Ended> =>
-  runCommand(['data', ...args], { cwd: folder.path });
+const stage = useFolder();
+const pathOf = (...names: string[]): string => join(stage.folder.path, ...names);
+const write = (file: string, content: string): Promise<void> => stage.folder.write(file, content);
+const data = (...args: readonly string[]): Promise<Ended> => stage.run('data', ...args);
 const sample = (name: string): string => join(__dirname, '..', 'evaluation', 'data', 'samples', name);
 const row = (id: string, question = `What is ${id}?`, more: Partial<Question> = {}): string =>
   JSON.stringify({ id, question, grader: 'exact', answer: 'x', ...more });
 
 const written = async (file: string): Promise<Question[]> =>
-  (await readFile(join(folder.path, file), 'utf8'))
+  (await readFile(pathOf(file), 'utf8'))
     .trimEnd()
     .split('\n')
     .map((line) => questionSchema.parse(JSON.parse(line)));
 
 test('inspect says what a file holds, what repeats and what cannot be used, and fails for the latter', async () => {
-  await folder.write(
+  await write(
     'a.jsonl',
     [row('a'), row('b'), row('a', 'Else?'), row('c', 'what is  B?'), '{"id": 7}'].join('\n'),
   );
-  await folder.write('b.jsonl', row('z', 'Else?'));
+  await write('b.jsonl', row('z', 'Else?'));
   const { code, stdout } = await data('inspect', 'a.jsonl', '--against', 'b.jsonl');
   expect(code).toBe(1);
   for (const line of [
@@ -45,10 +42,10 @@ test('inspect says what a file holds, what repeats and what cannot be used, and 
 });
 
 test('questions with answers alone are judged by the grader that was named', async () => {
-  await folder.write('pairs.jsonl', '{"question": "What is 6 times 7?", "answer": "42"}');
+  await write('pairs.jsonl', '{"question": "What is 6 times 7?", "answer": "42"}');
   const { stdout } = await data('inspect', 'pairs.jsonl', '--grader', 'number');
   expect(stdout).toContain('graders     number (1)');
-  const asked = await drawFromFile(join(folder.path, 'pairs.jsonl'), { seed: 1, grader: 'exact' });
+  const asked = await drawFromFile(pathOf('pairs.jsonl'), { seed: 1, grader: 'exact' });
   expect(asked).toMatchObject([{ id: 'pairs-1', grader: 'exact' }]);
 });
 
@@ -66,17 +63,13 @@ test('inspect tells a program the same, of a known set', async () => {
 });
 
 test('a file that is not there, or is no file of questions, is bad usage told in a sentence', async () => {
-  await folder.write('empty.jsonl', '');
+  await write('empty.jsonl', '');
   for (const [name, sentence] of [
     ['nowhere.jsonl', 'nowhere.jsonl cannot be read: ENOENT'],
     ['empty.jsonl', 'empty.jsonl holds no line'],
     ['.', 'is a folder: name a file in it'],
   ] as const) {
-    expect(await data('inspect', name)).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(sentence) as string,
-    });
+    expect(await data('inspect', name)).toMatchObject({ code: 2, stdout: '', stderr: said(sentence) });
   }
 });
 
@@ -95,16 +88,13 @@ test('split writes parts that have as much of each set, and nothing in common', 
   expect(train).toHaveLength(16);
   expect(new Set([...train, ...heldOut].map(({ id }) => id)).size).toBe(24);
   const again = await data('split', ...files, ...parts, '--out', 'splits');
-  expect(again).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('train.jsonl is there already') as string,
-  });
+  expect(again).toMatchObject({ code: 2, stderr: said('train.jsonl is there already') });
   expect(await written('splits/train.jsonl')).toEqual(train);
 });
 
 test('what repeats another question is in no part, days bound those that have one, and too few are refused', async () => {
-  const file = join(folder.path, 'all.jsonl');
-  await folder.write(
+  const file = pathOf('all.jsonl');
+  await write(
     'all.jsonl',
     [
       row('a'),
@@ -120,7 +110,7 @@ test('what repeats another question is in no part, days bound those that have on
       parts: [{ name, count }],
       seed: 1,
       since: '2031-01-01',
-      out: join(folder.path, 'out'),
+      out: pathOf('out'),
     });
   expect(await split('two', 2)).toMatchObject({ copies: 2, badRows: 1 });
   const two = await written('out/two.jsonl');

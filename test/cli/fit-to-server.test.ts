@@ -1,37 +1,31 @@
 import { fitToServer } from '../../src/cli/session';
+import type { Config } from '../../src/config/schema';
 import { parseTrainable } from '../../src/training/config/load';
 
 const config = parseTrainable({
   conductor: { provider: 'local', model: 'smollm2' },
   workers: [{ id: 'a', provider: 'local', model: 'smollm2' }],
 });
+const having = (changes: Partial<Config['temporal']>): Config['temporal'] =>
+  fitToServer({ embedded: true }, { ...config, temporal: { ...config.temporal, ...changes } }, 'a.yaml')
+    .temporal;
 
-describe('a configuration on a server', () => {
-  test('stays as it is where the server is not ours', () => {
-    expect(fitToServer({ embedded: false }, config, 'other.yaml')).toBe(config);
-  });
+test('a configuration stays as it is where the server is not ours', () => {
+  expect(fitToServer({ embedded: false }, config, 'other.yaml')).toBe(config);
+});
 
-  test('keeps the queue of the folder for the file of the folder', () => {
-    for (const named of [undefined, 'conductor.yaml', './conductor.yaml']) {
-      expect(fitToServer({ embedded: true }, config, named).temporal.taskQueue).toBe('conductor');
-    }
-  });
+test.each([
+  [undefined, 'conductor'],
+  ['conductor.yaml', 'conductor'],
+  ['./conductor.yaml', 'conductor'],
+  ['a.yaml', 'conductor@a.yaml'],
+  ['./a.yaml', 'conductor@a.yaml'],
+  ['pools/b.yaml', 'conductor@pools/b.yaml'],
+])('beside the embedded server, %s has the queue %s', (file, taskQueue) => {
+  expect(fitToServer({ embedded: true }, config, file).temporal.taskQueue).toBe(taskQueue);
+});
 
-  test('gets a queue of its own for another file, which it names', () => {
-    const queues = ['a.yaml', './a.yaml', 'pools/b.yaml'].map(
-      (named) => fitToServer({ embedded: true }, config, named).temporal.taskQueue,
-    );
-    expect(queues).toEqual(['conductor@a.yaml', 'conductor@a.yaml', 'conductor@pools/b.yaml']);
-  });
-
-  test('keeps a queue that it names', () => {
-    const named = { ...config, temporal: { ...config.temporal, taskQueue: 'mine' } };
-    expect(fitToServer({ embedded: true }, named, 'a.yaml').temporal.taskQueue).toBe('mine');
-  });
-
-  test('notices a lost worker within seconds beside the embedded server', () => {
-    expect(fitToServer({ embedded: true }, config).temporal.heartbeat).toBe('5s');
-    const quick = { ...config, temporal: { ...config.temporal, heartbeat: '2s' as const } };
-    expect(fitToServer({ embedded: true }, quick).temporal.heartbeat).toBe('2s');
-  });
+test('a queue that is named stays, and a lost worker is noticed within seconds', () => {
+  expect(having({ taskQueue: 'mine' })).toMatchObject({ taskQueue: 'mine', heartbeat: '5s' });
+  expect(having({ heartbeat: '2s' }).heartbeat).toBe('2s');
 });

@@ -9,7 +9,7 @@ import type { TrainableInput } from '../../src/training';
 import { fakeProgram } from '../local/fake-program';
 import { freshFolder } from '../local/fresh-folder';
 import { closedPort } from './closed-port';
-import { type RunningCommand, runCommand, startCommand } from './command';
+import { runCommand, type RunningCommand, said, startCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
 
 /** Programs and modules that a stranger would name like those that commands start, or that these load. */
@@ -120,7 +120,7 @@ describe('in a folder that a stranger filled, whose PATH means it, too, nothing 
     const ended = await runCommand(args, { cwd: folder.path, env });
     expect({ ...ended, stdout: `${ended.stdout}${ended.stderr}` }).toMatchObject({
       code,
-      stdout: expect.stringMatching(printed) as string,
+      stdout: said(printed),
     });
   });
 

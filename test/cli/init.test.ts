@@ -2,25 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findPool } from '../../src/config/default-pool';
 import { parseConfig, readConfigFile } from '../../src/config/load';
-import { runCommand } from './command';
-import { type Folder, makeFolder } from './folder';
+import { useFolder } from './stage';
 
 const KEY = 'sk-test-0123456789abcdefghij';
 
 describe('init', () => {
-  let folder: Folder;
-  beforeEach(async () => {
-    folder = await makeFolder();
-  });
-  afterEach(() => folder.remove());
-
-  const init = (...args: string[]) =>
-    runCommand(['init', ...args], { cwd: folder.path, env: { ANTHROPIC_API_KEY: KEY } });
+  const stage = useFolder({ ANTHROPIC_API_KEY: KEY });
+  const init = (...args: string[]) => stage.run('init', ...args);
 
   test('writes what commands and editors read, and no key', async () => {
     const { code, stderr } = await init();
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    const file = join(folder.path, 'conductor.yaml');
+    const file = join(stage.folder.path, 'conductor.yaml');
     const { conductor, limits } = readConfigFile(file);
     expect({ conductor, limits }).toMatchObject({
       conductor: { provider: 'anthropic' },
@@ -29,15 +22,15 @@ describe('init', () => {
     const text = await readFile(file, 'utf8');
     expect(text).not.toContain(KEY);
     const [, schema = ''] = /^# yaml-language-server: \$schema=(.+)$/m.exec(text) ?? [];
-    expect(JSON.parse(await readFile(join(folder.path, schema), 'utf8'))).toHaveProperty(
+    expect(JSON.parse(await readFile(join(stage.folder.path, schema), 'utf8'))).toHaveProperty(
       'properties.workers',
     );
   });
 
   test('never overwrites a file', async () => {
-    await folder.write('conductor.yaml', 'mine: true');
+    await stage.folder.write('conductor.yaml', 'mine: true');
     expect(await init()).toMatchObject({ code: 2, stdout: '' });
-    expect(await readFile(join(folder.path, 'conductor.yaml'), 'utf8')).toBe('mine: true');
+    expect(await readFile(join(stage.folder.path, 'conductor.yaml'), 'utf8')).toBe('mine: true');
     expect(await init('--config', 'other.yaml')).toMatchObject({ code: 0 });
   });
 });

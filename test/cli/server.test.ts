@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { RunningCommand } from './command';
+import { type RunningCommand, said } from './command';
 import { poolAt, serverRuns } from './folder';
 import { useFolder } from './stage';
 
@@ -35,7 +35,7 @@ test('a program that is not there is named', async () => {
   const { code, stderr } = await stage.start(server('nod', 'worker.js')).ended;
   expect({ code, stderr }).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/nod cannot be run \(.*PATH.*\): check the command after "--"/) as string,
+    stderr: said(/nod cannot be run \(.*PATH.*\): check the command after "--"/),
   });
 });
 
@@ -55,7 +55,7 @@ test('where no worker is, each command says so, and Ctrl-C gives the shell back 
   const elsewhere = { env: { TEMPORAL_ADDRESS } };
   const absence = /No worker polls task queue conductor at .* Start one with: temporal-conductor worker/;
   const { code, stdout, stderr } = await stage.start(['solve', 'Where?', '--detach'], elsewhere).ended;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(absence) as string });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: said(absence) });
   expect((await stage.start(['depth', stdout.trim(), '1'], elsewhere).ended).stderr).toMatch(absence);
 
   const watching = stage.start(['watch', stdout.trim()], elsewhere);

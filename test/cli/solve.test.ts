@@ -5,7 +5,7 @@ import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
 import { closedPort } from './closed-port';
-import { runCommand, type RunningCommand, startCommand } from './command';
+import { runCommand, type RunningCommand, said, startCommand } from './command';
 import { addressOf, type Folder, makeFolder, poolAt, serverRuns } from './folder';
 import { useStage } from './stage';
 
@@ -159,10 +159,7 @@ test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
   release();
   expect(id).toMatch(/^solve-what-is-the-capital-of-france-[0-9a-z]{8}$/);
   const left = await run('list');
-  expect(left).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining('temporal-conductor watch ID') as string,
-  });
+  expect(left).toMatchObject({ code: 0, stderr: said('temporal-conductor watch ID') });
   expect(left.stdout).toMatch(
     new RegExp(`^· ${id} {2}unfinished · .*ago\\n {2}${QUESTION.replace('?', '.')}\\n$`),
   );
@@ -177,10 +174,7 @@ test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
     runs: [{ id, status: 'completed', question: QUESTION, hasWorker: null }],
     unlisted: 0,
   });
-  expect(await run('trace', id.slice(0, 12))).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining(id) as string,
-  });
+  expect(await run('trace', id.slice(0, 12))).toMatchObject({ code: 0, stdout: said(id) });
 });
 
 test('after kill -9 of the whole command the next one adopts what is left, and the run is finished', async () => {
@@ -207,7 +201,7 @@ test('with `up`, a detached run goes on alone, can be watched, traced and cancel
   const up = start(['up']);
   await up.hear(/^Ready/m);
   const detached = await run('solve', QUESTION, '--detach');
-  expect(detached).toMatchObject({ code: 0, stdout: expect.stringMatching(/^solve-[\w-]+\n$/) as string });
+  expect(detached).toMatchObject({ code: 0, stdout: said(/^solve-[\w-]+\n$/) });
   const id = detached.stdout.trim();
   expect(await run('watch', id, '--json')).toMatchObject({ code: 0 });
 
@@ -231,16 +225,10 @@ test('with `up`, a detached run goes on alone, can be watched, traced and cancel
     run('cancel', second.trim()),
     stage.providers.waitForClose(sequence),
   ]);
-  expect(cancelled).toMatchObject({ code: 0, stderr: expect.stringContaining('is cancelled') as string });
-  expect(await run('cancel', id)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('already') as string,
-  });
+  expect(cancelled).toMatchObject({ code: 0, stderr: said('is cancelled') });
+  expect(await run('cancel', id)).toMatchObject({ code: 1, stderr: said('already') });
   expect(await run('watch', second.trim())).toMatchObject({ code: 1, stdout: '' });
-  expect(await run('trace', 'solve-0')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('there is no run "solve-0"') as string,
-  });
+  expect(await run('trace', 'solve-0')).toMatchObject({ code: 2, stderr: said('there is no run "solve-0"') });
   const ambiguous = await run('trace', 'solve-what');
   expect(ambiguous).toMatchObject({ code: 2, stdout: '' });
   expect(ambiguous.stderr).toMatch(

@@ -4,6 +4,7 @@ import { solveResultSchema } from '../../src/protocol/solve';
 import { poolAt } from './folder';
 import { useStage } from './stage';
 import { until } from '../support/until';
+import { said } from './command';
 
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';
@@ -54,8 +55,8 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
     run('limits', id, '--calls', '150', '--wall-clock', '1h'),
   ]);
   expect(tree.stdout).toMatch(/▸ 2 conductor .*\n.*Weigh it\n.*Round 1 · depth 1\n[^]*▸ 1 alpha/);
-  expect(depth).toMatchObject({ code: 0, stderr: expect.stringContaining('depth 0') as string });
-  expect(hint).toMatchObject({ code: 0, stderr: expect.stringContaining('reads it') as string });
+  expect(depth).toMatchObject({ code: 0, stderr: said('depth 0') });
+  expect(hint).toMatchObject({ code: 0, stderr: said('reads it') });
   expect(limits.code).toBe(0);
   expect(limits.stdout).toMatch(
     /^cost +\$1\.00\ncalls +150\ntokens +no limit\ntime +60 min 0 s from its start, \d+ min \d+ s left\n/,
@@ -69,10 +70,7 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   release();
   expect(await solving.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
 
-  expect(await run('hint', id, 'Too late.')).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('has ended already') as string,
-  });
+  expect(await run('hint', id, 'Too late.')).toMatchObject({ code: 1, stderr: said('has ended already') });
   const calls = stage.providers.log.length;
   const again = await run('retry', id, '--from', '3', '--worker', 'alpha', '--subtask', 'Say it', '--json');
   const result = solveResultSchema.parse(JSON.parse(again.stdout));
@@ -82,11 +80,11 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   expect(stage.providers.log).toHaveLength(calls + 1);
   expect(await run('retry', id, '--from', '4')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('name one from 1 to 3') as string,
+    stderr: said('name one from 1 to 3'),
   });
   expect(await run('retry', id, '--from', '3', '--worker', 'nobody')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('the pool has no worker "nobody"') as string,
+    stderr: said('the pool has no worker "nobody"'),
   });
   expect(stage.providers.log).toHaveLength(calls + 1);
 }, 120_000);
@@ -104,10 +102,7 @@ test('a limit on time below what is used up is set, and says what happens then',
   expect(low.stderr).toMatch(/time: used up already, .* The run starts nothing more/);
   release();
   const { code, stderr } = await solving.ended;
-  expect({ code, stderr }).toEqual({
-    code: 3,
-    stderr: expect.stringContaining('The run was stopped by its limit on time.') as string,
-  });
+  expect({ code, stderr }).toEqual({ code: 3, stderr: said('The run was stopped by its limit on time.') });
   expect(stage.providers.log.filter(({ model }) => model === 'alpha')).toEqual([]);
 });
 

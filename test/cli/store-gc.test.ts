@@ -5,7 +5,7 @@ import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText } from '../../src/store/texts';
 import { ArtifactFolder } from '../../src/training/artifacts';
 import { ageStore } from '../support/stores';
-import { runCommand, type Ended } from './command';
+import { type Ended, runCommand, said } from './command';
 import { poolAt } from './folder';
 import { useStage } from './stage';
 
@@ -86,13 +86,13 @@ test('store gc keeps what records of training and evaluations refer to', async (
 });
 
 test('store gc is refused without an age, with one below a day, and where no run ever was', async () => {
-  expect(await gc()).toMatchObject({ code: 2, stderr: expect.stringContaining('--older-than') as string });
+  expect(await gc()).toMatchObject({ code: 2, stderr: said('--older-than') });
   expect(await gc('--older-than', '12h')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Expected a number of days from 1d') as string,
+    stderr: said('Expected a number of days from 1d'),
   });
   expect(await gc('--older-than', '1d')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no run was ever started in this folder') as string,
+    stderr: said('no run was ever started in this folder'),
   });
 });

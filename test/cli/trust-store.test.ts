@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-
 import { foreignStore } from '../../src/cli/trust';
 import { type GreedyPostgres, startGreedyPostgres } from '../support/postgres-server';
-import { type Ended, runCommand } from './command';
-import { type Folder, makeFolder, poolAt } from './folder';
+import type { Ended } from './command';
+import { poolAt } from './folder';
+import { useFolder } from './stage';
 
 test.each([
   ['sqlite:.conductor/store.db', []],
@@ -20,25 +20,22 @@ test.each([
   expect(foreignStore(store)).toEqual(pairs);
 });
 
+const stage = useFolder();
+
 describe("a folder whose configuration keeps its store at a stranger's", () => {
-  let folder: Folder;
   let stranger: GreedyPostgres;
 
   beforeEach(async () => {
-    folder = await makeFolder();
     stranger = await startGreedyPostgres();
     const store = `postgres://reader@${stranger.at}/answers`;
-    await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { store }));
+    await stage.folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { store }));
   });
 
-  afterEach(async () => {
-    await stranger.close();
-    await folder.remove();
-  });
+  afterEach(() => stranger.close());
 
   const run = (args: string): Promise<Ended> => {
-    const env = { PGPASSWORD: 'hunter2', XDG_STATE_HOME: join(folder.path, 'state') };
-    return runCommand(args.split(' '), { cwd: folder.path, env });
+    const env = { PGPASSWORD: 'hunter2', XDG_STATE_HOME: join(stage.folder.path, 'state') };
+    return stage.start(args.split(' '), { env }).ended;
   };
 
   test('is refused by every command, and nothing connects', async () => {
@@ -48,7 +45,7 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
       expect(code).toBe(2);
     }
     expect(stranger.connections).toBe(0);
-    expect(await readdir(folder.path)).toEqual(['conductor.yaml']);
+    expect(await readdir(stage.folder.path)).toEqual(['conductor.yaml']);
   });
 
   test('"doctor" names it, and connects to nothing', async () => {
@@ -72,16 +69,14 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
 });
 
 test("artifacts in a stranger's bucket are refused likewise", async () => {
-  const folder = await makeFolder();
   const training = {
     profile: 'cpu-demo',
     artifacts: 's3://stranger/prefix',
     data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
     policy: { baseUrl: 'http://127.0.0.1:9/v1' },
   };
-  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { training }));
-  const { code, stderr } = await runCommand(['train', 'list'], { cwd: folder.path });
+  await stage.folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { training }));
+  const { code, stderr } = await stage.run('train', 'list');
   expect(stderr).toContain('CONDUCTOR_TRUST=AWS=s3://stranger');
   expect(code).toBe(2);
-  await folder.remove();
 });

@@ -6,7 +6,7 @@ import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
-import { type Ended, runCommand, startCommand } from './command';
+import { type Ended, runCommand, said, startCommand } from './command';
 import { poolAt } from './folder';
 import { useStage } from './stage';
 
@@ -122,10 +122,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
 
     const nowhere = { XDG_STATE_HOME: join(stage.folder.path, 'conductor.yaml') };
     const trusted = await runCommand(['pool', 'check', '--trust'], setting(nowhere));
-    expect(trusted).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('not be remembered') as string,
-    });
+    expect(trusted).toMatchObject({ code: 0, stderr: said('not be remembered') });
   });
 
   test('the worker of `up` is trusted with it, and `watch` beside no `up` asks as well', async () => {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { WorkerStatus } from '@temporalio/worker';
 import { serveHealth } from '../../src/cli/commands/serve';
 import { renderPlan } from '../../src/plan/render';
-import type { RunningCommand } from './command';
+import { type RunningCommand, said } from './command';
 import { poolAt, serverRuns } from './folder';
 import { useStage } from './stage';
 import { until, untilGone } from '../support/until';
@@ -53,7 +53,7 @@ test('five crashes in a row end it with the reason, and the server with it', asy
   const { code, stderr } = await up.ended;
   expect({ code, stderr }).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/crashed 5 times, the last time it was killed by SIGSEGV/) as string,
+    stderr: said(/crashed 5 times, the last time it was killed by SIGSEGV/),
   });
   expect(await serverRuns(stage.folder)).toBe(false);
 }, 90_000);
@@ -91,7 +91,7 @@ test('a worker for a server elsewhere tells over HTTP whether it polls', async (
   expect(await (await fetch(health)).json()).toEqual({ healthy: true, state: 'polling' });
   const { port } = new URL(health);
   const second = await start(['worker', '--health', port], { env }).ended;
-  expect(second).toMatchObject({ code: 2, stderr: expect.stringContaining('name another port') as string });
+  expect(second).toMatchObject({ code: 2, stderr: said('name another port') });
   worker.signal('SIGTERM');
   expect((await worker.ended).code).toBe(0);
 });

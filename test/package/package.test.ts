@@ -24,6 +24,10 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true }));
 
+/** Runs the installed command line. */
+const command = (...args: string[]) =>
+  promisify(execFile)(join(folder, 'node_modules', '.bin', 'temporal-conductor'), args, { cwd: folder });
+
 test('npm finds no conflict among the peers, and Temporal has one copy of each part it shares', async () => {
   await npm(folder, ['ls', '--all']);
 
@@ -72,18 +76,14 @@ test('a model inside the process asks for its engine, which does not come with t
       workers: [{ id: 'small', provider: 'local', model: 'smollm2' }],
     }),
   );
-  const main = join(folder, 'node_modules', '.bin', 'temporal-conductor');
-  const ended = async (...args: string[]): Promise<unknown> =>
-    promisify(execFile)(main, [...args, '--config', 'local.yaml'], { cwd: folder }).catch(
-      (error: unknown) => error,
-    );
-  expect(await ended('solve', 'Where?')).toMatchObject({
+  const config = ['--config', 'local.yaml'];
+  await expect(command('solve', 'Where?', ...config)).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
       /^temporal-conductor: provider "local", .* has no engine: "npm install node-llama-cpp@3" installs it; .*\n$/,
     ) as string,
   });
-  expect(await ended('doctor')).toMatchObject({
+  await expect(command('doctor', ...config)).rejects.toMatchObject({
     code: 1,
     stdout: expect.stringContaining(
       '✗ Local engine    node-llama-cpp is not installed; provider "local" needs it: "npm install node-llama-cpp@3" installs it',
@@ -98,13 +98,11 @@ test.each([
   '%s asks for what reads it, which does not come with the package',
   async (file, content, kind, packages) => {
     await writeFile(join(folder, file), content);
-    const main = join(folder, 'node_modules', '.bin', 'temporal-conductor');
-    await expect(promisify(execFile)(main, ['data', 'inspect', file], { cwd: folder })).rejects.toMatchObject(
-      {
-        code: 2,
-        stderr: `temporal-conductor: ${file} is ${kind}, which needs a package: run "npm install ${packages}"\n`,
-      },
-    );
+    const remedy = `run "npm install ${packages}"`;
+    await expect(command('data', 'inspect', file)).rejects.toMatchObject({
+      code: 2,
+      stderr: `temporal-conductor: ${file} is ${kind}, which needs a package: ${remedy}\n`,
+    });
   },
 );
 

@@ -10,7 +10,7 @@ import { startProgram } from '../../start-program';
 import { describeEstimate, describeSteps } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
-import { UsageError } from '../exit-code';
+import { UsageError } from '../ending';
 import { ask, harmless, say } from '../terminal';
 import { readPlan, writePlanFile } from './plan-file';
 
@@ -26,7 +26,7 @@ export const PERSON_AT_TERMINAL: Person = { ask, tell: say, edit: editText };
 export interface Asking {
   readonly decider: Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
   readonly person: Person;
-  /** Keeps the live view off the screen while the person types. */
+  /** Keeps the live view off the screen meanwhile. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export class PlanQuestions {
       await this.asking.whilePaused(async () => {
         if (plan === null) return;
         this.asking.person.tell(describePlan(id, plan, trace));
-        if ((await askVerdict(id, plan, this.asking, stop.signal)) === 'later') this.leave({ left: id });
+        if (!(await askVerdict(id, plan, this.asking, stop.signal))) this.leave({ left: id });
       });
     } catch (error) {
       if (!stop.signal.aborted) this.fail(error);
@@ -105,15 +105,15 @@ function describePlan(id: string, plan: Plan, { id: root, estimate, question }: 
 }
 
 /**
- * Asks about a plan until the run has taken an answer, or the plan is left waiting. What the run refuses is told, and
- * asked again; text that was typed in the editor is kept for the next try.
+ * Asks about a plan until the run has taken an answer; false for one that is left for later. What the run refuses is
+ * told, and asked again; text that was typed in the editor is kept for the next try.
  */
 export async function askVerdict(
   id: string,
   plan: Plan,
   { person, decider }: Pick<Asking, 'person' | 'decider'>,
   signal: AbortSignal,
-): Promise<'decided' | 'later'> {
+): Promise<boolean> {
   let draft: string | null = null;
   // Each tells whether the run was told anything.
   const deeds: Readonly<Record<string, (() => Promise<boolean>) | undefined>> = {
@@ -141,9 +141,9 @@ export async function askVerdict(
   for (;;) {
     const answer = (await person.ask('Approve, edit, reject, or later? [a/e/r/l] ', signal)) ?? 'later';
     const letter = answer.trim().toLowerCase().charAt(0);
-    if (letter === 'l') return 'later';
+    if (letter === 'l') return false;
     try {
-      if ((await deeds[letter]?.()) === true) return 'decided';
+      if ((await deeds[letter]?.()) === true) return true;
     } catch (error) {
       if (!(error instanceof RefusedError) && !(error instanceof UsageError)) throw error;
       person.tell(error.message);
@@ -151,7 +151,7 @@ export async function askVerdict(
   }
 }
 
-/** In `$VISUAL`, `$EDITOR` or vi. @throws UsageError where the editor fails */
+/** @throws UsageError where the editor fails */
 async function editText(text: string): Promise<string> {
   const { VISUAL, EDITOR } = process.env;
   const editor = [VISUAL, EDITOR].find(Boolean) ?? 'vi';

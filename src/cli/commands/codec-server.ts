@@ -3,8 +3,7 @@ import { withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
 import { configuredNamespace } from '../../local/configured-server';
 import { openStore } from '../../store/open-store';
-import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { listenForInterruption, unlessInterrupted } from '../interruption';
+import { EXIT, type ExitCode, listenForInterruption, untilInterrupted, UsageError } from '../ending';
 import { loadSettings, type WorkOptions } from '../load-settings';
 import { say } from '../terminal';
 
@@ -15,8 +14,9 @@ interface CodecServerOptions extends WorkOptions {
 }
 
 const TOKEN = 'CONDUCTOR_CODEC_TOKEN';
+const NO_TOKEN = `none: anyone on this machine may ask; ${TOKEN} sets one`;
 const TOKEN_CHARACTERS = 16;
-const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
 /** `codec-server`: decrypts for Temporal's page and command line. */
 export async function codecServer(options: CodecServerOptions): Promise<ExitCode> {
@@ -40,18 +40,16 @@ export async function codecServer(options: CodecServerOptions): Promise<ExitCode
     say(`Keys          ${[`${String(first)} (encrypts)`, ...others].join(', ')}`);
     say(`Store         ${withoutPassword(config.store)}`);
     say(`Pages         ${origins.join(', ')}`);
-    say(
-      `Token         ${token === null ? `none: anyone on this machine may ask; ${TOKEN} sets one` : TOKEN}`,
-    );
+    say(`Token         ${token === null ? NO_TOKEN : TOKEN}`);
     say(`Ready. Enter ${server.url} as codec endpoint in Temporal's page. Press Ctrl-C to stop.`);
-    await unlessInterrupted(interruption, new Promise<never>(() => undefined));
+    await untilInterrupted(interruption);
     return EXIT.answered;
   } finally {
     await server.close();
   }
 }
 
-/** The token that readers must show; null for none, where only this machine gets in. */
+/** Null for none, where only this machine gets in. */
 function readToken(host: string): string | null {
   const token = process.env[TOKEN] ?? '';
   if (token.length >= TOKEN_CHARACTERS) return token;
@@ -60,7 +58,7 @@ function readToken(host: string): string | null {
       `${TOKEN} is shorter than ${TOKEN_CHARACTERS} characters: take a longer one, e.g. of "openssl rand -hex 16"`,
     );
   }
-  if (LOOPBACK.has(host)) return null;
+  if (LOOPBACK.includes(host)) return null;
   throw new UsageError(
     `on ${host} other machines would get in: put a token into ${TOKEN}, or listen on 127.0.0.1`,
   );

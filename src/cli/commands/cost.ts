@@ -10,7 +10,7 @@ import {
 import type { CostLine, Day } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
-import { EXIT, type ExitCode, UsageError } from '../exit-code';
+import { EXIT, type ExitCode, UsageError } from '../ending';
 import { loadSettings, storeOf, type WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
@@ -80,20 +80,15 @@ function withUsd(line: CostLine) {
   return { ...line, costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
 }
 
+const CSV_COLUMNS = 'calls,open_calls,calls_of_unknown_cost,input_tokens,output_tokens,cost_usd,saved_usd';
+
 /** A report as CSV (RFC 4180), without the sum, which a spreadsheet makes itself. Amounts are exact. */
 export function renderCsv({ by, lines }: CostReport): string {
-  const columns: Readonly<Record<string, (line: CostLine) => string | number>> = {
-    [by]: ({ name }) => csvText(name),
-    calls: ({ calls }) => calls,
-    open_calls: ({ open }) => open,
-    calls_of_unknown_cost: ({ unknown }) => unknown,
-    input_tokens: ({ inputTokens }) => inputTokens,
-    output_tokens: ({ outputTokens }) => outputTokens,
-    cost_usd: ({ nanoUsd }) => exactUsd(nanoUsd),
-    saved_usd: ({ savedNanoUsd }) => exactUsd(savedNanoUsd),
-  };
-  const rows = lines.map((line) => Object.values(columns).map((cellOf) => cellOf(line)));
-  return [Object.keys(columns), ...rows].map((row) => `${row.join(',')}\r\n`).join('');
+  const rows = lines.map(({ name, calls, open, unknown, inputTokens, outputTokens, ...line }) => {
+    const amounts = [exactUsd(line.nanoUsd), exactUsd(line.savedNanoUsd)];
+    return [csvText(name), calls, open, unknown, inputTokens, outputTokens, ...amounts].join(',');
+  });
+  return [`${by},${CSV_COLUMNS}`, ...rows].map((row) => `${row}\r\n`).join('');
 }
 
 /** Names come from anyone, so formulas are escaped (OWASP, "CSV Injection"). */

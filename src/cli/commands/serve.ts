@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { type StatsListener, unwatchFile, watchFile } from 'node:fs';
+import { watchFile } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -10,20 +10,24 @@ import type { Config } from '../../config/schema';
 import { reasonOf } from '../../errors';
 import { startProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
-import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
+import {
+  EXIT,
+  type ExitCode,
+  exitCodeFrom,
+  listenForInterruption,
+  unlessInterrupted,
+  untilInterrupted,
+  UsageError,
+} from '../ending';
 import { sayResumed } from '../follow-run';
-import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import type { RunningWorker } from '../start-worker';
 import { fileOf, loadServable, loadSettings, type WorkOptions } from '../load-settings';
-import { supervise, type Supervised } from '../supervise';
+import { READY, STOP, superviseAll, type Supervised } from '../supervise';
 import { say } from '../terminal';
 import { requireOwnRuns } from '../trust';
 
-/**
- * How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s and Docker after 10 s unless
- * configured otherwise, and a call that is killed is lost.
- */
+/** How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s unless configured otherwise. */
 export const DRAIN_MS = 25_000;
 
 const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
@@ -47,56 +51,29 @@ export async function serveHere(
   return withSession(loaded, { file, role: 'look', stays: true }, async (session) => {
     await requireOwnRuns(session.server, options.trust);
     await sayResumed(session);
+    watchConfig(options, command);
     const worker = workerProcess(loaded, file, describeSession(session));
-    const unwatch = watchConfig(options, command);
-    return keepAll([worker, ...partsOn(session)], command, interruption).finally(unwatch);
+    return superviseAll([worker, ...partsOn(session)], command, interruption);
   });
 }
 
 /** Editors replace files, and shared folders report no change: so the file is polled. */
 const POLL_MS = 500;
 
-/** Prints a line whenever the configuration changes, since the command goes on with what it read. Returns what ends it. */
-function watchConfig(options: WorkOptions, command: string): () => void {
+/** Says so whenever the configuration changes, since the command goes on with what it read. */
+function watchConfig(options: WorkOptions, command: string): void {
   const file = fileOf(options);
-  const report: StatsListener = ({ mtimeMs }, before) => {
-    if (mtimeMs === before.mtimeMs) return;
-    say(`${file} has changed: restart "${command}" to use it. Runs keep what they began with.`);
-  };
-  watchFile(file, { interval: POLL_MS }, report);
-  return () => {
-    unwatchFile(file, report);
-  };
-}
-
-/** Where one part ends for good, the others are stopped. */
-async function keepAll(
-  parts: readonly Supervised[],
-  command: string,
-  interruption: AbortSignal,
-): Promise<ExitCode> {
-  const ended = new AbortController();
-  const stop = AbortSignal.any([interruption, ended.signal]);
-  let waiting = parts.length;
-  const all = parts.map((part) =>
-    supervise(part, command, stop, () => {
-      waiting -= 1;
-      say(waiting === 0 ? `${part.line}\n${READY}` : part.line);
-    }).finally(() => {
-      ended.abort();
-    }),
-  );
-  // Each is stopped before the first that failed is told.
-  await Promise.allSettled(all);
-  const codes = await Promise.all(all);
-  return codes.find((code) => code !== EXIT.answered) ?? EXIT.answered;
+  watchFile(file, { interval: POLL_MS, persistent: false }, ({ mtimeMs }, before) => {
+    if (mtimeMs !== before.mtimeMs)
+      say(`${file} has changed: restart "${command}" to use it. Runs keep what they began with.`);
+  });
 }
 
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
 function workerProcess(config: Config, file: string | undefined, line: string): Supervised {
+  const main = join(__dirname, '..', 'main.js');
   const args = ['up-worker', ...(file === undefined ? [] : ['--config', file])];
   const start = (sayReady: () => void): ChildProcess => {
-    const main = join(__dirname, '..', 'main.js');
     const child = startProgram(process.execPath, [...process.execArgv, main, ...args], {
       // It works for this folder, and asks models.
       cwd: process.cwd(),
@@ -185,7 +162,7 @@ async function runCommand(
 }
 
 interface WorkerOptions extends WorkOptions {
-  /** Where it tells over HTTP whether it works; undefined for nowhere. */
+  /** Port where it tells over HTTP whether it works. */
   readonly health?: number;
 }
 
@@ -199,21 +176,15 @@ export async function worker(options: WorkerOptions): Promise<ExitCode> {
     const health = options.health === undefined ? null : await serveHealth(options.health, session.worker);
     const lines = [describeSession(session), ...(health ? [`Health      ${health.url}`] : []), READY];
     say(lines.join('\n'));
-    const unwatch = watchConfig(options, 'worker');
-    try {
-      await unlessInterrupted(interruption, session.worker.ended);
-    } finally {
-      unwatch();
-      health?.close();
-    }
+    watchConfig(options, 'worker');
+    await unlessInterrupted(interruption, session.worker.ended).finally(() => health?.close());
     sayDraining();
     return EXIT.answered;
   });
 }
 
 /**
- * Answers on a port of every address of this machine: 200 while the worker polls for work, 503 with the reason when it
- * does not. A process that hangs answers nothing at all, so whoever asks needs a time-out.
+ * Answers on a port of every address: 200 while the worker polls for work, 503 with the reason when it does not.
  *
  * @throws UsageError where the port cannot be had
  */
@@ -245,18 +216,13 @@ function sayDraining(): void {
   say(`Draining: calls under way have ${DRAIN_MS / 1000} s to finish.`);
 }
 
-const STOP = 'Press Ctrl-C to stop.';
-const READY = `Ready. ${STOP}`;
-
-function describeSession({ server, config }: Session): string {
-  const { conductor, workers, temporal, store } = config;
-  const lines = [
+function describeSession({ server, config: { conductor, workers, temporal, store } }: Session): string {
+  return [
     `Temporal    ${server.address}, namespace ${server.namespace} (${server.source})`,
     ...(server.uiAddress === null ? [] : [`Web page    ${server.uiAddress}`]),
     `Task queue  ${temporal.taskQueue}`,
     `Conductor   ${describeConductor(conductor)}`,
     `Workers     ${workers.map(({ id }) => id).join(', ')}`,
     `Store       ${store}`,
-  ];
-  return lines.join('\n');
+  ].join('\n');
 }

@@ -11,10 +11,9 @@ import type { ConfigDigest } from '../../protocol/activity-contract';
 import { CONDUCTOR_ID } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { checkStore } from '../../store/open-store';
-import { EXIT, type ExitCode, UsageError } from '../exit-code';
+import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../ending';
 import { findRun, noteRun } from '../find-run';
 import { sayResumed, showRun, type ShowOptions, watchOf } from '../follow-run';
-import { listenForInterruption } from '../interruption';
 import { checkServed } from '../queues';
 import { type Session, withSession } from '../session';
 import { checkCostLimit, loadServable, loadSettings } from '../load-settings';
@@ -37,20 +36,26 @@ interface SolveOptions extends ShowOptions {
 export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { config: file, detach = false, allow, deny, maxCost } = options;
-  const loaded = await (detach ? loadSettings(options) : loadServable(options, { allow, deny }));
-  if (typeof maxCost === 'number') checkCostLimit(resolveRun(loaded, { pool: { allow, deny } }));
+  const pool = { allow, deny };
+  const loaded = await (detach ? loadSettings(options) : loadServable(options, pool));
+  if (typeof maxCost === 'number') checkCostLimit(resolveRun(loaded, { pool }));
   const question = argument === '-' ? await readAll(process.stdin) : argument;
   checkQuestion(question);
+  const { seed, approve: approval, priority, tenant, maxDepth: depth } = options;
+  const limits = { depth, costUsd: maxCost };
+  const request: SolveRequest = { question, pool, seed, limits, approval, priority, tenant };
   await checkStore(loaded.store);
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
   return withSession(loaded, { file, trust: options.trust, ...place }, async (session) => {
     const { conductor, server, temporal } = session;
-    if (!detach) await sayResumed(session);
-    if (!detach) interruption.throwIfAborted();
+    if (!detach) {
+      await sayResumed(session);
+      interruption.throwIfAborted();
+    }
     const id = newRunId(question, temporal);
     await noteRun(server, id);
-    await conductor.start(requestOf(question, options), id).catch((error: unknown) => {
+    await conductor.start(request, id).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
       const reason = `Temporal did not say that run ${id} was started (${reasonOf(error.cause)})`;
       throw new Error(`${reason}. Should it be under way: ${watchOf(id, file)}`, { cause: error });
@@ -59,18 +64,12 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
       await sayOtherVersion(session, id);
       return showRun(session, id, interruption, options.json);
     }
-    // The id alone goes to stdout, for scripts.
+    // Scripts read the id alone.
     await print(id);
     say(`Follow it with: ${watchOf(id, file)}`);
     if (await checkServed(session)) await sayOtherVersion(session, id);
     return EXIT.answered;
   });
-}
-
-function requestOf(question: string, options: SolveOptions): SolveRequest {
-  const { seed, allow, deny, approve, priority, tenant, maxDepth: depth, maxCost: costUsd } = options;
-  const limits = { depth, costUsd };
-  return { question, pool: { allow, deny }, seed, limits, approval: approve, priority, tenant };
 }
 
 /** Refuses at once what is too long: the program that writes to us may never stop. */
@@ -89,12 +88,11 @@ async function readAll(input: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').trim();
 }
 
-interface RetryOptions extends ShowOptions {
+interface RetryOptions extends ShowOptions, Pick<SolveOptions, 'maxCost'> {
   /** Number of the step, from 1. */
   readonly from: number;
   readonly worker?: string;
   readonly subtask?: string;
-  readonly maxCost?: number | null;
 }
 
 /** `retry`: goes on from a step of an earlier run as a new one, and shows that to its end. */
@@ -123,16 +121,16 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
 /** A run is resolved in its first workflow task: where a worker is free, at once. */
 const PATIENCE_MS = 3_000;
 
-/** Says in one line where the worker that began a run read another version of the configuration than this command. */
+/** Says where the worker that began a run read another version of the configuration than this command. */
 async function sayOtherVersion({ temporal, config, file }: Session, id: string): Promise<void> {
   const patience = pause(PATIENCE_MS, null, { ref: false });
   const theirs = await Promise.race([readVersion(temporal, id), patience]).catch(() => null);
   const different = theirs === null ? [] : differencesOf(theirs, solvingDigestOf(config));
-  if (different.length === 0) return;
-  say(
-    `The worker that began this run read another version of ${file ?? 'the configuration'} (${different.join(', ')}), ` +
-      'and the run keeps that. To have yours hold for the next one, start that worker again.',
-  );
+  if (different.length > 0)
+    say(
+      `The worker that began this run read another version of ${file ?? 'the configuration'} (${different.join(', ')}), ` +
+        'and the run keeps that. To have yours hold for the next one, start that worker again.',
+    );
 }
 
 async function readVersion(temporal: Client, id: string): Promise<ConfigDigest | null> {

@@ -5,22 +5,18 @@ import { reasonOf } from '../../errors';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { readPlan } from '../approval/plan-file';
-import { EXIT, type ExitCode, UsageError } from '../exit-code';
+import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../ending';
 import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
-import { listenForInterruption } from '../interruption';
 import { checkServed, whileWatching } from '../queues';
 import type { WorkOptions } from '../load-settings';
 import { print, say } from '../terminal';
 
-/** Options of `limits`; null: no such limit. */
-interface LimitsOptions extends WorkOptions {
+/** Null: no such limit. */
+interface LimitsOptions extends WorkOptions, Pick<LimitsChange, 'calls' | 'tokens' | 'steps'> {
   readonly maxCost?: number | null;
-  readonly calls?: number;
-  readonly tokens?: number | null;
   /** Milliseconds. */
   readonly wallClock?: number;
-  readonly steps?: number;
 }
 
 /** `depth`: how deep the Conductor may call itself; null: no limit. */
@@ -45,16 +41,19 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
   return steerRun(given, options, async (conductor, id) => {
     const asked: LimitsChange = { costUsd, calls, tokens, wallClockMs, steps };
     const held = await conductor.setLimits(id, asked);
-    await print(describeLimits(held));
-    const missed = LIMITS.filter((key) => asked[key] !== undefined && asked[key] !== held[key]);
+    const shown = showLimits(held);
+    await print(shown.map(([, name, value]) => name.padEnd(NAME_COLUMNS) + value).join('\n'));
+    const missed = shown.filter(([key]) => asked[key] !== undefined && asked[key] !== held[key]);
     if (missed.length > 0 || held.remainingMs === 0) {
-      const names = missed.map((key) => SHOWN_AS[key]).join(', ');
+      const names = missed.map(([, name]) => name).join(', ') || 'time';
       say(
-        `${names === '' ? 'time' : names}: used up already, or set aside for calls and children under way. The run starts ` +
+        `${names}: used up already, or set aside for calls and children under way. The run starts ` +
           'nothing more, and ends with what it has.',
       );
     }
-    if (typeof costUsd === 'number' && (await hasUnknownPrice(conductor, id))) {
+    if (typeof costUsd !== 'number') return;
+    const { costIsLowerBound, estimate } = await conductor.trace(id);
+    if (costIsLowerBound || estimate?.nanoUsd === null) {
       say(
         'cost: of some calls the price is unknown, and they count as nothing here; limits on calls and tokens bind them.',
       );
@@ -62,39 +61,19 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
   });
 }
 
-async function hasUnknownPrice(conductor: ConductorClient, id: string): Promise<boolean> {
-  const { costIsLowerBound, estimate } = await conductor.trace(id);
-  return costIsLowerBound || estimate?.nanoUsd === null;
-}
-
-const SHOWN_AS = {
-  costUsd: 'cost',
-  calls: 'calls',
-  tokens: 'tokens',
-  wallClockMs: 'time',
-  steps: 'steps',
-  depth: 'depth',
-} as const satisfies Record<keyof LimitsChange, string>;
-
-const LIMITS = Object.keys(SHOWN_AS) as (keyof LimitsChange)[];
-
 const NAME_COLUMNS = 8;
 
-function describeLimits(held: HeldLimits): string {
-  return Object.entries(shownLimits(held))
-    .map(([name, value]) => `${name.padEnd(NAME_COLUMNS)}${value}`)
-    .join('\n');
-}
-
-function shownLimits({ costUsd, calls, tokens, wallClockMs, remainingMs, steps, depth }: HeldLimits) {
-  return {
-    cost: costUsd === null ? 'no limit' : describeUsd(costUsd),
-    calls: String(calls),
-    tokens: tokens?.toLocaleString('en-US') ?? 'no limit',
-    time: `${describeMs(wallClockMs)} from its start, ${describeMs(remainingMs)} left`,
-    steps: `${steps} of one plan`,
-    depth: String(depth ?? 'no limit'),
-  };
+/** Each limit with its name and its value, for a person. */
+function showLimits(held: HeldLimits): readonly (readonly [keyof LimitsChange, string, string])[] {
+  const { costUsd, calls, tokens, wallClockMs, remainingMs, steps, depth } = held;
+  return [
+    ['costUsd', 'cost', costUsd === null ? 'no limit' : describeUsd(costUsd)],
+    ['calls', 'calls', String(calls)],
+    ['tokens', 'tokens', tokens?.toLocaleString('en-US') ?? 'no limit'],
+    ['wallClockMs', 'time', `${describeMs(wallClockMs)} from its start, ${describeMs(remainingMs)} left`],
+    ['steps', 'steps', `${steps} of one plan`],
+    ['depth', 'depth', String(depth ?? 'no limit')],
+  ];
 }
 
 /** `approve`: decides on the plan that waits, which may be replaced or rejected with a reason. */
@@ -103,7 +82,7 @@ export async function approve(
   options: WorkOptions & { readonly edit?: string; readonly reject?: string },
 ): Promise<ExitCode> {
   const { edit, reject } = options;
-  const written = edit === undefined ? '' : await readText(edit);
+  const written = edit === undefined ? '' : await readFile(edit, 'utf8').catch(refuse(edit));
   return steerRun(given, options, async (conductor, id) => {
     if (edit !== undefined) {
       const plan = readPlan(written, edit, await conductor.planContext(id));
@@ -119,12 +98,10 @@ export async function approve(
   });
 }
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
+function refuse(file: string): (cause: unknown) => never {
+  return (cause) => {
     throw new UsageError(`${file} cannot be read (${reasonOf(cause)}): name a file with a plan`, { cause });
-  }
+  };
 }
 
 /** Sends a message to a run, and says what to do where no process is there to go on with it. */

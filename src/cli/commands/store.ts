@@ -3,7 +3,7 @@ import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { addOns, type SweptKind } from '../add-ons';
-import { EXIT, type ExitCode } from '../exit-code';
+import { EXIT, type ExitCode } from '../ending';
 import { withSession } from '../session';
 import { loadSettings, type WorkOptions } from '../load-settings';
 import { print } from '../terminal';
@@ -11,8 +11,7 @@ import { print } from '../terminal';
 /** `store migrate`: makes the tables of a store that does not do so by itself. Needs no server. */
 export async function migrate(options: WorkOptions): Promise<ExitCode> {
   const config = await loadSettings(options);
-  const store = openStore(config.store, process.cwd());
-  await print(await outcomeOf(store));
+  await print(await outcomeOf(openStore(config.store, process.cwd())));
   return EXIT.answered;
 }
 
@@ -39,15 +38,9 @@ export async function collect(options: CollectOptions): Promise<ExitCode> {
   const { config: file, olderThan, dryRun = false } = options;
   const loaded = await loadSettings(options);
   return withSession(loaded, { file, role: 'look', used: true }, async ({ temporal, store, server }) => {
-    const { texts, answers, runs } = await collectGarbage({
-      client: temporal,
-      store,
-      olderThanMs: olderThan,
-      dryRun,
-    });
-    const others = await Promise.all(
-      addOns.map(async (addOn) => addOn.sweep?.(loaded, { olderThanMs: olderThan, dryRun })),
-    );
+    const how = { olderThanMs: olderThan, dryRun };
+    const { texts, answers, runs } = await collectGarbage({ client: temporal, store, ...how });
+    const others = await Promise.all(addOns.map(async (addOn) => addOn.sweep?.(loaded, how)));
     const swept = [{ what: 'text', ...texts }, { what: 'answer', ...answers }, ...others].filter(
       (kind) => kind != null,
     );

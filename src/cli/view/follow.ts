@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Paint, widthOf } from '../../trace/lines';
-import { unlessInterrupted } from '../interruption';
+import { unlessInterrupted } from '../ending';
 import { watchForMissingWorker } from '../queues';
 import type { Session } from '../session';
 import { columnsOf, harmless, paintFor, type Screen, setOnScreen } from '../terminal';

@@ -1,6 +1,6 @@
 import { isNotFound } from '../../client/steer';
 import { addOns } from '../../cli/add-ons';
-import { UsageError } from '../../cli/exit-code';
+import { UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
 import { say } from '../../cli/terminal';
 import { checkRun } from '../../activities/check-run';

@@ -1,4 +1,4 @@
-import { UsageError } from '../../cli/exit-code';
+import { UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
 import { say } from '../../cli/terminal';
 import { completedSolves } from '../../client/list-runs';

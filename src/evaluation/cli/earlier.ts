@@ -1,4 +1,4 @@
-import { UsageError } from '../../cli/exit-code';
+import { UsageError } from '../../cli/ending';
 import { say } from '../../cli/terminal';
 import { someOf } from '../../config/errors';
 import type { ResolvedRun, RunWorker } from '../../protocol/cards';

@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../../cli/ending';
 import { commandOf, sayResumed } from '../../cli/follow-run';
-import { listenForInterruption } from '../../cli/interruption';
 import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
 import { loadServable, loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';

@@ -115,7 +115,7 @@ export async function confinePython(python: string): Promise<string | null> {
   // A program that is not Python could block on standard input, so it gets none.
   const command = ['/bin/sh', '-c', 'exec "$0" "$@" </dev/null', path, '-I', '-c'];
   const args = [...READ_ONLY, '--', ...command, 'import sys; print(sys.executable)'];
-  const printed = await runProgram('bwrap', args, { timeoutMs: 60_000 }).catch(() => '');
+  const printed = await runProgram('bwrap', args, { timeout: 60_000 }).catch(() => '');
   return isAbsolute(printed.trim()) ? printed.trim() : null;
 }
 

@@ -1,10 +1,9 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolveRun } from '../../config/resolve-run';
 import { describeConductor } from '../../config/notices';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, listenForInterruption, unlessInterrupted, UsageError } from '../../cli/ending';
 import { findRun } from '../../cli/find-run';
 import { sayResumed } from '../../cli/follow-run';
-import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { checkCostLimit, loadServable } from '../../cli/load-settings';
 import { print, say } from '../../cli/terminal';
 import { breakdownOf } from '../../cli/view/follow';

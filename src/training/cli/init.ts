@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { stringify } from 'yaml';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { ask as askPerson, isPersonHere, say } from '../../cli/terminal';
 import { defaultConfig } from '../../config/default-pool';
 import { configPath, readYaml } from '../../config/load';

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import type { CheckedPlace } from '../../cli/add-ons';
 import {
   broken,
+  type CheckedPlace,
   find,
   type Finding,
   fine,
   type Looked,
   note,
   STORE_NOT_ASKED,
-} from '../../cli/doctor/finding';
+} from '../../cli/add-ons';
 import { storeOf } from '../../cli/load-settings';
 import { isPolled } from '../../client/pollers';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { checkServed, watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { print } from '../../cli/terminal';
 import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 import type { GroupRecord } from '../records';

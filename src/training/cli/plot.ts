@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { print } from '../../cli/terminal';
 import { FAILURES } from '../../evaluation/failure-kinds';
 import { type Curve, type CurvesPage, curvesChart, type Panel } from '../../evaluation/report/curves-chart';

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { print, say } from '../../cli/terminal';
 import {
   findSchedule,

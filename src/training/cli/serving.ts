@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { say } from '../../cli/terminal';
 import { someOf } from '../../config/errors';
 import { describeConductor } from '../../config/notices';

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { columnsOf, paintFor, print, toJson } from '../../cli/terminal';
 import { previewOf } from '../../protocol/text';
 import type { Store } from '../../store/store';

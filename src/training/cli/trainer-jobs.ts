@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
-import { listenForInterruption } from '../../cli/interruption';
+import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../../cli/ending';
 import { print, say } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { isPolled } from '../../client/pollers';

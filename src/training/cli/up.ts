@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DRAIN_MS, serveHere } from '../../cli/commands/serve';
-import { type ExitCode, UsageError } from '../../cli/exit-code';
+import { type ExitCode, UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
 import { loadSettings, type WorkOptions } from '../../cli/load-settings';
 import type { Supervised } from '../../cli/supervise';

@@ -1,5 +1,5 @@
 import { type Asking, askVerdict, type Person, PlanQuestions } from '../../../src/cli/approval/ask-person';
-import { UsageError } from '../../../src/cli/exit-code';
+import { UsageError } from '../../../src/cli/ending';
 import { RefusedError } from '../../../src/client/steer';
 import type { SolveResult } from '../../../src';
 import { sampleFamily, sampleWaiting } from '../../trace/sample-family';
@@ -128,17 +128,17 @@ describe('a person who is asked about a plan', () => {
     return { person, told, drafts };
   }
 
-  const verdictOf = (person: Person, decider: Asking['decider']): Promise<'decided' | 'later'> =>
+  const verdictOf = (person: Person, decider: Asking['decider']): Promise<boolean> =>
     askVerdict('run', PLAN, { person, decider }, new AbortController().signal);
 
   test.each([
-    [['a'], 'decided', [['approve', 'run', PLAN]]],
-    [[' Approve'], 'decided', [['approve', 'run', PLAN]]],
-    [['l'], 'later', []],
-    [[null], 'later', []],
-    [['', 'what?', 'a'], 'decided', [['approve', 'run', PLAN]]],
-    [['r', ' ', 'r', 'Ask beta.'], 'decided', [['reject', 'run', 'Ask beta.']]],
-    [['r', null], 'later', []],
+    [['a'], true, [['approve', 'run', PLAN]]],
+    [[' Approve'], true, [['approve', 'run', PLAN]]],
+    [['l'], false, []],
+    [[null], false, []],
+    [['', 'what?', 'a'], true, [['approve', 'run', PLAN]]],
+    [['r', ' ', 'r', 'Ask beta.'], true, [['reject', 'run', 'Ask beta.']]],
+    [['r', null], false, []],
   ])('answers %j', async (answers, verdict, expected) => {
     const { decider, sent } = runThat();
     expect(await verdictOf(personWho(answers).person, decider)).toBe(verdict);
@@ -156,7 +156,7 @@ describe('a person who is asked about a plan', () => {
         ['beta\n', 'alpha # after all\n'],
       ],
     );
-    expect(await verdictOf(person, decider)).toBe('decided');
+    expect(await verdictOf(person, decider)).toBe(true);
     expect(told).toEqual([expect.stringContaining('"delta"'), 'gamma was lost meanwhile']);
     expect(drafts[2]).toContain('worker: delta');
     expect(drafts[3]).toContain('worker: beta');
@@ -167,7 +167,7 @@ describe('a person who is asked about a plan', () => {
     const { decider, sent } = runThat(new RefusedError('the reason is too long'));
     const { person, told } = personWho(['r', 'x', 'e', 'a']);
     const edit = (): Promise<never> => Promise.reject(new UsageError('the editor "ed" ended with 127'));
-    expect(await verdictOf({ ...person, edit }, decider)).toBe('decided');
+    expect(await verdictOf({ ...person, edit }, decider)).toBe(true);
     expect({ told, sent }).toEqual({
       told: ['the reason is too long', 'the editor "ed" ended with 127'],
       sent: [['approve', 'run', PLAN]],

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { UsageError } from '../../../src/cli/exit-code';
+import { UsageError } from '../../../src/cli/ending';
 import { gatherExamples } from '../../../src/training/cli/examples';
 import { budgetNight, pauseNight, startNight } from '../../../src/training/cli/night';
 import { scheduleTraining } from '../../../src/training/cli/schedule';

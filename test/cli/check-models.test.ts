@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { checkModels } from '../../../src/cli/doctor/check-models';
-import { configuredCards } from '../../../src/config/api-keys';
-import { parseConfig } from '../../../src/config/load';
-import { startSimulatedProviders } from '../../../src/testing';
+import { checkModels } from '../../src/cli/check-models';
+import { configuredCards } from '../../src/config/api-keys';
+import { parseConfig } from '../../src/config/load';
+import { startSimulatedProviders } from '../../src/testing';
 
 const KEY = 'sk-test-0123456789abcdefghij';
 const PAID = expect.objectContaining({

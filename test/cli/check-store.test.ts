@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkStore } from '../../../src/store/open-store';
-import { startS3Server } from '../../support/s3-server';
+import { checkStore } from '../../src/store/open-store';
+import { startS3Server } from '../support/s3-server';
 
 test('a bucket is asked whether it is there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 's3-'));

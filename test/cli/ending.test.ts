@@ -1,4 +1,4 @@
-import { exitCodeOf, exitCodeOfError, UsageError } from '../../src/cli/exit-code';
+import { exitCodeOf, exitCodeOfError, UsageError } from '../../src/cli/ending';
 import { ConfigError, MissingKeyError } from '../../src/config/errors';
 import { AlteredPayloadError } from '../../src/encryption/codec';
 import { UnknownKeyError } from '../../src/encryption/key-ring';

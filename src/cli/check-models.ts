@@ -1,13 +1,13 @@
-import { MODEL_LISTS } from '../../activities/models';
-import { diagnose } from '../../activities/models/diagnose';
-import { redact } from '../../activities/models/redact';
-import type { ListModels } from '../../activities/models/model';
-import { VENDORS } from '../../config/cards';
-import type { configuredCards } from '../../config/api-keys';
-import { closeTo } from '../../config/errors';
-import { briefly, quoteBriefly } from '../../plan/plan-error';
-import { FAILURES } from '../../protocol/failures';
-import { broken, fine, type Looked, note } from './finding';
+import { MODEL_LISTS } from '../activities/models';
+import { diagnose } from '../activities/models/diagnose';
+import { redact } from '../activities/models/redact';
+import type { ListModels } from '../activities/models/model';
+import { VENDORS } from '../config/cards';
+import type { configuredCards } from '../config/api-keys';
+import { closeTo } from '../config/errors';
+import { briefly, quoteBriefly } from '../plan/plan-error';
+import { FAILURES } from '../protocol/failures';
+import { broken, fine, type Looked, note } from './add-ons';
 
 type Card = ReturnType<typeof configuredCards>[number];
 

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { ConductorError } from '../errors';
+import { FAILURES } from '../protocol/failures';
+import type { SolveResult } from '../protocol/solve';
+import { say } from './terminal';
+
+/** Exit codes of all commands. */
+export const EXIT = {
+  /** An answer was given, or what was asked for was done. */
+  answered: 0,
+  /** The run failed or was cancelled, or the command could not do its work. */
+  failed: 1,
+  /** The command line or the configuration is wrong: nothing was started, or no worker was asked. */
+  usage: 2,
+  stopped: 3,
+  /** Ctrl-C, as shells count it: 128 and the signal's number. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export function exitCodeOf({
+  status,
+  stoppedBy,
+  error,
+}: Pick<SolveResult, 'status' | 'stoppedBy' | 'error'>): ExitCode {
+  if (stoppedBy !== null) return EXIT.stopped;
+  if (error?.type === FAILURES.configuration) return EXIT.usage;
+  return status === 'completed' ? EXIT.answered : EXIT.failed;
+}
+
+/** Exit code for the end of a child process; null if a signal ended it. */
+export function exitCodeFrom(code: number | null): ExitCode {
+  return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
+}
+
+/** Codes of errors for which nothing was started. */
+const OF_USAGE = ['Usage', 'BadQuestion', 'BadRetry', 'Configuration', 'MissingKey', 'UnknownKey'];
+
+export function exitCodeOfError(error: unknown): ExitCode {
+  if (!(error instanceof ConductorError)) return EXIT.failed;
+  if (error.code === 'Interrupted') return EXIT.interrupted;
+  return OF_USAGE.includes(error.code) ? EXIT.usage : EXIT.failed;
+}
+
+/** A command that cannot be carried out as it was given; nothing was started. */
+export class UsageError extends ConductorError {
+  override readonly name = 'UsageError';
+  readonly code = 'Usage';
+}
+
+class InterruptedError extends ConductorError {
+  override readonly name = 'InterruptedError';
+  readonly code = 'Interrupted';
+}
+
+/**
+ * Listens for Ctrl-C. The first one aborts the returned signal; the second ends the process at once, and the next
+ * command finds what is left running.
+ */
+export function listenForInterruption(): AbortSignal {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    say('\nStopping. Press Ctrl-C again to stop at once.');
+    controller.abort(new InterruptedError('interrupted before a run was started'));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
+  return controller.signal;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Waits for Ctrl-C. Neither a listener for a signal nor an idle connection keeps a process of Node alive: a timer does. */
+export async function untilInterrupted(interruption: AbortSignal): Promise<void> {
+  const alive = setInterval(() => undefined, HOUR_MS);
+  await unlessInterrupted(interruption, new Promise<never>(() => undefined));
+  clearInterval(alive);
+}
+
+/** The promise's value, or undefined where the interruption comes first. */
+export async function unlessInterrupted<Value>(
+  interruption: AbortSignal,
+  promise: Promise<Value>,
+): Promise<Value | undefined> {
+  const settled = new AbortController();
+  const none = (): undefined => undefined;
+  const interrupted = interruption.aborted
+    ? Promise.resolve(undefined)
+    : once(interruption, 'abort', { signal: settled.signal }).then(none, none);
+  try {
+    return await Promise.race([promise, interrupted]);
+  } finally {
+    settled.abort();
+  }
+}
