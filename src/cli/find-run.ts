@@ -1,8 +1,7 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { findByPrefix, newestRun } from '../client/list-runs';
-import { isNotFound } from '../client/steer';
+import { describeRun, findByPrefix, newestRun } from '../client/list-runs';
 import { someOf } from '../config/errors';
 import { UsageError } from './ending';
 import { type Session, type SessionOptions, withSession } from './session';
@@ -36,7 +35,7 @@ export function queueListed({ server, config }: Session): string | undefined {
  */
 export async function findRun(session: Session, given: string): Promise<string> {
   const { temporal, server } = session;
-  if (await exists(temporal, given)) return given;
+  if ((await describeRun(temporal, given)) !== null) return given;
   const known = await startedRuns(server);
   const found = given === 'last' ? await findLast(session, known) : await findOnly(temporal, given, known);
   if (found === null) throw unknownRun(given, session);
@@ -47,7 +46,7 @@ export async function findRun(session: Session, given: string): Promise<string> 
 /** On a server that others share, the last one of this folder if it started any. */
 async function findLast(session: Session, known: readonly string[]): Promise<string | null> {
   const { temporal, server } = session;
-  if (!server.embedded) for (const id of known) if (await exists(temporal, id)) return id;
+  if (!server.embedded) for (const id of known) if ((await describeRun(temporal, id)) !== null) return id;
   return newestRun(temporal, queueListed(session), known);
 }
 
@@ -57,16 +56,6 @@ async function findOnly(temporal: Client, prefix: string, known: readonly string
   throw new UsageError(
     `${JSON.stringify(prefix)} is the beginning of more than one run; give more of its id:\n  ${someOf(ids, '\n  ')}`,
   );
-}
-
-async function exists(temporal: Client, id: string): Promise<boolean> {
-  try {
-    await temporal.workflow.getHandle(id).describe();
-    return true;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    return false;
-  }
 }
 
 function unknownRun(id: string, { server }: Session): UsageError {

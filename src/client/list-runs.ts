@@ -216,7 +216,8 @@ function quoted(value: string): string {
   return `'${value.replace(/['\\]/g, '\\$&')}'`;
 }
 
-async function describeRun(client: Client, id: string): Promise<Found | null> {
+/** Null for a workflow that the server does not know. */
+export async function describeRun(client: Client, id: string): Promise<Found | null> {
   try {
     return await client.workflow.getHandle(id).describe();
   } catch (error) {

@@ -1,4 +1,4 @@
-import { isNotFound } from '../../client/steer';
+import { describeRun } from '../../client/list-runs';
 import { addOns } from '../../cli/add-ons';
 import { UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
@@ -86,12 +86,7 @@ export async function begin(session: Session, manifest: Manifest, options: Begin
 }
 
 async function isRunning({ temporal }: Session, id: string): Promise<boolean> {
-  try {
-    return (await temporal.workflow.getHandle(id).describe()).status.name === 'RUNNING';
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
+  return (await describeRun(temporal, id))?.status.name === 'RUNNING';
 }
 
 async function start(

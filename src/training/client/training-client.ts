@@ -8,7 +8,8 @@ import {
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
-import { isNotFound, RefusedError, signalRun, updateRun } from '../../client/steer';
+import { describeRun } from '../../client/list-runs';
+import { RefusedError, signalRun, updateRun } from '../../client/steer';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
 import type { NightBudget, NightProgress, TrainInput } from '../contract';
 import type { ExportInput, WarmStartInput } from '../inputs';
@@ -102,13 +103,7 @@ export class TrainingClient {
 
   /** Whether a night of the run is under way. Needs no worker. */
   async isUnderWay(trainRun: string): Promise<boolean> {
-    try {
-      const { status } = await this.client.workflow.getHandle(nightWorkflowId(trainRun)).describe();
-      return status.name === 'RUNNING';
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
+    return (await describeRun(this.client, nightWorkflowId(trainRun)))?.status.name === 'RUNNING';
   }
 
   pause(trainRun: string): Promise<void> {
