@@ -77,8 +77,8 @@ export interface OpenedNight extends Pick<NightRecord, 'done' | 'train' | 'heldO
 }
 
 /** A policy, and the store keys of the groups by which it was tried: one for each question and round. */
-export interface Tried {
-  readonly policy: PolicyRef;
+export interface Tried<Policy extends PolicyRef = PolicyRef> {
+  readonly policy: Policy;
   readonly groups: readonly string[];
 }
 

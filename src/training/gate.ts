@@ -77,16 +77,13 @@ function objectionsTo(
 ): string[] {
   const few = `${pairs} held-out questions that both were graded on are too few`;
   if (least === null) return [`${few}, at least ${FEWEST_VALUES} are needed`];
-  const objections = least > 0 || (least > -margin && isCheaper) ? [] : ['its gain may be chance'];
-  if (maxCostRatio === null) return objections;
-  if (costRatio === null) {
-    objections.push(
-      'their costs cannot be compared, since a price is unknown: give each worker a "price" in conductor.yaml',
-    );
-  } else if (costRatio > maxCostRatio) {
-    objections.push('it costs too much');
-  }
-  return objections;
+  const unpriced =
+    'their costs cannot be compared, since a price is unknown: give each worker a "price" in conductor.yaml';
+  const isBarred = maxCostRatio !== null && (costRatio === null || costRatio > maxCostRatio);
+  return [
+    ...(least > 0 || (least > -margin && isCheaper) ? [] : ['its gain may be chance']),
+    ...(isBarred ? [costRatio === null ? unpriced : 'it costs too much'] : []),
+  ];
 }
 
 function describe(

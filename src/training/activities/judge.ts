@@ -13,7 +13,7 @@ import { readGroups, readRecord } from './records';
 export interface JudgeCandidateRequest {
   readonly trainRun: string;
   readonly date: string;
-  readonly candidate: Tried;
+  readonly candidate: Tried<CheckpointRef>;
   readonly baseline: Tried;
   readonly maxCostRatio: number | null;
   readonly margin: number;
@@ -60,14 +60,11 @@ async function letServe(
   { candidate: { policy }, baseline }: JudgeCandidateRequest,
   decision: GateDecision,
 ): Promise<GateDecision> {
-  const overruled = (why: string): GateDecision => {
-    return { ...decision, promoted: false, sentence: `${decision.sentence}, but ${why}` };
-  };
-  if (policy === 'prompted') return overruled('only a checkpoint can be promoted');
-  const over = baseline.policy;
-  const { serving, sentence } = await promote(store, policy, { reason: decision.sentence, by: 'gate', over });
+  const { sentence: reason } = decision;
+  const { serving, sentence } = await promote(store, policy, { reason, by: 'gate', over: baseline.policy });
   // An earlier attempt may have had it serve.
-  return serving.serving !== null && isSame(serving.serving, policy) ? decision : overruled(sentence);
+  if (serving.serving !== null && isSame(serving.serving, policy)) return decision;
+  return { ...decision, promoted: false, sentence: `${reason}, but ${sentence}` };
 }
 
 function isSame(one: PolicyRef, other: PolicyRef): boolean {

@@ -41,8 +41,7 @@ export async function openNight(
   const { date } = request;
   const training = trainingOf(config);
   const resolved = resolveTraining(config, request);
-  const questions = await readGradable(store, training.data);
-  checkVerifier(config, [...questions.train, ...questions.heldOut]);
+  const questions = await readGradable(store, config);
   const { trainRun } = resolved;
   const run = await readRun(store, trainRun);
   const night = await readNight(store, trainRun, date);
@@ -128,27 +127,22 @@ function findWriter(
   run: RunRecord | null,
   { settings, from }: Pick<OpenedNight, 'settings' | 'from'>,
 ): CheckpointRef | null {
-  const goesOn = run !== null && request.from === undefined && describe(run.checkpoint) === describe(from);
+  const [last, own] = [run?.checkpoint ?? null, from].map((each) => each && checkpointId(each));
+  const goesOn = run !== null && request.from === undefined && last === own;
   return settings.staleness === 1 && goesOn ? (run.writer ?? null) : null;
 }
 
-function describe(checkpoint: CheckpointRef | null): string | null {
-  return checkpoint && checkpointId(checkpoint);
-}
-
 /** @throws ConfigError also where this worker cannot judge such questions */
-async function readGradable(store: Store, data: TrainingConfig['data']): ReturnType<typeof readQuestions> {
+async function readGradable(store: Store, config: TrainableConfig): ReturnType<typeof readQuestions> {
+  const { data } = trainingOf(config);
   const questions = await readQuestions(data);
+  const all = [...questions.train, ...questions.heldOut];
   // Right answers are copied into the store's file as well, if it is one of this machine.
   const places = [data.train, data.heldOut, /^sqlite:(.+)$/.exec(store.url)?.[1] ?? []].flat();
-  const problem = await graderProblem([...questions.train, ...questions.heldOut], places);
+  const problem = await graderProblem(all, places);
   if (problem !== null) throw new ConfigError(problem);
-  return questions;
-}
-
-function checkVerifier(config: TrainableConfig, questions: readonly Question[]): void {
-  const asking = questions.find((question) => question.grader === 'freeform' && question.verify === true);
-  if (asking === undefined || config.verifier !== undefined) return;
+  const asking = all.find((question) => question.grader === 'freeform' && question.verify === true);
+  if (asking === undefined || config.verifier !== undefined) return questions;
   throw new ConfigError(
     `question ${asking.id} says verify: true, and the configuration names no verifier: add "verifier:" with a model from ` +
       'outside the pool, or take verify out',

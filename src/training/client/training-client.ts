@@ -89,9 +89,8 @@ export class TrainingClient {
   async progress(trainRun: string): Promise<NightProgress | null> {
     if (!(await this.isUnderWay(trainRun))) return null;
     try {
-      return await this.client.workflow
-        .getHandle(nightWorkflowId(trainRun))
-        .query<NightProgress>(PROGRESS_QUERY);
+      const handle = this.client.workflow.getHandle(nightWorkflowId(trainRun));
+      return await handle.query<NightProgress>(PROGRESS_QUERY);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       throw new RefusedError(

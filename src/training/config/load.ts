@@ -4,6 +4,7 @@ import { ConfigError } from '../../config/errors';
 import { type ConfigReader, createConfigReader, readYaml } from '../../config/load';
 import { haveNoPrice, noticesOf, unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
+import { isRecord } from '../../plan/validate';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
 
 type Reader = ConfigReader<TrainableInput, TrainableConfig>;
@@ -33,7 +34,7 @@ type Mapping = Readonly<Record<string, unknown>>;
 
 /** A mapping of the profile is completed key by key; any other value that the configuration has stands. */
 function applyProfile(content: unknown): unknown {
-  if (!isMapping(content) || !isMapping(content.training)) return content;
+  if (!isRecord(content) || !isRecord(content.training)) return content;
   const { training } = content;
   if (typeof training.profile !== 'string') return content;
   return { ...content, training: complete(readProfile(training.profile), training) };
@@ -49,7 +50,7 @@ export function readProfile(name: string): Mapping {
     );
   }
   const { content } = readYaml(readFileSync(file, 'utf8'), name);
-  if (isMapping(content)) return content;
+  if (isRecord(content)) return content;
   throw new ConfigError(`the profile ${name} holds no mapping: write settings of "training:" into it`);
 }
 
@@ -67,11 +68,7 @@ function complete(profile: Mapping, own: Mapping): Mapping {
   if ('kind' in own && own.kind !== profile.kind) return own;
   const both = Object.entries(own).map(([key, value]): [string, unknown] => {
     const preset = profile[key];
-    return [key, isMapping(value) && isMapping(preset) ? complete(preset, value) : value];
+    return [key, isRecord(value) && isRecord(preset) ? complete(preset, value) : value];
   });
   return { ...profile, ...Object.fromEntries(both) };
-}
-
-function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -128,8 +128,8 @@ function heldOutQuestions({ state }: Night): readonly QuestionRef[] {
   return Array.from({ length: heldOut.count }, (_, index) => ({ set: heldOut.set, index }));
 }
 
-interface Trial {
-  readonly tried: Tried;
+interface Trial<Policy extends PolicyRef = PolicyRef> {
+  readonly tried: Tried<Policy>;
   readonly meanReward: number | null;
   readonly asked: number;
   readonly of: number;
@@ -138,13 +138,13 @@ interface Trial {
 }
 
 /** Always under the same names and seeds: policies that write the same plan get the same answers. */
-async function tryPolicy(
+async function tryPolicy<Policy extends PolicyRef>(
   night: Night,
   purpose: 'evaluation' | 'canary',
-  writer: PolicyRef,
+  writer: Policy,
   cycle: number,
   questions: readonly QuestionRef[],
-): Promise<Trial> {
+): Promise<Trial<Policy>> {
   const { settings, heldOut } = night.state.opened;
   const { seed, pool, run, questions: side } = settings;
   const trials = drawTrials(questions, { seed, pool, workers: run.workers, count: heldOut.count });

@@ -77,7 +77,11 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
           underWay.add(played);
         }
         // Also where the money is used up.
-        if (underWay.size === 0) return { writer, ...sumUp(drawn, keep) };
+        if (underWay.size === 0) {
+          const groups = drawn.filter((group) => group !== null);
+          const learnable = groups.filter(({ draw }) => keep.includes(draw)).flatMap(learnableIn);
+          return { writer, groups, learnable, dropped: groups.length - keep.length };
+        }
         await Promise.race(underWay);
       }
     } catch (error) {
@@ -99,27 +103,10 @@ function drawGroups(
   const drawn = drawQuestions({ seed, topics: train.topics, questions, cycle }, from + more).slice(from);
   return drawn.map((index, place) => {
     const draw = from + place;
-    return {
-      purpose: 'training',
-      cycle,
-      draw,
-      question: { set: train.set, index },
-      writer,
-      workers: drawWorkers(run.workers, { seed, cycle, draw, pool }),
-    };
+    const workers = drawWorkers(run.workers, { seed, cycle, draw, pool });
+    const question = { set: train.set, index };
+    return { purpose: 'training', cycle, draw, question, writer, workers };
   });
-}
-
-function sumUp(
-  drawn: readonly (GroupResult | null)[],
-  keep: readonly number[],
-): Omit<CycleRollouts, 'writer'> {
-  const groups = drawn.filter((group) => group !== null);
-  return {
-    groups,
-    learnable: groups.filter(({ draw }) => keep.includes(draw)).flatMap(learnableIn),
-    dropped: groups.length - keep.length,
-  };
 }
 
 function learnableIn({ rounds }: GroupResult): readonly string[] {

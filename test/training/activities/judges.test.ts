@@ -11,7 +11,7 @@ import { pin, promote, readServing, rollback, writeManifest } from '../../../src
 import { freshFolder } from '../../local/fresh-folder';
 import { aManifest } from '../../support/a-manifest';
 import { groupOf } from './group-records';
-import type { CheckpointRef } from '../../../src/training/names';
+import type { PolicyRef } from '../../../src/training/names';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };
@@ -167,7 +167,7 @@ async function watched(
 }
 
 /** Six questions, each answered once at this reward. */
-async function tried(policy: CheckpointRef | 'prompted', reward: number): Promise<Tried> {
+async function tried<Policy extends PolicyRef>(policy: Policy, reward: number): Promise<Tried<Policy>> {
   const who = policy === 'prompted' ? policy : policy.name;
   const groups = Array.from({ length: 6 }, (_, draw) => `training/nightly/groups/${who}-${draw}.json`);
   for (const [draw, key] of groups.entries()) {
