@@ -11,7 +11,7 @@ import { pin, promote, readServing, rollback, writeManifest } from '../../../src
 import { freshFolder } from '../../local/fresh-folder';
 import { aManifest } from '../../support/a-manifest';
 import { groupOf } from './group-records';
-import type { PolicyRef } from '../../../src/training/names';
+import { describePolicy, type PolicyRef } from '../../../src/training/names';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };
@@ -168,7 +168,7 @@ async function watched(
 
 /** Six questions, each answered once at this reward. */
 async function tried<Policy extends PolicyRef>(policy: Policy, reward: number): Promise<Tried<Policy>> {
-  const who = policy === 'prompted' ? policy : policy.name;
+  const who = describePolicy(policy).replaceAll(/\W+/g, '-');
   const groups = Array.from({ length: 6 }, (_, draw) => `training/nightly/groups/${who}-${draw}.json`);
   for (const [draw, key] of groups.entries()) {
     await store.write(key, Buffer.from(JSON.stringify(groupOf(draw, [reward], { purpose: 'evaluation' }))));
