@@ -1,7 +1,6 @@
 import { gradeCode } from './code/grade-code';
 import { gradeFreeForm } from './free-form';
-import { engineVersion, INSTALL_COMPUTE_ENGINE } from './mathematics/engine';
-import { gradeMathematics } from './mathematics/grade-mathematics';
+import { engineVersion, gradeMathematics, INSTALL_COMPUTE_ENGINE } from './mathematics/grade-mathematics';
 import { mathVerifyProblem } from './mathematics/math-verify';
 import type { Graded, Question } from './question';
 import { answerTextOf, normalizeText } from './read-answer';

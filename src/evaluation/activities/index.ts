@@ -1,7 +1,7 @@
 import { asFailure } from '../../activities/as-failure';
 import { whileHeartbeating } from '../../activities/heartbeat';
 import type { Text } from '../../protocol/text';
-import type { Store } from '../../store/store';
+import { readJson, type Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import {
   COMPARE_ANSWERS,
@@ -14,11 +14,10 @@ import {
   type OpenedQuestion,
   type QuestionRef,
 } from '../contract';
-import type { MethodRecord } from '../results';
-import { questionFolder, resultKey } from '../store-keys';
+import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../results';
+import { manifestKey, questionFolder, resultKey } from '../store-keys';
 import { gradeAnswers, type GradeRequest } from './grade-answers';
 import { QuestionSets } from './question-sets';
-import { readResults } from './read-results';
 import { comparisonOf } from './verification';
 
 interface OpenQuestionRequest {
@@ -78,4 +77,15 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
         return store.write(key, Buffer.from(JSON.stringify(record)));
       }),
   };
+}
+
+/** Results below a folder, in the order of questions; records of another version are skipped. */
+export async function readResults(store: Store, folder: string): Promise<MethodRecord[]> {
+  const records = await Promise.all((await store.list(folder)).map((key) => readJson(store, key)));
+  return records.flatMap((record) => methodRecordSchema.safeParse(record).data ?? []);
+}
+
+/** Null if there is no such evaluation. */
+export async function readManifest(store: Store, evaluation: string): Promise<Manifest | null> {
+  return manifestSchema.safeParse(await readJson(store, manifestKey(evaluation))).data ?? null;
 }

@@ -10,7 +10,7 @@ import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import type { Config } from '../../config/schema';
-import { readResults } from '../activities/read-results';
+import { readResults } from '../activities';
 import { EVALUATE_WORKFLOW, type EvaluateInput, EVALUATION_PRIORITY } from '../contract';
 import { manifestKey, questionSetKey, resultsFolder } from '../store-keys';
 import type { Manifest } from '../results';

@@ -4,7 +4,7 @@ import { someOf } from '../../config/errors';
 import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { Store } from '../../store/store';
 import { QuestionSets } from '../activities/question-sets';
-import { readManifest, readResults } from '../activities/read-results';
+import { readManifest, readResults } from '../activities';
 import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { type GradedExample, learnRouting } from '../methods/learned-router';

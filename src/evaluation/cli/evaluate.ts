@@ -13,7 +13,7 @@ import { checkStore } from '../../store/open-store';
 import { describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrap, wrapFacts } from '../../trace/lines';
 import type { Config } from '../../config/schema';
-import { readResults } from '../activities/read-results';
+import { readResults } from '../activities';
 import { type EvaluationProgress, PROGRESS_QUERY } from '../contract';
 import { resultsFolder } from '../store-keys';
 import { drawCharts, type Picture } from '../report/page';

@@ -1,8 +1,21 @@
 import { normalizeText } from '../read-answer';
 import type { Unit } from '../units';
-import type { Comparison, EngineJob } from './engine';
 import { isSameRational, readRational } from '../rational';
 import { MATRIX, type Scalar, type Shape, type Tuple } from './shape';
+
+/**
+ * `different`: both were understood, and their values differ. `no`: they are not seen to be the same, which is less.
+ * `unknown`: one was not understood, or took too long.
+ */
+export type Comparison = 'same' | 'different' | 'no' | 'unknown';
+
+export type EngineJob =
+  | { readonly kind: 'expression'; readonly right: string; readonly answer: string }
+  | {
+      readonly kind: 'equation' | 'inequality';
+      readonly right: readonly [string, string];
+      readonly answer: readonly [string, string];
+    };
 
 /** Has the engine compare two expressions, or two equations. */
 type AskEngine = (job: EngineJob) => Promise<Comparison>;

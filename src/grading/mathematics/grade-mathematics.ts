@@ -1,8 +1,13 @@
+import { on } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { reasonOf } from '../../errors';
 import { finalAnswerOf } from '../read-answer';
-import { HelperError } from '../killable';
+import { type Helper, HelperError, Killable } from '../killable';
 import { type Grade, gradeOf, shown, type Verdict } from '../verdict';
-import { compareShapes } from './compare';
-import { askEngine, type Comparison, engineVersion, INSTALL_COMPUTE_ENGINE } from './engine';
+import { compareShapes, type Comparison } from './compare';
 import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';
 import { MOST_CHARACTERS } from './normalize';
 import { readShape } from './shape';
@@ -76,12 +81,12 @@ async function askFirst(right: string, answer: string): Promise<Opinion> {
   const version = new Set<string>();
   const end = Date.now() + MOST_MS;
   try {
-    const comparison = await compareShapes(readShape(right), readShape(answer), (job) => {
+    const comparison = await compareShapes(readShape(right), readShape(answer), async (job) => {
       const installed = engineVersion();
       if (installed === null) throw new HelperError(`it is not installed: ${INSTALL_COMPUTE_ENGINE}`);
       if (Date.now() > end) throw new HelperError(`it takes longer than ${MOST_MS / 1000} s`);
       version.add(`compute-engine/${installed}`);
-      return askEngine(job);
+      return (await thread.ask(job)) as Comparison;
     });
     return { comparison, problem: null, hasFailed: false, version: [...version] };
   } catch (error) {
@@ -106,4 +111,56 @@ async function askSecond(right: string, answer: string): Promise<Opinion> {
 function failed(library: string, error: unknown): Opinion {
   if (!(error instanceof HelperError)) throw error;
   return { comparison: 'unknown', problem: `${library}: ${error.message}`, hasFailed: true, version: [] };
+}
+
+const PACKAGE = '@cortex-js/compute-engine';
+/** 46 MB that only the grader of mathematics needs. */
+export const INSTALL_COMPUTE_ENGINE = `npm install ${PACKAGE}@0.140`;
+
+/** Plain JavaScript beside the sources: a thread loads a file as it lies, in the package as in a test. */
+const THREAD = join(__dirname, '../../../src/grading/mathematics/engine-thread.cjs');
+/** A tower of exponents asks for more, and ends the thread. */
+const MEMORY_MB = 512;
+
+let version: string | null | undefined;
+
+/** The version of compute-engine that is installed; null where none is. */
+export function engineVersion(): string | null {
+  if (version === undefined) version = findVersion();
+  return version;
+}
+
+function findVersion(): string | null {
+  try {
+    // Its package.json is no export of its own; the file that is loaded lies two folders below.
+    const file = join(createRequire(THREAD).resolve(PACKAGE), '../../../package.json');
+    return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  } catch {
+    return null;
+  }
+}
+
+/** One for a process: its first request loads compute-engine, in a thread of its own. */
+const thread = new Killable(startThread, { startMs: 60_000, answerMs: 3_000 });
+
+function startThread(): Helper {
+  const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MB };
+  const worker = new Worker(THREAD, { resourceLimits, stdout: true, stderr: true });
+  worker.unref();
+  return {
+    post: (request) => {
+      worker.postMessage(request);
+    },
+    answers: messagesOf(worker),
+    kill: () => void worker.terminate(),
+  };
+}
+
+async function* messagesOf(worker: Worker): AsyncGenerator {
+  try {
+    const messages = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[unknown]>;
+    for await (const [message] of messages) yield message;
+  } catch (error) {
+    throw new HelperError(reasonOf(error));
+  }
 }

@@ -9,7 +9,7 @@ import { findProgram, PYTHON, runProgram, startProgram } from '../../start-progr
 import { type Helper, HelperError, Killable } from '../killable';
 import { CONFINED } from '../sandbox/bubblewrap';
 import { systemCallFilter } from '../sandbox/system-calls';
-import type { Comparison } from './engine';
+import type { Comparison } from './compare';
 
 export const INSTALL_MATH_VERIFY = 'pip install math-verify==0.9.0';
 

@@ -2,8 +2,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { runCommand } from './run-command';
-import { type ProgramLimits, type Sandbox, SandboxError } from './sandbox';
+import { type ProgramLimits, runCommand, type Sandbox, SandboxError } from './sandbox';
 import { systemCallFilter } from './system-calls';
 
 const MB = 1 << 20;

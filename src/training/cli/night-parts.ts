@@ -13,7 +13,7 @@ import {
 } from '../../cli/add-ons';
 import { storeOf } from '../../cli/load-settings';
 import { isPolled } from '../../client/pollers';
-import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
+import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/grade-mathematics';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
 import { reasonOf } from '../../errors';
