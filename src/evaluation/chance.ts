@@ -1,9 +1,7 @@
 /**
- * A hash of its parts in 31 bits, which every sampling server takes as a seed.
- *
- * FNV-1a with the last mix of MurmurHash3: workflow code has no cryptography, and here it is enough that seeds look
- * unrelated. Two of a thousand are equal once in some four thousand runs, and then two questions share their luck. vLLM
- * draws the replies of a request by its seed and the ones after it: with 64 replies, some are shared once in 34 runs.
+ * A hash of its parts in 31 bits, which every sampling server takes as a seed: FNV-1a with the last mix of MurmurHash3, since
+ * workflow code has no cryptography. vLLM draws the replies of a request by its seed and the ones after it: with 64 replies,
+ * some are shared once in 34 runs.
  */
 export function seedOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
@@ -26,7 +24,6 @@ export function randomFrom(...parts: readonly (string | number)[]): () => number
   };
 }
 
-/** Each order is as likely as any other. */
 export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   const keyed = items.map((item) => ({ item, key: random() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);

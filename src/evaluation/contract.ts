@@ -5,8 +5,7 @@ import type { ModelCard, ResolvedRun } from '../protocol/cards';
 import type { Text } from '../protocol/text';
 import type { MethodRecord } from './results';
 
-// Names, inputs and outputs of an evaluation's workflows and activities. The names are written into histories: never
-// change one.
+// An evaluation's workflows and activities. Their names are written into histories: never change one.
 
 /** Workflow type of one evaluation: every method on every question of a set. */
 export const EVALUATE_WORKFLOW = 'conductorEvaluate';
@@ -25,7 +24,6 @@ export const EVALUATION_PRIORITY = 5;
 
 /** A question of a set that lies in the store. */
 export interface QuestionRef {
-  /** Store key of the set. */
   readonly set: string;
   /** Its line, from 0. */
   readonly index: number;
@@ -60,15 +58,13 @@ export type LoggedSolve = Omit<
 >;
 
 /** A question of an evaluation's set: of a file or of the log, where hardly any has a right answer. */
-export type EvaluatedQuestion = (Question | UnknownAnswer) & {
+export type EvaluatedQuestion = (
+  Question | (Pick<Question, 'id' | 'question' | 'topic'> & { readonly grader: 'none' })
+) & {
   readonly solved?: LoggedSolve;
   /** Id of the worker that the learned router chose; absent where none did. */
   readonly routed?: string;
 };
-
-interface UnknownAnswer extends Pick<Question, 'id' | 'question' | 'topic'> {
-  readonly grader: 'none';
-}
 
 /** The activity of the user's that judges the answers to a question. */
 export interface CustomGrader {
@@ -80,9 +76,8 @@ export interface CustomGrader {
   readonly right: string;
 }
 
-/** Input of a grader of the user's own; a long text is a reference to the store. */
+/** Input of a grader of the user's own. */
 export interface CustomGradeRequest {
-  /** Id of the question. */
   readonly id: string;
   readonly question: Text;
   readonly answer: Text;
@@ -117,9 +112,7 @@ interface EvaluationSettings {
   readonly nanoUsd: number | null;
 }
 
-/** Input of `conductorEvaluate`. */
 export interface EvaluateInput extends EvaluationSettings {
-  /** Store key of the questions. */
   readonly set: string;
   readonly questions: number;
   /** How many questions may be under way together. */
@@ -130,7 +123,6 @@ export interface EvaluateInput extends EvaluationSettings {
 
 /** How far an evaluation is, as its query tells it. */
 export interface EvaluationProgress {
-  /** Questions that were begun. */
   readonly begun: number;
   /** Questions that every method was tried on. */
   readonly done: number;
@@ -143,7 +135,6 @@ export interface EvaluationProgress {
   readonly stoppedBy: 'cost' | null;
 }
 
-/** Input of `conductorEvaluateQuestion`. */
 export interface QuestionInput extends EvaluationSettings {
   readonly question: QuestionRef;
 }
@@ -157,7 +148,6 @@ export interface QuestionOutcome {
 
 export interface AskedQuestion {
   readonly id: string;
-  /** Absent where the question names none. */
   readonly topic?: string | undefined;
   readonly text: Text;
 }

@@ -1,13 +1,10 @@
 import type { Verdict } from '../grading/verdict';
 import type { Plan } from '../plan/plan';
 
-/** A round of a run that was judged, its reviews being rounds, too. */
 export interface JudgedRound {
-  /** Null if the Conductor's reply was none. */
   readonly plan: Plan | null;
   /** By step, as if its output had been the answer; null, or absent, where that is not known. */
   readonly outputs: readonly (Verdict | null)[];
-  /** Null if it gave none. */
   readonly answer: Verdict | null;
 }
 

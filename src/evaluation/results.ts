@@ -4,8 +4,6 @@ import type { Plan } from '../plan/plan';
 import { planSchema, textSchema } from '../protocol/solve';
 import { modelSchema, runSchema } from '../protocol/cards';
 
-// Records of plans that were carried out and judged, and of whole evaluations.
-
 const plan: z.ZodType<Plan | null> = planSchema.nullable();
 export const verdictSchema = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
 
@@ -22,7 +20,6 @@ export type Spent = z.infer<typeof spentSchema>;
 export const attemptSchema = z.object({
   /** Null if the reply is no plan. */
   plan,
-  /** Fault of the reply; null beside a plan. */
   problem: z.string().nullable(),
   answer: textSchema.nullable(),
   verdict: verdictSchema,
@@ -30,7 +27,6 @@ export const attemptSchema = z.object({
   extracted: z.string().nullable().exactOptional(),
   reason: z.string().exactOptional(),
   graderVersion: z.string().exactOptional(),
-  /** Usage of its workers. */
   usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
   /** 10⁻⁹ USD; null where a price is unknown. */
   nanoUsd: z.number().nullable(),
@@ -41,7 +37,6 @@ export type Attempt = Readonly<z.infer<typeof attemptSchema>>;
 
 /** Judge's preference between two answers to a question without a known right answer, asked in both orders. */
 const preferenceSchema = z.object({
-  /** The other method. */
   over: z.string(),
   /** `tied` too where the judge took the one that stood first, or second, both times. */
   outcome: z.enum(['won', 'lost', 'tied', 'unjudged']),
@@ -53,7 +48,6 @@ export type Preference = z.infer<typeof preferenceSchema>;
 export const methodRecordSchema = z.object({
   evaluation: z.string(),
   method: z.string(),
-  /** Id of the question. */
   question: z.string(),
   /** Its line in the set, from 0. */
   index: z.int().nonnegative(),
@@ -79,10 +73,7 @@ export const methodRecordSchema = z.object({
   workers: z.record(z.string(), z.int()),
   /** The first plan that was carried out. */
   plan,
-  /**
-   * Where the answer is wrong and a rule judged it: round by round the outputs of the steps, as if each were the answer. Of
-   * a method that makes attempts, all attempts are one round.
-   */
+  /** Verdicts on the outputs of the steps, round by round, where a rule found the answer wrong; attempts are one round. */
   outputs: z.array(z.array(verdictSchema)).exactOptional(),
   /** Plans that were carried out, corrections included. */
   rounds: z.int().nonnegative(),
@@ -98,14 +89,12 @@ const logSchema = z.object({
   answered: z.int().positive(),
   /** Those that ended without one. */
   unanswered: z.int().nonnegative(),
-  /** How many questions have a known answer. */
   known: z.int().nonnegative(),
 });
 export type LogFacts = z.infer<typeof logSchema>;
 
 /** Source of a learned router: answers of workers alone, in an earlier evaluation. */
 const learnedSchema = z.object({
-  /** Its id. */
   from: z.string(),
   questions: z.int().positive(),
   answers: z.int().positive(),
@@ -120,7 +109,6 @@ export type Learned = z.infer<typeof learnedSchema>;
 export const manifestSchema = z.object({
   schema: z.literal(1),
   id: z.string(),
-  /** The file as it was named. */
   file: z.string(),
   set: z.string(),
   questions: z.int().positive(),

@@ -6,10 +6,7 @@ import { sumOfAll, tally } from './statistics';
 
 export const NOTHING_SPENT: Spent = { calls: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 
-/**
- * What calls came to; one of unknown price makes the sum unknown. Lost ones are left out: a crash or a time-out says nothing
- * about a method, and must not change how many attempts another one is given.
- */
+/** Sums up calls but for lost ones: a crash must not change how many attempts another method is given. */
 export function spentOn(calls: readonly Call[]): Spent {
   const spent = calls
     .filter((call) => !isLost(call))
@@ -40,7 +37,6 @@ export function unitOf({ nanoUsd }: Spent): (spent: Spent) => number {
   return nanoUsd === null || nanoUsd === 0 ? tokens : (spent) => spent.nanoUsd ?? 0;
 }
 
-/** What the solves of a method on a question tell of it, beside its answer and how long they took. */
 export function factsOf(traces: readonly SolveTrace[]): Omit<LoggedSolve, 'answer' | 'runs' | 'latencyMs'> {
   const calls = traces.flatMap((trace) => trace.calls);
   const rounds = traces.flatMap((trace) => trace.rounds.filter(({ steps }) => steps.length > 0));

@@ -11,17 +11,14 @@ const MISSED = 0.2;
 /** Fewer values do not tell how much of their mean is chance, least of all when they happen to agree. */
 export const FEWEST_VALUES = 5;
 
-/** null without values. */
 export function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** null if a value is unknown. */
 export function sumOfAll(values: readonly (number | null)[]): number | null {
   return values.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
 }
 
-/** null if a value is unknown, or without values. */
 export function meanOfAll(values: readonly (number | null)[]): number | null {
   const sum = sumOfAll(values);
   return sum === null || values.length === 0 ? null : sum / values.length;
@@ -41,12 +38,10 @@ export function groupBy<Key, Value>(
   return groups;
 }
 
-/** How often each word occurs. */
 export function tally(words: readonly string[]): Record<string, number> {
   return sumCounts(words.map((word) => ({ [word]: 1 })));
 }
 
-/** Adds up the counts of each name. */
 export function sumCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const sums = new Map<string, number>();
   for (const [name, count] of all.flatMap((counts) => Object.entries(counts))) {
@@ -55,7 +50,6 @@ export function sumCounts(all: readonly Readonly<Record<string, number>>[]): Rec
   return Object.fromEntries(sums);
 }
 
-/** Each count as a share of their sum. */
 export function sharesOf(counts: Readonly<Record<string, number>>): Record<string, number> {
   const sum = Object.values(counts).reduce((total, count) => total + count, 0);
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count / sum]));
@@ -137,7 +131,6 @@ function tTail(t: number, degrees: number): number {
   return (1 - within) / 2;
 }
 
-/** The 97.5th percentile of the normal distribution. */
 const Z = 1.959964;
 
 /** Wilson's score interval of a share of right answers, scores of 0 or 1 (Wilson 1927); null without any. */
@@ -163,10 +156,8 @@ export function meanInterval(values: readonly number[], spread = spreadOf(values
 export interface Comparison {
   readonly against: string;
   readonly pairs: number;
-  /** Mean score minus the other's. */
   readonly gain: number;
   readonly interval: Interval;
-  /** McNemar's exact test, two-sided. */
   readonly p: number;
   /** The smallest difference found four times out of five; null with too few questions. */
   readonly smallestGain: number | null;

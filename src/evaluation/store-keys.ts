@@ -8,7 +8,6 @@ export function readQuestionSetKey(key: string): string | null {
   return /^questions\/([0-9a-f]{64})\.jsonl$/.exec(key)?.[1] ?? null;
 }
 
-/** Everything of every evaluation. */
 export const EVALUATIONS = 'evaluations/';
 
 const folder = (evaluation: string): string => `${EVALUATIONS}${evaluation}/`;
@@ -20,7 +19,6 @@ export const isManifestKey = (key: string): boolean => /^evaluations\/[^/]+\/eva
 /** A record for each method and question, and nothing else. */
 export const resultsFolder = (evaluation: string): string => `${folder(evaluation)}results/`;
 
-/** Those of one question. */
 export const questionFolder = (evaluation: string, index: number): string =>
   `${resultsFolder(evaluation)}${String(index).padStart(6, '0')}/`;
 

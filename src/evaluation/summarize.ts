@@ -20,10 +20,8 @@ import {
   tally,
 } from './statistics';
 
-/** Result of one method. */
 export interface MethodSummary {
   readonly method: string;
-  /** Questions that it was tried on. */
   readonly questions: number;
   readonly correct: number;
   /** Right answers of those that could be judged; null where none could. */
@@ -37,7 +35,7 @@ export interface MethodSummary {
   readonly costGain: { readonly usd: number; readonly interval: Interval } | null;
   /** How often a judge preferred it to the Conductor, where no right answer is known; null where none was asked. */
   readonly preferences: Preferences | null;
-  /** Means of a question. */
+  /** Means of a question, as are `tokens` and `calls`. */
   readonly usd: number | null;
   readonly tokens: number;
   readonly calls: number;
@@ -45,7 +43,6 @@ export interface MethodSummary {
   readonly capped: number;
   readonly steps: number | null;
   readonly latencyMs: { readonly median: number; readonly p95: number };
-  /** Share of all answered steps, by worker. */
   readonly workerShares: Readonly<Record<string, number>>;
   /** First plans by what `topologyOf` calls their graph, and wrong answers by what `failureOf` says of them. */
   readonly topologies: Readonly<Record<string, number>>;
@@ -62,7 +59,6 @@ type Evaluated = Pick<
   'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log' | 'learned'
 >;
 
-/** Findings of an evaluation. */
 export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'log' | 'learned'> {
   readonly questions: number;
   /** Questions that every method was tried on: those that are compared. */

@@ -4,7 +4,6 @@ import { isNear, isSameNumber, readNumber } from './read-number';
 import { readUnit, type Unit } from './units';
 import { type Grade, gradeOf, shown } from './verdict';
 
-/** Longer ones list nothing. */
 const MOST_CHARACTERS = 10_000;
 const MOST_ITEMS = 100;
 
@@ -74,17 +73,14 @@ function plain(text: string): string {
   return normalizeText(text).replace(/^(?:the|an?)\s/, '');
 }
 
-/** A number and what it counts. */
 interface Quantity {
   readonly number: Rational;
-  /** Null if there is none that we know. */
   readonly unit: Unit | null;
   /** Whether the text consists of it: `about 5 km away` does not. */
   readonly isAll: boolean;
 }
 
 const WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
-/** The powers of ten that they stand for. */
 const SCALES: Readonly<Record<string, bigint>> = {
   thousand: 3n,
   million: 6n,
@@ -138,7 +134,6 @@ function unitAtStart(text: string): Unit | null {
   return /^[a-z]{1,2}$/i.test(first) && !isLast ? null : readUnit(first.replace(/[.,;!]$/, ''));
 }
 
-/** The error of a conversion. */
 const CONVERTED = 1e-9;
 
 /**

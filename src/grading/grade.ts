@@ -13,14 +13,11 @@ import { type Grade, gradeOf, isClipped, shown } from './verdict';
 
 export type { Grade, Verdict } from './verdict';
 
-/** Right answers of all graders. */
 export type RightAnswer = { readonly [Grader in Question['grader']]: Graded<Grader> }[Question['grader']];
 
 /**
- * Judges an answer, by the rules of its question's grader. It never throws: where a grader fails, or takes too long, the
- * answer is `ungraded`.
- *
- * Graded is what stands in the last `<answer>` tag of the reply, else the whole reply.
+ * Judges what stands in the last `<answer>` tag of a reply, else the whole reply, by the rules of its question's grader. It
+ * never throws: where a grader fails, or takes too long, the answer is `ungraded`.
  *
  * @example
  * await grade({ grader: 'math', answer: '\\frac{3}{4}' }, 'It must be <answer>0.75</answer>.'); // verdict: 'correct'
@@ -82,7 +79,7 @@ function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string
 }
 
 /**
- * Checks that this machine can judge such questions; returns what is missing and how to get it, or null.
+ * What keeps this machine from judging such questions, and how to mend it; null: nothing.
  *
  * @param secrets files and folders that no program may see: those with right answers
  */
@@ -135,13 +132,12 @@ export async function groupSame(
       groups.push(null);
       continue;
     }
-    let group: number | null = null;
+    let group = place;
     for (const first of firsts) {
-      if (await isSame(question, first.grade, each, end)) group = first.place;
-      if (group !== null) break;
+      if (group === place && (await isSame(question, first.grade, each, end))) group = first.place;
     }
-    if (group === null) firsts.push({ place, grade: each });
-    groups.push(group ?? place);
+    if (group === place) firsts.push({ place, grade: each });
+    groups.push(group);
   }
   return groups;
 }

@@ -14,7 +14,6 @@ const row = {
   // For tables and splits by any of these; training ignores them.
   topic: z.string().min(1).exactOptional(),
   level: z.string().min(1).exactOptional(),
-  /** The set that it is of, such as `mmlu`. */
   source: z.string().min(1).exactOptional(),
   /** When it was first put, for questions that a model may have seen. */
   date: z.iso.date().exactOptional(),
@@ -30,8 +29,8 @@ function answer(isReadable: (text: string) => boolean, expected: string) {
 const CHOICE = 'a letter from A to J, or the text of one of the options';
 
 /**
- * One question of a set, whatever file it came in: the row that training and evaluation share. A right answer that its own grader cannot read is refused here, before anything is
- * spent on the question.
+ * One question of a set, whatever file it came in. A right answer that its own grader cannot read is refused here, before
+ * anything is spent on the question.
  */
 export const questionSchema = z.discriminatedUnion('grader', [
   z.strictObject({
@@ -39,12 +38,10 @@ export const questionSchema = z.discriminatedUnion('grader', [
     /** Compares texts, but for case, blanks, typesetting and a full stop at its end. */
     grader: z.literal('exact'),
     answer: answer((text) => normalizeText(text) !== '', 'the right answer, as text or number'),
-    /** `a` is not `A`. */
     caseSensitive: z.boolean().exactOptional(),
   }),
   z.strictObject({
     ...row,
-    /** Compares numbers, however they are written. */
     grader: z.literal('number'),
     answer: answer((text) => readNumber(text) !== null, 'a number, or text that ends with one'),
     /** The largest difference, as a share of the right answer; without it none. */
@@ -74,14 +71,12 @@ export const questionSchema = z.discriminatedUnion('grader', [
   }),
   z.strictObject({
     ...row,
-    /** Compares mathematics, in LaTeX or plain text. */
     grader: z.literal('math'),
     answer: answer(isMathematics, `mathematics of at most ${MOST_CHARACTERS} characters`),
   }),
   z
     .strictObject({
       ...row,
-      /** Python that passes each of the tests. */
       grader: z.literal('code'),
       /** Name of the function, or of the method of a class `Solution`, to call; without one the answer is a program. */
       function: z
@@ -95,7 +90,6 @@ export const questionSchema = z.discriminatedUnion('grader', [
         .readonly(),
       /** CPU time of a test; default: 6. */
       seconds: z.int().min(1).max(60).exactOptional(),
-      /** Default: 1024. */
       memoryMb: z.int().min(64).max(16_384).exactOptional(),
     })
     .superRefine(checkFunctionTests),
@@ -105,7 +99,6 @@ export const questionSchema = z.discriminatedUnion('grader', [
     grader: z.literal('custom'),
     activity: z.string().min(1),
     taskQueue: z.string().min(1),
-    /** It is given for whatever the activity makes of it. */
     answer: answer((text) => text !== '', 'the right answer, as text or number'),
     /** Seconds for one answer, all attempts together; default: 10 minutes. */
     timeoutSeconds: z.int().min(1).max(3600).exactOptional(),

@@ -1,7 +1,6 @@
 /** An exact number, `over / under × 10^ten`: however large an exponent is, it takes no digits. */
 export interface Rational {
   readonly over: bigint;
-  /** Positive. */
   readonly under: bigint;
   readonly ten: bigint;
 }
@@ -105,7 +104,6 @@ function small(number: Rational): Rational | null {
   return bitsOf(number.over) + bitsOf(number.under) > MOST_BITS ? null : number;
 }
 
-/** At most three too many; 1 for 1. */
 function bitsOf(number: bigint): bigint {
   const size = number < 0n ? -number : number;
   return size < 2n ? 1n : BigInt(4 * size.toString(16).length);

@@ -4,10 +4,8 @@
  */
 
 /**
- * The part of a reply that is graded: what stands in its last `<answer>` tag, else the whole of it.
- *
- * A tag that was never closed reaches to the end of the reply, so that an answer cut at its length limit is judged by
- * what is there.
+ * The part of a reply that is graded: what stands in its last `<answer>` tag, else the whole of it. A tag that was never
+ * closed reaches to the end, so that an answer cut at its length limit is judged by what is there.
  */
 export function answerTextOf(reply: string): string {
   const [, ...tagged] = reply.split(/<answer>/i);

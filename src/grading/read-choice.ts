@@ -16,9 +16,7 @@ const BEFORE = [
   /\\boxed\s{0,2}\{\s{0,2}(?:\\(?:text|textbf|mathrm)\s{0,2}\{\s{0,2})?/g,
   /(?:[Aa]nswer|ANSWER)\s{0,2}(?:is\b|:|=)?\s{0,2}:?\s{0,2}(?:[Oo]ption|[Cc]hoice)?\s{0,2}/g,
 ];
-/** Places that are looked at, from the last one back. */
 const MOST_PLACES = 20;
-/** Characters that are looked at behind such a place. */
 const REACH = 400;
 
 const LETTER_ON_A_LINE = /^\s{0,2}\(?([A-J])\)?[.:]?\s{0,2}$/gm;
@@ -36,7 +34,6 @@ export function readRightChoice(answer: string, options: readonly string[] = [])
   return letterOfText(answer, options.map(normalized));
 }
 
-/** Option that an answer settles on, or why on none. */
 type ReadChoice = { readonly letter: string } | { readonly letter: null; readonly reason: string };
 
 /**

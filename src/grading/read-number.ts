@@ -88,7 +88,6 @@ function numberAt(plain: string, match: RegExpExecArray): FoundNumber | null {
   return { number, text: text.replace(/\s/g, ''), before: plain.slice(0, match.index), behind };
 }
 
-/** Null if a power is too large to be worked out. */
 function numberOf(text: string): Rational | null {
   return readRational(text.replace(/[,\s+]/g, '').replace(/\^(-?\d+)$/, '^{$1}'));
 }

@@ -31,7 +31,6 @@ interface CompareRequest {
   readonly answers: readonly [Text, Text];
 }
 
-/** The side effects of evaluations, by activity type. */
 export interface EvaluationActivities {
   /** The question, and what is known of it already. */
   [OPEN_QUESTION](request: OpenQuestionRequest): Promise<OpenedQuestion>;

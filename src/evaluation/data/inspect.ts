@@ -41,10 +41,9 @@ export interface Inspection {
 type Facts = Readonly<Record<'grader' | 'topic' | 'level' | 'date', string | undefined>>;
 
 /**
- * Reads a whole file of questions and reports what is in it.
+ * Reports what is in a file of questions.
  *
  * @param against another file, none of whose questions should be repeated, such as the one to judge by
- * @param grader of rows that name none
  * @throws ConfigError where one of the files cannot be read at all
  */
 export async function inspectDataSet(

@@ -74,10 +74,7 @@ const mmlu = defineSet({
   },
 });
 
-const OPTIONS = [
-  ...(['Correct Answer', 'Incorrect Answer 1', 'Incorrect Answer 2'] as const),
-  'Incorrect Answer 3',
-] as const;
+const WRONG = ['Incorrect Answer 1', 'Incorrect Answer 2', 'Incorrect Answer 3'] as const;
 
 /** Its right answer comes first in each row, so the row's id decides the order of its options. */
 const gpqa = defineSet({
@@ -91,7 +88,10 @@ const gpqa = defineSet({
   draft: (row) => {
     const rankOf = (index: number): string =>
       createHash('sha256').update(`${row['Record ID']}\n${index}`).digest('hex');
-    const ranked = OPTIONS.map((name, index) => ({ name, rank: rankOf(index) }));
+    const ranked = (['Correct Answer', ...WRONG] as const).map((name, index) => ({
+      name,
+      rank: rankOf(index),
+    }));
     const names = ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ name }) => name);
     const options = names.map((name) => row[name].trim());
     return toChoice(row.Question, options, names.indexOf('Correct Answer'));

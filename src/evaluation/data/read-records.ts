@@ -100,7 +100,6 @@ function openText(file: string, start: Buffer, chunks: Chunks): DataFile {
 const NOT_UTF8 = 'this is not in UTF-8: save the file in it';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads an object a line; empty lines are passed over. */
 async function* readJsonLines(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
   let number = 0;
   for await (const line of linesOf(chunks)) {
@@ -181,7 +180,6 @@ function readRow(values: readonly string[], names: readonly string[]): Read {
   return { fields: Object.fromEntries(pairs.filter(([, value]) => value !== '')) };
 }
 
-/** Reads one group of rows after the other. */
 async function* readParquet(file: string, path: string): AsyncGenerator<FileRecord> {
   const packages = Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
   const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, toJson }, { compressors }] =

@@ -18,7 +18,6 @@ export interface Part {
 export interface SplitOptions {
   readonly parts: readonly Part[];
   readonly seed: number;
-  /** Default for rows that name none. */
   readonly grader?: PlainGrader;
   /** The first and the last day of questions that have a date. */
   readonly since?: string;
@@ -70,7 +69,6 @@ export async function splitDataSets(files: readonly string[], options: SplitOpti
   };
 }
 
-/** A question that may be drawn. */
 interface Candidate {
   readonly place: string;
   readonly id: string;

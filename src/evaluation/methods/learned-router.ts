@@ -1,6 +1,5 @@
 import { type MethodEntry, NO_ARGUMENT } from './method';
 
-/** One worker for each question, as it was learned from an earlier evaluation who is right about what. */
 export const learnedRouter: MethodEntry = {
   description: 'one worker for each question, by what was learned of them from --learn-from ID',
   argument: NO_ARGUMENT,
@@ -17,9 +16,8 @@ export interface GradedExample {
 const LEAST_WEIGHT = 0.001;
 
 /**
- * Learns which worker is most likely right about a question: of each worker, the share of right answers, where an earlier
- * question counts the more, the more words and pairs of neighbouring words it has in common with this one, each weighted by
- * how rare it is. It takes no model and draws nothing by chance.
+ * Learns which worker is most likely right about a question, by its share of right answers. An earlier question counts the
+ * more, the more words and pairs of neighbouring words it has in common with this one, weighted by how rare they are.
  *
  * @returns the choice for a question; of equals the worker that was right more often, then the first
  */
@@ -65,7 +63,6 @@ function featuresOf(text: string): Set<string> {
   return new Set([...words, ...pairs]);
 }
 
-/** Weighs what occurs in these texts. */
 function rarityOf(texts: readonly string[]): (feature: string) => number {
   const counts = new Map<string, number>();
   for (const feature of texts.flatMap((text) => [...featuresOf(text)])) {

@@ -1,9 +1,7 @@
 import type { Plan } from '../../plan/plan';
 import type { ConductorChange } from '../../protocol/input';
 
-/** Facts a method may use beside the question. */
 export interface Team {
-  /** Ids of the workers, in the order of the configuration. */
   readonly workers: readonly string[];
   /** Gives numbers in [0, 1), the same ones for the same evaluation seed, question and method. */
   readonly random: () => number;
@@ -20,29 +18,25 @@ export interface Team {
  * - `samples`: one worker is asked again and again, for as much as the Conductor cost on this question.
  */
 export type Method =
-  | ConductorMethod
+  | {
+      readonly kind: 'conductor';
+      readonly depth: number;
+      readonly steps?: number;
+      readonly change?: ConductorChange;
+    }
   | { readonly kind: 'plan'; readonly write: (team: Team) => Plan }
   | { readonly kind: 'rewrite'; readonly rewrite: (plan: Plan, team: Team) => Plan }
   | { readonly kind: 'routed' }
   | { readonly kind: 'samples'; readonly worker: string; readonly choose: 'judge' | 'vote' };
 
-interface ConductorMethod {
-  readonly kind: 'conductor';
-  readonly depth: number;
-  readonly steps?: number;
-  readonly change?: ConductorChange;
-}
-
 /** A method as people name it: `best-of:gpt` is `best-of` with the argument `gpt`. */
 export interface MethodEntry {
-  /** One line of the command's help. */
   readonly description: string;
   readonly argument: Argument;
   /** @param argument in its full form; '' where there is none */
   readonly make: (argument: string) => Method;
 }
 
-/** What may stand behind the colon of a method. */
 interface Argument {
   readonly expected: (workers: readonly string[]) => string;
   /** @returns its full form; null for what is not understood */

@@ -10,12 +10,9 @@ import {
   WORKER_OR_FIRST,
 } from './method';
 
-// Methods whose plan no model writes, and those that change one respect of the Conductor's.
-
 /** The subtask of a worker that is given the whole question. */
 const ANSWER = 'Answer the question completely.';
 
-/** The plan of a worker that answers alone. */
 export function alone(id: string): Plan {
   return { steps: [{ worker: id, subtask: ANSWER, sees: [] }] };
 }
@@ -45,7 +42,6 @@ export const reflection: MethodEntry = {
 const AGGREGATE =
   'Each member has answered the question. Weigh their answers, which may be wrong, and give the one right answer.';
 
-/** Mixture of agents: every worker answers, and one of them, drawn anew for each question, makes one answer of all. */
 export const mixture: MethodEntry = {
   description: 'mixture of agents: every worker answers, and one (mixture:gpt; else a random one) aggregates',
   argument: WORKER_OR_ANY,
@@ -57,7 +53,6 @@ export const mixture: MethodEntry = {
     }),
 };
 
-/** A worker, each as likely as any other. */
 function anyOf({ workers, random }: Team): string {
   return workers[Math.floor(random() * workers.length)] ?? '';
 }

@@ -4,7 +4,6 @@ import { type Method, type MethodEntry, NO_ARGUMENT, oneOf } from './method';
 import { generic, mixture, oneModel, permuted, randomPlan, reflection, silent, worker } from './plans';
 import { bestOf, vote } from './samples';
 
-/** The Conductor writes each plan: the configured one, or any checkpoint; it may call itself as deep as is said. */
 const conductor: MethodEntry = {
   description:
     'the Conductor of the configuration; conductor:1 may call itself, conductor:2 twice as deep; ' +
@@ -25,11 +24,7 @@ const conductor: MethodEntry = {
   },
 };
 
-/**
- * Reads `1`, `nightly/000040` and `nightly/40:1`, where 40 is the number of a cycle; null for anything else.
- *
- * @returns which checkpoint is meant, null for the configured Conductor, and how deep it may call itself
- */
+/** Reads `1`, `nightly/000040` and `nightly/40:1`, where 40 is the number of a cycle; null for anything else. */
 export function readPolicy(
   argument: string,
 ): { readonly checkpoint: string | null; readonly depth: number } | null {
@@ -60,7 +55,6 @@ const examples: MethodEntry = {
   make: (set) => ({ kind: 'conductor', depth: 0, change: { examples: set as ExampleSet } }),
 };
 
-/** Every method by its name, in the order of the help. */
 export const METHODS: Readonly<Record<string, MethodEntry>> = {
   conductor,
   worker,

@@ -11,14 +11,12 @@ export const MOST_ATTEMPTS = 200;
 /** A plan that chooses among attempts shows each as a step, and has one more. */
 const MOST_COMPARED = MAX_STEPS - 1;
 
-/** One worker, asked as often as the Conductor's cost pays for; it then chooses among its answers itself. */
 export const bestOf: MethodEntry = {
   description: "one worker's answers, as many as the Conductor's cost pays for; it chooses the best itself",
   argument: WORKER_OR_FIRST,
   make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }),
 };
 
-/** Samples as `best-of` does; the most frequent answer wins. */
 export const vote: MethodEntry = {
   description: "one worker's answers, as many as the Conductor's cost pays for; the most frequent one wins",
   argument: WORKER_OR_FIRST,

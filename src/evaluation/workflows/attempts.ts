@@ -112,7 +112,6 @@ export function runWithin(name: string, given: Given): RunContext {
   };
 }
 
-/** Carries out a plan that the run was given. */
 export async function runGiven(context: RunContext, plan: Plan): Promise<void> {
   const { recorder, round, depth } = context;
   recorder.record({ kind: 'plan-asked', round, depth });

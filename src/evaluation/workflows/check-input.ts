@@ -74,7 +74,6 @@ export function checkEvaluation(input: EvaluateInput): void {
   check(input, findFault(EVALUATE_WORKFLOW, input, EVALUATION));
 }
 
-/** @throws ApplicationFailure `Solve.BadInput`, not retryable, for what no question of an evaluation can be */
 export function checkQuestion(input: QuestionInput): void {
   check(input, findFault(QUESTION_WORKFLOW, input, QUESTION));
 }

@@ -20,7 +20,6 @@ import {
 } from '../contract';
 import { checkEvaluation } from './check-input';
 
-/** Query: how far the evaluation is. */
 export const evaluationProgressQuery = defineQuery<EvaluationProgress>(PROGRESS_QUERY);
 
 /**
@@ -89,10 +88,8 @@ class Evaluation {
   }
 
   /**
-   * Sets money aside for a question: twice the most that one cost so far and one more run at its limit, at least. Where
-   * less is left, it waits for others, and takes all that there is once they are over; null where that is nothing.
-   *
-   * @param isAlone all that is left, once all others are over
+   * Sets money aside for a question: at least twice the most that one cost so far and one more run at its limit. Where less
+   * is left, it waits for others, and takes all that there is once they are over; null where that is nothing.
    */
   private async takeShare(isAlone: boolean): Promise<BudgetShare | null> {
     const { budget, input } = this;
@@ -119,22 +116,15 @@ class Evaluation {
 
   private book({ verdicts }: QuestionOutcome): void {
     const { progress } = this;
-    this.progress = {
-      ...progress,
-      done: progress.done + 1,
-      scores: progress.scores.map((score, place) => addVerdict(score, verdicts[place])),
-    };
+    const scores = progress.scores.map(({ correct, graded }, place) => {
+      const verdict = verdicts[place] ?? 'ungraded';
+      return {
+        correct: correct + Number(verdict === 'correct'),
+        graded: graded + Number(verdict !== 'ungraded'),
+      };
+    });
+    this.progress = { ...progress, done: progress.done + 1, scores };
   }
-}
-
-type Score = EvaluationProgress['scores'][number];
-
-function addVerdict(
-  { correct, graded }: Score,
-  verdict: QuestionOutcome['verdicts'][number] | undefined,
-): Score {
-  const isGraded = verdict != null && verdict !== 'ungraded';
-  return { correct: correct + (verdict === 'correct' ? 1 : 0), graded: graded + (isGraded ? 1 : 0) };
 }
 
 /** Behind people who wait for an answer: the solves below inherit the priority. */

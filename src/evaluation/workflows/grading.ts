@@ -29,10 +29,10 @@ export async function gradeAttempts<Result extends Ungraded>(
   return played.map((each) => ({ ...each, ...verdictOn(each, grades[gradable.indexOf(each)]) }));
 }
 
-type VerdictOn = Pick<Attempt, 'verdict'> &
-  Partial<Pick<Attempt, 'extracted' | 'reason' | 'graderVersion' | 'invalidBecause'>>;
-
-function verdictOn({ plan, invalidBecause }: Ungraded, grade: Grade | undefined): VerdictOn {
+function verdictOn(
+  { plan, invalidBecause }: Ungraded,
+  grade: Grade | undefined,
+): Pick<Attempt, 'verdict'> & Partial<Attempt> {
   if (grade === undefined) {
     return { verdict: plan === null && invalidBecause === null ? 'unparseable' : 'ungraded' };
   }
@@ -42,7 +42,6 @@ function verdictOn({ plan, invalidBecause }: Ungraded, grade: Grade | undefined)
   return { verdict: verdict === 'correct' ? verdict : 'wrong', extracted, reason, graderVersion };
 }
 
-/** Verifies each distinct answer once. */
 function verifyAll(attempts: Attempts, grades: readonly RuleGrade[]): Promise<readonly Grade[]> {
   const { verifier, window, identityOf } = attempts;
   const asked = new Map<string, Promise<VerifierReply>>();
@@ -112,8 +111,8 @@ async function askGrader(grader: CustomGrader, request: CustomGradeRequest): Pro
 /** Only a plan can be `unparseable`: an answer that settles on nothing is wrong. */
 function readVerdict(activity: string, result: unknown): Grade {
   const said = typeof result === 'object' && result !== null && 'verdict' in result ? result.verdict : result;
-  if (said === 'correct' || said === 'wrong') return custom(said, `${activity} says so`);
-  if (said === 'unparseable') return custom('wrong', `${activity} says so`);
+  if (said === 'correct') return custom(said, `${activity} says so`);
+  if (said === 'wrong' || said === 'unparseable') return custom('wrong', `${activity} says so`);
   const why = said === 'ungraded' ? 'could not judge it' : 'returned none of our verdicts';
   return custom('ungraded', `the grader ${activity} ${why}`);
 }
@@ -122,7 +121,6 @@ function custom(verdict: Grade['verdict'], reason: string): Grade {
   return { verdict, extracted: null, reason, graderVersion: 'custom' };
 }
 
-/** A verifier's reply, and what asking it took. */
 export interface VerifierReply {
   /** Place of the word that it chose; null: none, by the problem. */
   readonly chosen: number | null;
@@ -132,9 +130,7 @@ export interface VerifierReply {
 
 /**
  * Has a model from outside the pool read a prompt, as the one step of a run that knows no other worker: its call is
- * reserved, retried, kept and booked as every other one, and counted in the limits.
- *
- * @param call its purpose, and the identity of `RunContext`
+ * reserved, retried, kept, booked and limited as every other one.
  */
 export async function askVerifier(
   { run, limits }: Pick<Attempts, 'run' | 'limits'>,

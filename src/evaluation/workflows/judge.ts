@@ -48,7 +48,6 @@ async function verify(
   return grade && { grade, judging: spentOn(asked.calls) };
 }
 
-/** The grade of an answer; where it is wrong, those of the outputs that led to it, too. */
 async function gradeWithSteps(
   context: QuestionContext,
   answer: Text,

@@ -19,13 +19,9 @@ import type { MethodRecord } from '../results';
 import { slugOf } from '../store-keys';
 import { askVerifier, gradeAnswers, type VerifierReply } from './grading';
 
-/** One solve of a method, over. */
 export interface SolveRun {
-  /** Workflow id. */
   readonly id: string;
-  /** Null if it left none. */
   readonly trace: SolveTrace | null;
-  /** Failure of the solve. */
   readonly problem: Problem | null;
   readonly latencyMs: number;
 }
@@ -33,7 +29,6 @@ export interface SolveRun {
 /** A rule's grade of an answer, and those of the outputs that led to it. */
 export type GradeWithSteps = RuleGrade & Pick<MethodRecord, 'outputs'>;
 
-/** Result of a method on the question. */
 export interface MethodResult {
   readonly runs: readonly SolveRun[];
   readonly answer: Text | null;
@@ -115,7 +110,6 @@ export class QuestionContext {
     });
   }
 
-  /** See `gradeAnswers`. */
   grade(
     answers: readonly (Text | null)[],
     onTheWay: readonly (Text | null)[] = [],
@@ -130,7 +124,12 @@ export class QuestionContext {
    * @param work is told its cost limit, where less is left than the configuration allows a run
    */
   private async pay<Result>(
-    work: (mostNanoUsd: number | null) => Promise<Paid<Result>>,
+    work: (mostNanoUsd: number | null) => Promise<{
+      readonly result: Result;
+      /** 10⁻⁹ USD; null where somebody ended it, and all that it was allowed counts. */
+      readonly spent: number | null;
+      readonly stoppedBy: string | null;
+    }>,
   ): Promise<Result | null> {
     const { nanoUsd, runNanoUsd } = this.input;
     const left = nanoUsd === null ? Infinity : nanoUsd - this.spentNanoUsd;
@@ -140,13 +139,6 @@ export class QuestionContext {
     this.spentNanoUsd += spent ?? most ?? runNanoUsd ?? 0;
     return most !== null && stoppedBy === 'cost' ? null : result;
   }
-}
-
-interface Paid<Result> {
-  readonly result: Result;
-  /** 10⁻⁹ USD; null where somebody ended it, and all that it was allowed counts. */
-  readonly spent: number | null;
-  readonly stoppedBy: string | null;
 }
 
 async function runSolve(

@@ -52,12 +52,7 @@ export async function conductorEvaluateQuestion(input: QuestionInput): Promise<Q
 
 const store = storeActivities<EvaluationActivities>;
 
-/**
- * Tries a method, judges its answer and makes its record.
- *
- * @param reference the Conductor's result on the question; null for its own turn
- * @returns null if the budget ran out: it would say nothing about the method
- */
+/** Tries a method and judges its answer; null if the budget ran out, since that would say nothing about the method. */
 async function tryMethod(
   context: QuestionContext,
   name: string,
@@ -74,18 +69,13 @@ async function tryMethod(
   const compared = judged && (await compare(context, name, result.answer, reference));
   if (judged === null || compared === null) return null;
   const solved = logged ?? solvedBy(method, result, reference);
-  return { ...placeOf(context, name), ...judged.grade, ...solved, ...verdictOf(judged, compared) };
-}
-
-function placeOf(
-  { input, question }: QuestionContext,
-  method: string,
-): Pick<MethodRecord, 'evaluation' | 'method' | 'question' | 'index' | 'topic'> {
-  const {
-    id: evaluation,
-    question: { index },
-  } = input;
-  return { evaluation, method, question: question.id, index, topic: question.topic ?? null };
+  return {
+    ...{ evaluation: input.id, method: name, question: question.id },
+    ...{ index: input.question.index, topic: question.topic ?? null },
+    ...judged.grade,
+    ...solved,
+    ...verdictOf(judged, compared),
+  };
 }
 
 function verdictOf(
@@ -115,9 +105,8 @@ function playMethod(
   const { input, question } = context;
   const team = { workers: input.workers, random: randomFrom(input.seed, question.id, name) };
   switch (method.kind) {
-    case 'conductor': {
+    case 'conductor':
       return playOnce(context.solve(name, changesOf(method)));
-    }
     case 'plan':
       return playOnce(context.runPlan(name, method.write(team)));
     case 'rewrite': {
@@ -142,7 +131,6 @@ async function playOnce(solving: Promise<SolveRun | null>): Promise<MethodResult
   return run && { runs: [run], answer: run.trace?.answer ?? null };
 }
 
-/** Sums up the solves that a method took. */
 function solvedBy(
   method: Method,
   { runs, answer }: MethodResult,

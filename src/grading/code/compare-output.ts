@@ -50,7 +50,6 @@ export function isJson(text: string): boolean {
 // eslint-disable-next-line redos/no-vulnerable -- quadratic where strings do not end
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false/g;
 
-/** undefined for what is no JSON. */
 function readValue(json: string): Value | undefined {
   try {
     JSON.parse(json);
@@ -79,7 +78,6 @@ function isSame(right: Value, value: Value): boolean {
   );
 }
 
-/** Compares as numbers two texts that differ. */
 function isSameNumber(right: Value, value: Value): boolean {
   if (typeof right !== 'string' || typeof value !== 'string') return false;
   if (!right.startsWith('n') || !value.startsWith('n')) return false;

@@ -13,9 +13,7 @@ type Test = CodeQuestion['tests'][number];
 /** Limits of LiveCodeBench, whose seconds are of wall-clock time. */
 const SECONDS = 6;
 const MEMORY_MB = 1024;
-/** More than the right output. */
 const MORE_OUTPUT = 65_536;
-/** All tests of an answer together. */
 const MOST_MS = 8 * 60_000;
 
 /**
@@ -51,7 +49,7 @@ function isFence(line: string): boolean {
 async function runTests(sandbox: ReadySandbox, question: CodeQuestion, code: string): Promise<Grade> {
   const { tests, function: name = null } = question;
   const version = `${RULES} python/${sandbox.python} ${sandbox.name}`;
-  const python = programFor({ code, function: name });
+  const python = programFor(code, name);
   const end = Date.now() + MOST_MS;
   for (const [index, test] of tests.entries()) {
     if (Date.now() > end) {
@@ -72,7 +70,6 @@ function limitsFor(
   return { seconds, memoryMb, outputBytes: 2 * Buffer.byteLength(output) + MORE_OUTPUT };
 }
 
-/** Finds the fault of a run; null: none. */
 function faultOf(run: ProgramRun, { output }: Test, name: string | null): string | null {
   if (run.kind === 'stopped') return run.reason;
   if (run.exitCode !== 0) return `it failed: ${shown(lastLineOf(run.stderr)) || `exit code ${run.exitCode}`}`;
@@ -85,19 +82,13 @@ function lastLineOf(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
 }
 
-/** A solution, run as a program or by one of its functions. */
-interface Solution {
-  readonly code: string;
-  /** A function, or a method of its class `Solution`. */
-  readonly function: string | null;
-}
-
 /**
- * The Python program that runs a solution once. It is never told what is right: it prints what the solution prints or, as
- * JSON, what its function returns for the JSON values on standard input, one a line. The rest is judged outside.
+ * The Python program that runs a solution once, or one of its functions or methods of its class `Solution`. It is never told
+ * what is right: it prints what the solution prints or, as JSON, what the function returns for the JSON values on standard
+ * input, one a line.
  */
-function programFor(solution: Solution): string {
-  const job = Buffer.from(JSON.stringify(solution)).toString('base64');
+function programFor(code: string, name: string | null): string {
+  const job = Buffer.from(JSON.stringify({ code, function: name })).toString('base64');
   return `${DRIVER}\nrun("${job}")\n`;
 }
 

@@ -17,7 +17,6 @@ export type EngineJob =
       readonly answer: readonly [string, string];
     };
 
-/** Has the engine compare two expressions, or two equations. */
 type AskEngine = (job: EngineJob) => Promise<Comparison>;
 
 /** Sets larger than that are not matched item by item. */
@@ -70,7 +69,6 @@ async function compareEach(
   return worst(found);
 }
 
-/** In any order. */
 async function compareMany(
   right: readonly Shape[],
   answer: readonly Shape[],

@@ -19,9 +19,7 @@ const MOST_MS = 15_000;
 
 /**
  * Judges mathematics in two tiers: rules of ours and compute-engine; where these say no without two different values, or
- * cannot tell, math-verify, if it is installed.
- *
- * What neither could read is `ungraded`, and so is what took too long.
+ * cannot tell, math-verify, if it is installed. What neither could read, or what took too long, is `ungraded`.
  */
 export async function gradeMathematics(right: string, reply: string): Promise<Grade> {
   const answer = mathematicsIn(finalAnswerOf(reply));
@@ -67,13 +65,11 @@ function mathematicsIn(answer: string): string {
   return answer;
 }
 
-/** What one tier says. */
 interface Opinion {
   readonly comparison: Comparison;
   /** Why it is unknown, where that is not for what was written. */
   readonly problem: string | null;
   readonly hasFailed: boolean;
-  /** Empty where no library had a say. */
   readonly version: readonly string[];
 }
 
@@ -122,15 +118,8 @@ const THREAD = join(__dirname, '../../../src/grading/mathematics/engine-thread.c
 /** A tower of exponents asks for more, and ends the thread. */
 const MEMORY_MB = 512;
 
-let version: string | null | undefined;
-
 /** The version of compute-engine that is installed; null where none is. */
 export function engineVersion(): string | null {
-  if (version === undefined) version = findVersion();
-  return version;
-}
-
-function findVersion(): string | null {
   try {
     // Its package.json is no export of its own; the file that is loaded lies two folders below.
     const file = join(createRequire(THREAD).resolve(PACKAGE), '../../../package.json');

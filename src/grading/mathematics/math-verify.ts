@@ -21,7 +21,6 @@ const judge = new Killable(startJudge, { startMs: 60_000, answerMs: 10_000 });
 /** Found out once: why there is no math-verify here, and the Python that bubblewrap keeps in, if any. */
 const found: { missing: string | null; confined?: string | null } = { missing: null };
 
-/** Result of a comparison by math-verify, with its version. */
 interface SecondOpinion {
   readonly comparison: Comparison;
   readonly version: string;

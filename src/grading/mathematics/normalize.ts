@@ -52,7 +52,6 @@ const UNICODE: readonly (readonly [string, string])[] = [
   ['√(', 'sqrt('],
 ];
 
-/** In this order. */
 const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/√\s?([a-zA-Z\d]{1,20})/g, '\\sqrt{$1}'],
   // Marks around mathematics, and currency, which is a unit that may be left out.

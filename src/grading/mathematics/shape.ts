@@ -14,7 +14,6 @@ export type Shape =
 /** In this order: a point, a vector, an interval, a matrix with its rows. */
 export interface Tuple {
   readonly kind: 'tuple';
-  /** Its bracket, or `MATRIX`. */
   readonly open: string;
   readonly close: string;
   readonly items: readonly Shape[];
@@ -121,7 +120,6 @@ function readInequality(divided: Divided, depth: number): Shape | null {
   return isChain ? interval(chain.open, left, right, chain.close, depth) : null;
 }
 
-/** Reads an inequality of one variable as an interval. */
 function readBound(left: string, right: string, { open, close }: Upwards, depth: number): Shape {
   if (VARIABLE.test(left)) return interval('(', '-\\infty', right, close, depth);
   if (VARIABLE.test(right)) return interval(open, left, '\\infty', ')', depth);
@@ -142,7 +140,6 @@ interface Upwards {
   readonly close: string;
 }
 
-/** Null if it runs both ways. */
 function upwards({ parts, operators }: Divided): Upwards | null {
   const isDown = operators.every((each) => each === '>' || each === '\\ge');
   if (!isDown && !operators.every((each) => each === '<' || each === '\\le')) return null;
@@ -170,7 +167,6 @@ function readBracketed(latex: string, depth: number): Shape | null {
   return { kind: 'tuple', open: latex.charAt(0), close: latex.slice(-1), items: [first, ...more] };
 }
 
-/** The members of a set, or the condition that they fulfil. */
 function readSet(inner: string, depth: number): Shape {
   const condition = SET_BUILDER.exec(inner)?.[1];
   if (condition !== undefined) return shapeOf(condition, depth + 1);

@@ -18,8 +18,7 @@ export interface ReadySandbox {
 const ready = new Map<string, Promise<ReadySandbox>>();
 
 /**
- * The sandbox that `CONDUCTOR_SANDBOX` names, tried once: bubblewrap where it says nothing, a URL of SandboxFusion, or
- * `none-unsafe`.
+ * The sandbox that `CONDUCTOR_SANDBOX` names, tried once.
  *
  * @throws SandboxError that says what to do
  */

@@ -36,11 +36,7 @@ const answerSchema = z.object({
     .nullish(),
 });
 
-/**
- * A server that runs code, by the protocol of SandboxFusion: `POST /run_code`. It is trusted to keep programs in.
- *
- * @param url of the server, e.g. `http://127.0.0.1:8080`
- */
+/** A server that runs code, by the protocol of SandboxFusion: `POST /run_code`. It is trusted to keep programs in. */
 export function sandboxFusion(url: string): Sandbox {
   return {
     name: 'sandbox-fusion',
