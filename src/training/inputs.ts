@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readQuestionSetKey } from '../evaluation/store-keys';
+import { readQuestionSetKey } from '../evaluation/contract';
 import { modelSchema, runSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
 import { trainerMessages, trainRunSchema } from './trainer-contract';

@@ -1,12 +1,16 @@
 import { questionsOf } from '../../examples/evaluate/world';
 import { EvaluationPlugin } from '../../src/evaluation';
 import { type ConfigInput, renderPlan } from '../../src';
-import { EVALUATE_WORKFLOW, type EvaluateInput } from '../../src/evaluation/contract';
+import {
+  EVALUATE_WORKFLOW,
+  type EvaluateInput,
+  manifestKey,
+  questionSetKey,
+} from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
 import { checkCheckpoints } from '../../src/training/cli/serving';
 import { findEvaluation, routeQuestions } from '../../src/evaluation/cli/earlier';
-import { manifestKey, questionSetKey } from '../../src/evaluation/store-keys';
 import { MAX_STEPS } from '../../src/protocol/messages';
 import { keepLines } from '../../src/store/texts';
 import { externalCard } from '../budget/cards';

@@ -17,16 +17,8 @@ test.each<[string, JudgedRun, Failure | null]>([
   ['an answer that could not be judged', run({ answer: 'ungraded' }), null],
   ['no plan', run({ rounds: [{ plan: null, outputs: [], answer: null }] }), 'format'],
   ['an answer that settles on nothing', run({ answer: 'unparseable' }), 'format'],
-  [
-    'a right answer that a review changed',
-    run({ rounds: [{ ...WRONG, answer: 'correct' }, WRONG] }),
-    'spoilt',
-  ],
-  [
-    'a right output, and a wrong answer',
-    run({ rounds: [{ ...WRONG, outputs: ['correct', 'wrong'] }] }),
-    'lost',
-  ],
+  ['a review that spoils it', run({ rounds: [{ ...WRONG, answer: 'correct' }, WRONG] }), 'spoilt'],
+  ['a right output', run({ rounds: [{ ...WRONG, outputs: ['correct', 'wrong'] }] }), 'lost'],
   ['one worker for all', run({ rounds: [{ ...WRONG, plan: planOf('a', 'a') }] }), 'one worker'],
   [
     'one worker for all, none of whom knows better',
@@ -34,11 +26,7 @@ test.each<[string, JudgedRun, Failure | null]>([
     'unsolved',
   ],
   ['one who would have known', run({ pool: { ...POOL, c: 'correct' } }), 'wrong worker'],
-  [
-    'a review that accepts',
-    run({ rounds: [WRONG, { plan: planOf(), outputs: [], answer: 'wrong' }] }),
-    'vain review',
-  ],
+  ['a review that accepts', run({ rounds: [WRONG, { ...WRONG, plan: planOf() }] }), 'vain review'],
   ['a review that changes it in vain', run({ rounds: [WRONG, WRONG] }), 'vain review'],
   ['a wrong answer', run(), 'unsolved'],
 ])('%s', (_, judged, failure) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { randomFrom } from '../../src/evaluation/chance';
-import { slugOf } from '../../src/evaluation/store-keys';
+import { slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';
 import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
@@ -18,20 +18,10 @@ const written: Plan = {
 };
 
 test('every worker alone, and the Conductor where a method needs what it did', () => {
-  expect(readMethods(['workers', 'vote'], workers)).toEqual([
-    'conductor',
-    'worker:gpt',
-    'worker:sonnet',
-    'worker:qwen',
-    'vote:gpt',
-  ]);
-  expect(readMethods(['workers', 'worker:gpt', 'conductor:0', 'conductor:2'], workers)).toEqual([
-    'worker:gpt',
-    'worker:sonnet',
-    'worker:qwen',
-    'conductor',
-    'conductor:2',
-  ]);
+  const alone = ['worker:gpt', 'worker:sonnet', 'worker:qwen'];
+  expect(readMethods(['workers', 'vote'], workers)).toEqual(['conductor', ...alone, 'vote:gpt']);
+  const named = readMethods(['workers', 'worker:gpt', 'conductor:0', 'conductor:2'], workers);
+  expect(named).toEqual([...alone, 'conductor', 'conductor:2']);
 });
 
 test.each([

@@ -5,8 +5,9 @@ import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,
   type EvaluationProgress,
+  questionSetKey,
+  resultsFolder,
 } from '../../src/evaluation/contract';
-import { questionSetKey, resultsFolder } from '../../src/evaluation/store-keys';
 import { readMethods } from '../../src/evaluation/methods/read-method';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { summarize, type Summary } from '../../src/evaluation/summarize';

@@ -1,5 +1,5 @@
 import { questionsOf, withHelp, WORKERS } from '../../examples/evaluate/world';
-import { questionSetKey } from '../../src/evaluation/store-keys';
+import { questionSetKey } from '../../src/evaluation/contract';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { meanOf } from '../../src/evaluation/statistics';
 import { keepLines } from '../../src/store/texts';

@@ -10,38 +10,16 @@ const planOf = (...workers: readonly string[]) => ({
   steps: workers.map((worker, index) => ({ worker, subtask: '', sees: index === 0 ? [] : [index - 1] })),
 });
 const record = (method: string, index: number, changes: Partial<MethodRecord> = {}): MethodRecord => ({
-  evaluation: 'e',
-  method,
-  question: `q${index}`,
-  index,
-  topic: null,
-  verdict: 'wrong',
-  extracted: null,
-  reason: '',
-  graderVersion: null,
-  answer: 'x',
-  runs: [],
-  spent,
-  lost: 0,
-  planning: spent,
-  latencyMs: 1,
-  workers: {},
-  plan: null,
-  rounds: 1,
-  degraded: false,
-  stoppedBy: null,
+  ...{ evaluation: 'e', method, question: `q${index}`, index, topic: null },
+  ...{ verdict: 'wrong', extracted: null, reason: '', graderVersion: null, answer: 'x', runs: [] },
+  ...{ spent, lost: 0, planning: spent, latencyMs: 1, workers: {}, plan: null, rounds: 1 },
+  ...{ degraded: false, stoppedBy: null },
   ...changes,
 });
 
 test('a report tells plans by their graph and wrong answers by what went wrong, workers alone asked for it', () => {
-  const manifest = {
-    id: 'e',
-    file: 'f',
-    questions: 5,
-    methods: ['conductor', 'worker:b'],
-    workers: ['a', 'b'],
-    seed: 1,
-  };
+  const methods = ['conductor', 'worker:b'];
+  const manifest = { id: 'e', file: 'f', questions: 5, methods, workers: ['a', 'b'], seed: 1 };
   const summary = summarize(manifest, [
     record('conductor', 0, { plan: planOf('a') }),
     record('conductor', 1, { plan: planOf('a'), rounds: 2, runs: ['e-1'] }),
@@ -53,12 +31,7 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
     record('worker:b', 2),
     // Two solves are two attempts, and no review.
     record('worker:b', 3, { plan: planOf('b'), rounds: 2, runs: ['e-1', 'e-2'] }),
-    record('worker:b', 4, {
-      plan: planOf('b'),
-      rounds: 2,
-      runs: ['e-1', 'e-2'],
-      outputs: [['wrong', 'wrong']],
-    }),
+    record('worker:b', 4, { plan: planOf('b'), rounds: 2, runs: ['e-1', 'e-2'], outputs: [['wrong']] }),
   ]);
   expect(summary.methods[0]).toMatchObject({
     topologies: { single: 3, chain: 2 },
@@ -97,14 +70,8 @@ test('a method that stopped short of equal cost says so, with both costs', () =>
 
 test('of the log it says what is not known: prices, quality, and what could not be drawn', () => {
   const log = { answered: 9, unanswered: 3, known: 1 };
-  const manifest = {
-    id: 'e',
-    file: 'the log',
-    questions: 2,
-    methods: ['conductor', 'worker:b'],
-    seed: 1,
-    log,
-  };
+  const methods = ['conductor', 'worker:b'];
+  const manifest = { id: 'e', file: 'the log', questions: 2, methods, seed: 1, log };
   const ungraded = { verdict: 'ungraded' } as const;
   const preference = { over: 'conductor', outcome: 'won', reason: '' } as const;
   const judging = { ...spent, nanoUsd: 2e9 };

@@ -30,7 +30,6 @@ const CASES = [
   ['number', '7', '7/0', 'unparseable'],
   ['number', 'none', '7', 'ungraded'],
   ['choice', 'C', '<answer>c</answer>', 'correct'],
-  ['choice', 'C', '<answer>Answer: C</answer>', 'correct'],
   ['choice', 'C', 'A is too small. The answer is (C).', 'correct'],
   ['choice', 'C', 'The answer is A. No: the answer is C, after all.', 'correct'],
   ['choice', 'C', 'so we have\n**C**\nas said', 'correct'],
@@ -50,7 +49,6 @@ const CASES = [
   ['choice', 'I', 'Answer: I do not know', 'unparseable'],
   ['choice', 'C', 'Answer: C', 'correct'],
   ['choice', 'C', '**Answer:** C, I think', 'correct'],
-  ['choice', 'C', 'Option C', 'correct'],
   ['choice', 'C', 'the answer is option C', 'correct'],
   ['choice', 'C', '3', 'correct'],
   ['choice', 'C', 'A\nC', 'unparseable'],
@@ -134,13 +132,8 @@ test('a grade says what it took the answer to be, why it is so, and by which rul
 
 test('a number may differ by the tolerance, as a share of the right one', async () => {
   const question = { grader: 'number', answer: '200', tolerance: 0.001 } as const;
-  const replies = ['199.8', '200.2', '199.7', '200.3'];
-  expect(await Promise.all(replies.map((reply) => verdictOf(question, reply)))).toEqual([
-    'correct',
-    'correct',
-    'wrong',
-    'wrong',
-  ]);
+  const verdicts = ['199.8', '200.2', '199.7', '200.3'].map((reply) => verdictOf(question, reply));
+  expect(await Promise.all(verdicts)).toEqual(['correct', 'correct', 'wrong', 'wrong']);
 });
 
 test('case counts where it is said to', async () => {

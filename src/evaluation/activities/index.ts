@@ -10,12 +10,14 @@ import {
   type Graded,
   type Judging,
   KEEP_RESULT,
+  manifestKey,
   OPEN_QUESTION,
   type OpenedQuestion,
+  questionFolder,
   type QuestionRef,
+  resultKey,
 } from '../contract';
 import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../results';
-import { manifestKey, questionFolder, resultKey } from '../store-keys';
 import { gradeAnswers, type GradeRequest } from './grade-answers';
 import { QuestionSets } from './question-sets';
 import { comparisonOf } from './verification';

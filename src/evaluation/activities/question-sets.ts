@@ -3,8 +3,7 @@ import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { quoteBriefly } from '../../plan/plan-error';
 import type { Store } from '../../store/store';
-import type { QuestionRef } from '../contract';
-import { readQuestionSetKey } from '../store-keys';
+import { type QuestionRef, readQuestionSetKey } from '../contract';
 
 /** Sets that a worker needs together: a night's own two, those of the night before, an evaluation's. */
 const KEPT_SETS = 4;

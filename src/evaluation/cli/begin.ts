@@ -11,8 +11,14 @@ import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import type { Config } from '../../config/schema';
 import { readResults } from '../activities';
-import { EVALUATE_WORKFLOW, type EvaluateInput, EVALUATION_PRIORITY } from '../contract';
-import { manifestKey, questionSetKey, resultsFolder } from '../store-keys';
+import {
+  EVALUATE_WORKFLOW,
+  type EvaluateInput,
+  EVALUATION_PRIORITY,
+  manifestKey,
+  questionSetKey,
+  resultsFolder,
+} from '../contract';
 import type { Manifest } from '../results';
 import { routeQuestions } from './earlier';
 import type { PlannedEvaluation, PlanOptions } from './plan-evaluation';

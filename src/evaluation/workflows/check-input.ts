@@ -16,8 +16,13 @@ import {
   whole,
 } from '../../protocol/rules';
 import { reasonOf } from '../../errors';
-import { EVALUATE_WORKFLOW, type EvaluateInput, QUESTION_WORKFLOW, type QuestionInput } from '../contract';
-import { readQuestionSetKey } from '../store-keys';
+import {
+  EVALUATE_WORKFLOW,
+  type EvaluateInput,
+  QUESTION_WORKFLOW,
+  type QuestionInput,
+  readQuestionSetKey,
+} from '../contract';
 import { readMethods } from '../methods/read-method';
 
 /** The most that one evaluation may have; beyond, an input is taken for a mistake. */

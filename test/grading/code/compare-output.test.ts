@@ -1,6 +1,5 @@
 import { isSameOutput, isSameValue } from '../../../src/grading/code/compare-output';
-import { codeIn } from '../../../src/grading/code/grade-code';
-import { gradeCode } from '../../../src/grading/code/grade-code';
+import { codeIn, gradeCode } from '../../../src/grading/code/grade-code';
 import { SUM } from './fenced';
 
 test.each([

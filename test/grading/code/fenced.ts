@@ -28,13 +28,7 @@ export const HONEST: readonly (readonly [string, typeof SUM | typeof TWICE, stri
     'it passes 2 of 2 tests',
   ],
   ['a wrong program', SUM, 'print(3)', 'wrong', 'test 2 of 2: it printed 3 instead of 12'],
-  [
-    'one that leaves by exit()',
-    SUM,
-    'print(sum(map(int, input().split())))\nexit(1)',
-    'correct',
-    'it passes',
-  ],
+  ['an exit()', SUM, 'print(sum(map(int, input().split())))\nexit(1)', 'correct', 'it passes'],
   ['one that fails', SUM, 'print(3)\n1 / 0', 'wrong', 'ZeroDivisionError: division by zero'],
   ['one that is no Python', SUM, 'print(', 'wrong', 'SyntaxError'],
   [
@@ -50,7 +44,7 @@ export const HONEST: readonly (readonly [string, typeof SUM | typeof TWICE, stri
     TWICE,
     'def twice(xs, y):\n    return xs',
     'wrong',
-    'it returned [1, 2] instead of [2, 4]',
+    'returned [1, 2] instead of [2, 4]',
   ],
   ['a function of another name', TWICE, 'def thrice(xs, y):\n    return xs', 'wrong', 'AttributeError'],
   ['a value that is no JSON', TWICE, 'def twice(xs, y):\n    return {2, 4}', 'wrong', 'it failed'],

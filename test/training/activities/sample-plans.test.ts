@@ -15,7 +15,7 @@ import {
   type SamplePlansRequest,
   type SamplePlansResult,
 } from '../../../src/training/activities/sample-plans';
-import { questionSetKey } from '../../../src/evaluation/store-keys';
+import { questionSetKey } from '../../../src/evaluation/contract';
 import { asFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';

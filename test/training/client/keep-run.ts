@@ -1,5 +1,5 @@
 import type { Store } from '../../../src';
-import { questionSetKey } from '../../../src/evaluation/store-keys';
+import { questionSetKey } from '../../../src/evaluation/contract';
 import { keepLines } from '../../../src/store/texts';
 import { writeNight } from '../../../src/training/activities/records';
 import { groupKey, metricsKey } from '../../../src/training/store-keys';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
-import { questionSetKey } from '../../../src/evaluation/store-keys';
 import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,
   QUESTION_WORKFLOW,
   type QuestionInput,
+  questionSetKey,
 } from '../../../src/evaluation/contract';
 import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/check-input';
 import { isRecord } from '../../../src/plan/validate';
