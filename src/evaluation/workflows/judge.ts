@@ -11,11 +11,10 @@ import { foreignFailureIn } from './attempts';
 import { verifiedGrade } from './grading';
 import type { GradeWithSteps, MethodResult, QuestionContext, SolveRun } from './question-context';
 
-/** A grade, and what it cost beside the method itself. */
-export interface Judgement extends Pick<MethodRecord, 'outputs'> {
-  readonly grade: Pick<MethodRecord, 'verdict' | 'extracted' | 'reason' | 'graderVersion'>;
-  readonly judging: Spent;
-}
+type Verdict = Pick<MethodRecord, 'verdict' | 'extracted' | 'reason' | 'graderVersion'>;
+
+/** A verdict, and what it cost beside the method itself. */
+type Judgement = Verdict & Pick<MethodRecord, 'outputs'> & { readonly judging: Spent };
 
 /**
  * Judges a method's answer; null where the money did not last. A method that reaches its limit without an answer, or
@@ -28,11 +27,11 @@ export async function judge(
 ): Promise<Judgement | null> {
   const { answer, runs } = result;
   const grade = result.grade ?? (answer === null ? null : await gradeWithSteps(context, answer, runs));
-  if (grade === null) return { grade: withoutGrade(result), judging: NOTHING_SPENT };
+  if (grade === null) return { ...withoutGrade(result), judging: NOTHING_SPENT };
   const { outputs, ...byRule } = grade;
   const verified = await verify(context, name, byRule);
   // An answer that the verifier accepts was not lost on the way.
-  return verified && { ...verified, ...(verified.grade.verdict === 'wrong' && outputs && { outputs }) };
+  return verified && { ...verified, ...(verified.verdict === 'wrong' && outputs && { outputs }) };
 }
 
 /** The rule's verdict on an answer, or where that says no and the question asks for it, the verifier's. */
@@ -42,10 +41,10 @@ async function verify(
   { verification, ...byRule }: RuleGrade,
 ): Promise<Judgement | null> {
   const { verifier } = context.input;
-  if (verification === undefined || verifier === undefined) return { grade: byRule, judging: NOTHING_SPENT };
+  if (verification === undefined || verifier === undefined) return { ...byRule, judging: NOTHING_SPENT };
   const asked = await context.ask(verifier, verification, `verifier of ${name}`);
   const grade = asked && verifiedGrade(byRule, verifier, asked);
-  return grade && { grade, judging: spentOn(asked.calls) };
+  return grade && { ...grade, judging: spentOn(asked.calls) };
 }
 
 async function gradeWithSteps(
@@ -70,7 +69,7 @@ function outputsOf(runs: readonly SolveRun[]): readonly (readonly (Text | null)[
   return runs.length > 1 ? [outputs.flat()] : outputs;
 }
 
-function withoutGrade({ reason, runs }: MethodResult): Judgement['grade'] {
+function withoutGrade({ reason, runs }: MethodResult): Verdict {
   const failed = runs.find(({ problem }) => problem !== null);
   return {
     verdict: failed !== undefined && isOwnFailure(failed) ? 'wrong' : 'ungraded',
@@ -87,10 +86,7 @@ function isOwnFailure({ trace, problem }: SolveRun): boolean {
   return trace !== null && hasSteps && foreignFailureIn(trace) === null;
 }
 
-export interface Compared {
-  readonly preference: Preference | null;
-  readonly judging: Spent;
-}
+type Compared = Pick<MethodRecord, 'preference'> & { readonly judging: Spent };
 
 /** Which of two answers a judge prefers, where no right one is known; null where the money did not last. */
 export async function compare(
@@ -102,7 +98,7 @@ export async function compare(
   const { input, question } = context;
   const { verifier, compares = false } = input;
   if (!compares || verifier === undefined || question.isOpen !== true || reference === null) {
-    return { preference: null, judging: NOTHING_SPENT };
+    return { judging: NOTHING_SPENT };
   }
   return askInBothOrders(context, verifier, { name, answer, reference });
 }

@@ -15,7 +15,7 @@ import type { MethodRecord } from '../results';
 import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
 import { checkGiven } from '../../workflows/solve';
 import { checkQuestion } from './check-input';
-import { compare, type Compared, judge, type Judgement } from './judge';
+import { compare, judge } from './judge';
 import { playSamples } from './play-samples';
 import {
   type MethodResult,
@@ -68,25 +68,16 @@ async function tryMethod(
   const judged = await judge(context, name, result);
   const compared = judged && (await compare(context, name, result.answer, reference));
   if (judged === null || compared === null) return null;
-  const solved = logged ?? solvedBy(method, result, reference);
+  const { judging: graded, ...verdict } = judged;
+  const { judging: asked, ...preferred } = compared;
+  const judging = addSpent(graded, asked);
   return {
     ...{ evaluation: input.id, method: name, question: question.id },
     ...{ index: input.question.index, topic: question.topic ?? null },
-    ...judged.grade,
-    ...solved,
-    ...verdictOf(judged, compared),
-  };
-}
-
-function verdictOf(
-  { outputs, judging: graded }: Judgement,
-  { preference, judging: compared }: Compared,
-): Pick<MethodRecord, 'outputs' | 'judging' | 'preference'> {
-  const judging = addSpent(graded, compared);
-  return {
-    ...(outputs && { outputs }),
+    ...(logged ?? solvedBy(method, result, reference)),
+    ...verdict,
+    ...preferred,
     ...(judging.calls > 0 && { judging }),
-    ...(preference !== null && { preference }),
   };
 }
 
