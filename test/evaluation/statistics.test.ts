@@ -34,12 +34,16 @@ test('a bound is as far from the mean as the t distribution says', () => {
   // Mean 3, standard deviation √2.5, standard error √0.5.
   expect(lowerBound([1, 2, 3, 4, 5], 0.05)).toBeCloseTo(3 - 2.132 * Math.SQRT1_2, 3);
   expect(upperBound([1, 2, 3, 4, 5], 0.001)).toBeCloseTo(3 + 7.173 * Math.SQRT1_2, 3);
+  expect(meanInterval([1, 2, 3, 4, 5])?.[1]).toBeCloseTo(3 + 2.776 * Math.SQRT1_2, 3);
 });
 
-test('values that agree are their own bound, and few values have none', () => {
+test('values that agree are their own bound or interval, and few values have none', () => {
   expect(lowerBound([2, 2, 2, 2, 2], 0.05)).toBe(2);
   expect(lowerBound([2, 2, 2, 2], 0.05)).toBeNull();
   expect(upperBound([], 0.05)).toBeNull();
+  expect(meanInterval([2, 2])).toEqual([2, 2]);
+  expect(meanInterval([2])).toBeNull();
+  expect(shareInterval([])).toBeNull();
 });
 
 test('all judgements on one set of questions err 5 times out of a hundred together', () => {
@@ -89,13 +93,6 @@ test.each([
   const [least = NaN, most = NaN] = shareInterval(scores(right, count)) ?? [];
   expect(least).toBeCloseTo(low, 3);
   expect(most).toBeCloseTo(high, 3);
-});
-
-test('intervals of a mean are those of the t distribution, and few values have none', () => {
-  expect(meanInterval([1, 2, 3, 4, 5])?.[1]).toBeCloseTo(3 + 2.776 * Math.SQRT1_2, 3);
-  expect(meanInterval([2, 2])).toEqual([2, 2]);
-  expect(meanInterval([2])).toBeNull();
-  expect(shareInterval([])).toBeNull();
 });
 
 const pairsOf = (better: number, worse: number, equal: number): (readonly [number, number])[] => [

@@ -13,7 +13,7 @@ import {
 } from '../../src/grading/mathematics/math-verify';
 import { useGradingPython } from '../support/grading-python';
 import { isThere } from './code/bubblewrap-here';
-import { readPairs } from './mathematics/pairs';
+import { misjudged } from './mathematics/pairs';
 
 jest.setTimeout(600_000);
 
@@ -29,12 +29,7 @@ test('what the first tier does not see, the second may', async () => {
 });
 
 test('both tiers together judge our own pairs as the first does alone', async () => {
-  const failed: string[] = [];
-  for (const { right, answer, isRight } of readPairs()) {
-    const { verdict, reason } = await grade({ grader: 'math', answer: right }, answer);
-    if (verdict !== (isRight ? 'correct' : 'wrong')) failed.push(`${right} ${answer}: ${verdict}, ${reason}`);
-  }
-  expect(failed).toEqual([]);
+  expect(await misjudged()).toEqual([]);
 });
 
 test('what takes both tiers too long is ungraded, and the next answer is judged', async () => {
@@ -52,13 +47,8 @@ test('Python within an answer is never run', async () => {
   const made = join(folder, 'made');
   const commands = [`__import__('os').system('touch ${made}')`, `open('${made}','w')`];
   for (const command of commands) {
-    for (const latex of [
-      command,
-      `\\text{${command}}`,
-      `\\mathrm{${command}}`,
-      `${command}+1`,
-      `x_{${command}}`,
-    ]) {
+    const around = ['\\text{', '\\mathrm{', 'x_{'].map((open) => `${open}${command}}`);
+    for (const latex of [command, `${command}+1`, ...around]) {
       expect((await askMathVerify('1', latex))?.comparison).not.toBe('same');
       expect((await askMathVerify(latex, '1'))?.comparison).not.toBe('same');
     }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { grade, type Verdict } from '../../src/grading';
 
-async function verdictOf(answer: string, reply: string): Promise<Verdict> {
-  return (await grade({ grader: 'number', answer }, reply)).verdict;
+async function verdictOf(answer: string, reply: string, tolerance = 0): Promise<Verdict> {
+  return (await grade({ grader: 'number', answer, tolerance }, reply)).verdict;
 }
 
 test.each([
@@ -48,11 +48,7 @@ test.each([
 
 test('a tolerance is kept at its bounds, and makes nothing of zero', async () => {
   const verdictsOf = (answer: string, replies: readonly string[]): Promise<readonly Verdict[]> =>
-    Promise.all(
-      replies.map(
-        async (reply) => (await grade({ grader: 'number', answer, tolerance: 0.1 }, reply)).verdict,
-      ),
-    );
+    Promise.all(replies.map((reply) => verdictOf(answer, reply, 0.1)));
   expect(await verdictsOf('0.3', ['0.33', '0.27', '0.34'])).toEqual(['correct', 'correct', 'wrong']);
   expect(await verdictsOf('0', ['0.00', '1e-400', '1e-9'])).toEqual(['correct', 'wrong', 'wrong']);
   expect(await verdictsOf('1e400', ['1e400', '2e400'])).toEqual(['correct', 'wrong']);
@@ -71,13 +67,7 @@ const CONCLUSIONS: readonly ((number: string) => string)[] = [
 ];
 /** Text before and behind that settles on nothing. */
 const BEFORE = ['', 'We try 3 cases.\n', 'With n = 12 we get 5. ', 'In 2 steps, 1/2 at a time:\n\n'];
-const BEHIND = [
-  '',
-  '.',
-  ', found in 2 steps.',
-  '. I checked it for n = 7.',
-  '\n\nThis holds for all 9 values.',
-];
+const BEHIND = ['', '.', ', found in 2 steps.', '. I checked it for n = 7.', '\n\nThis holds for all 9.'];
 
 test('a number is read in any wording, and so is one that is wrong', async () => {
   const number = fc.oneof(
@@ -85,11 +75,8 @@ test('a number is read in any wording, and so is one that is wrong', async () =>
     fc.integer({ min: 0, max: 999 }).map(String),
     fc.tuple(fc.nat(), fc.nat(999)).map(([whole, thousandths]) => `${whole}.${thousandths}`),
   );
-  const wording = fc.tuple(
-    fc.constantFrom(...BEFORE),
-    fc.constantFrom(...CONCLUSIONS),
-    fc.constantFrom(...BEHIND),
-  );
+  const [before, conclusion] = [fc.constantFrom(...BEFORE), fc.constantFrom(...CONCLUSIONS)];
+  const wording = fc.tuple(before, conclusion, fc.constantFrom(...BEHIND));
   await fc.assert(
     fc.asyncProperty(number, wording, fc.boolean(), async (right, [before, conclude, behind], isTagged) => {
       const reply = `${before}${conclude(right)}${behind}`;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -23,13 +24,11 @@ export async function serveSandboxFusion(): Promise<{ url: string; close(): Prom
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
   };
 }
 
@@ -49,18 +48,10 @@ function runCode({ code, stdin, language, run_timeout: seconds }: RunRequest): P
     child.on('close', (exit, signal) => {
       const isLate = child.killed;
       const code = exit ?? (signal === 'SIGXCPU' ? -24 : -9);
+      const end = { status: isLate ? 'TimeLimitExceeded' : 'Finished', return_code: isLate ? null : code };
       resolve({
-        status: exit === 0 ? 'Success' : 'Failed',
-        message: '',
-        compile_result: null,
-        run_result: {
-          status: isLate ? 'TimeLimitExceeded' : 'Finished',
-          execution_time: 0.1,
-          return_code: isLate ? null : code,
-          ...out,
-        },
-        executor_pod_name: null,
-        files: {},
+        ...{ status: exit === 0 ? 'Success' : 'Failed', message: '', compile_result: null },
+        ...{ run_result: { ...end, ...out, execution_time: 0.1 }, executor_pod_name: null, files: {} },
       });
     });
   });

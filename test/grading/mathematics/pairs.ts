@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { grade } from '../../../src/grading';
 
 /** A right answer, a reply, and whether the reply is right. */
 export interface Pair {
@@ -20,4 +21,15 @@ export function readPairs(): readonly Pair[] {
       if (right === undefined || answer === undefined) return [];
       return [{ kind, right, answer, isRight: sign === '==' }];
     });
+}
+
+/** Grades all pairs, and tells those that are not judged as they should be. */
+export async function misjudged(): Promise<readonly string[]> {
+  const failed: string[] = [];
+  for (const { kind, right, answer, isRight } of readPairs()) {
+    const { verdict, reason } = await grade({ grader: 'math', answer: right }, answer);
+    if (verdict === (isRight ? 'correct' : 'wrong')) continue;
+    failed.push(`${kind}: ${right} ${isRight ? '==' : '!='} ${answer}: ${verdict}, ${reason}`);
+  }
+  return failed;
 }
