@@ -1,5 +1,4 @@
-// The statistics of evaluations (Wilson, McNemar, Student's t) and of the nightly gate, without a library: one would bring
-// two hundred packages for these few functions.
+// Statistics of evaluations and of the nightly gate; a library would bring two hundred packages for these few functions.
 
 /** Bounds that hold a value with 95 % confidence. */
 export type Interval = readonly [low: number, high: number];

@@ -8,13 +8,6 @@ export interface Helper {
   kill(): void;
 }
 
-interface TimeLimits {
-  /** Until its first message, which says that it is ready. */
-  readonly startMs: number;
-  /** For one answer. */
-  readonly answerMs: number;
-}
-
 /** Thrown if the helper cannot answer: it took too long and was ended, or ended by itself. */
 export class HelperError extends Error {
   override readonly name = 'HelperError';
@@ -34,7 +27,8 @@ export class Killable {
 
   constructor(
     private readonly start: () => Helper,
-    private readonly limits: TimeLimits,
+    /** Until its first message, which says that it is ready, and for one answer. */
+    private readonly limits: { readonly startMs: number; readonly answerMs: number },
   ) {}
 
   /** @throws HelperError */

@@ -39,9 +39,7 @@ type ReadChoice = { readonly letter: string } | { readonly letter: null; readonl
 /**
  * The letter that an answer settles on. In this order: the answer is a letter, the text of an option, or the number of
  * one, from 1; it holds `\boxed{B}` or `answer is B`, or an option's text in such a place; a line is a letter; it is one
- * line that begins with its letter, as in `B. Paris`.
- *
- * What names two options settles on none, and so does a letter beside another option's text: nothing is guessed.
+ * line that begins with its letter, as in `B. Paris`. What names two options settles on none, and so does a letter beside another option's text: nothing is guessed.
  */
 export function readChoice(reply: string, options: readonly string[] = []): ReadChoice {
   const answer = answerTextOf(reply);

@@ -57,9 +57,7 @@ function goesOn(behind: string): boolean {
 }
 
 /**
- * The last number in a text; null where there is none.
- *
- * It reads signs, decimals, thousands separators, exponents (`2e3`, `2 × 10^3`), powers of numbers (`2^{10}`) and fractions
+ * The last number in a text; null where there is none. It reads signs, decimals, thousands separators, exponents (`2e3`, `2 × 10^3`), powers of numbers (`2^{10}`) and fractions
  * (`3/4`, `\frac{3}{4}`), and ignores currency, units and the per cent sign: 50 % is 50.
  */
 export function readNumber(text: string): FoundNumber | null {

@@ -19,7 +19,6 @@ export class QuestionSets<Row = Question> {
     const questions = await (this.sets.get(set) ?? this.load(set));
     const question = questions[index];
     if (question !== undefined) return question;
-    // Sets never change.
     throw new ConfigError(`question ${index + 1} is asked for, and the set ${set} has ${questions.length}`);
   }
 

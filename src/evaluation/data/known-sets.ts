@@ -152,7 +152,6 @@ const testCases = z.array(z.object({ input: z.string(), output: z.string() }), {
   error: 'expected a list of tests',
 });
 
-/** Any release; dates say which questions are new to a model. */
 const liveCodeBench = defineSet({
   name: 'LiveCodeBench',
   mapping: {
@@ -175,14 +174,13 @@ const liveCodeBench = defineSet({
   }),
 });
 
-/** In few words: what many questions have in common makes them look alike. */
+/** In few words, since what many questions have in common makes them look alike. */
 function taskFor(starter: string): string {
   if (starter.trim() === '')
     return 'Write a Python program for standard input and output, in a block of code.';
   return `Complete this Python code, in a block of code:\n\n\`\`\`python\n${starter.trimEnd()}\n\`\`\``;
 }
 
-/** The tests of one question, unpacked. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
 /** Tests as JSON, or as that text pickled, packed by zlib and written in base64. */

@@ -44,9 +44,8 @@ export async function playPlan(
 }
 
 /**
- * Has the prompted Conductor plan and carries that out, as in a solve that is served.
- *
- * @param isImitated the plan that stands in for the Conductor's is then none: it is nothing to imitate
+ * Has the prompted Conductor plan and carries that out, as in a solve that is served; to be imitated, a plan that stands in
+ * for the Conductor's is none.
  */
 export async function playPrompted(
   attempts: Attempts,

@@ -117,11 +117,7 @@ export class QuestionContext {
     return gradeAnswers({ ref: input.question, question, window: AT_ONCE }, answers, onTheWay);
   }
 
-  /**
-   * Pays for work from the budget of the question; null where that did not last for it.
-   *
-   * @param work is told its cost limit, where less is left than the configuration allows a run
-   */
+  /** Pays for work, told its cost limit where less is left than a run may cost; null where the budget did not last. */
   private async pay<Result>(
     work: (mostNanoUsd: number | null) => Promise<{
       readonly result: Result;

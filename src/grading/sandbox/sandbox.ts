@@ -15,7 +15,6 @@ export interface ProgramLimits {
   /** CPU time: a busy machine takes nothing from it. */
   readonly seconds: number;
   readonly memoryMb: number;
-  /** Bytes of standard output. */
   readonly outputBytes: number;
 }
 
@@ -37,11 +36,7 @@ export interface Sandbox {
   readonly name: string;
   /** How many programs it runs at once: more would only take longer. */
   readonly places: number;
-  /**
-   * What the program says of itself, or does to itself, is in the result; nothing that it does makes this throw.
-   *
-   * @throws SandboxError where the sandbox itself fails
-   */
+  /** @throws SandboxError where the sandbox itself fails; whatever the program does to itself is in the result */
   run(program: Program, limits: ProgramLimits): Promise<ProgramRun>;
   /** What to do where it fails with these words. */
   remedyFor(words: string): string;
