@@ -15,7 +15,7 @@ jest.setTimeout(300_000);
 
 const PIECES = [
   ...['{"question":"', '"answer":', '"id":1', '"}', '\\u', '\r\n', 'PAR1', 'e9', 'true', '\u001f\u008b'],
-  ...['\ud800', '\u001b[2J', ...'{}[]"\',:\n\0 \t01.-`*'],
+  ...['\ud800', '\u001b[2J', ...Array.from('{}[]"\',:\n\0 \t01.-`*')],
 ];
 
 test('any file up to a megabyte is inspected, or is no file of questions', async () => {
