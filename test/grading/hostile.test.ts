@@ -19,36 +19,25 @@ const QUESTIONS: readonly RightAnswer[] = [
 
 /** Parts that patterns wait for, or that make long runs: blanks of all kinds, line breaks, marks that NFC reorders. */
 const PARTS = [
-  ...[...Array.from(' \t\n\u00a0\u202f\u2028\u0300\u0316'), '\r\n', '\u0300\u0316', '\u1100\u1161'],
+  ...Array.from(' \t\n\u00a0\u202f\u2028\u0300\u0316{}()$`"\':=,/.ΣİABK07-+−ex^⁄'),
   ...[
+    '\r\n',
+    '\u0300\u0316',
+    '\u1100\u1161',
     '<answer>',
     '</answer>',
     '\\boxed',
     '\\text',
     '\\frac',
     '\\times',
-    '**',
-    ...Array.from('{}()$`"\':=,/.Σİ'),
   ],
-  ...['answer', 'ANSWER', 'is', 'or', 'and', 'word', ...Array.from('ABK07-+−ex^⁄')],
-  ...['1,', '000', '10', '10^', '{,}', '\\,', '1/'],
+  ...['**', 'answer', 'ANSWER', 'is', 'or', 'and', 'word', '1,', '000', '10', '10^', '{,}', '\\,', '1/'],
 ];
 // Parts of mathematics alone, within its 2,000 characters.
 const MATH_PARTS = [
-  ...[
-    '\\sqrt',
-    'sqrt(',
-    '\\text{',
-    '\\left',
-    '\\right',
-    '\\pm',
-    '\\cup',
-    '\\in',
-    '\\le',
-    '^(',
-    ...Array.from('<>_!'),
-  ],
-  ...['\\begin{pmatrix}', '\\end{pmatrix}', '\\\\', '\\{', '\\}', '\\mid', ...Array.from('&[];|i%²½')],
+  ...Array.from('<>_!&[];|i%²½'),
+  ...['\\sqrt', 'sqrt(', '\\text{', '\\left', '\\right', '\\pm', '\\cup', '\\in', '\\le', '^('],
+  ...['\\begin{pmatrix}', '\\end{pmatrix}', '\\\\', '\\{', '\\}', '\\mid'],
   ...['^{\\circ}', '\\pi', '\\infty', '9^{', 'km', 'and ', 'x ', 'x=', '\\sin'],
 ];
 
