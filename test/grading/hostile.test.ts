@@ -20,18 +20,9 @@ const QUESTIONS: readonly RightAnswer[] = [
 /** Parts that patterns wait for, or that make long runs: blanks of all kinds, line breaks, marks that NFC reorders. */
 const PARTS = [
   ...Array.from(' \t\n\u00a0\u202f\u2028\u0300\u0316{}()$`"\':=,/.ΣİABK07-+−ex^⁄'),
-  ...[
-    '\r\n',
-    '\u0300\u0316',
-    '\u1100\u1161',
-    '<answer>',
-    '</answer>',
-    '\\boxed',
-    '\\text',
-    '\\frac',
-    '\\times',
-  ],
-  ...['**', 'answer', 'ANSWER', 'is', 'or', 'and', 'word', '1,', '000', '10', '10^', '{,}', '\\,', '1/'],
+  ...['\r\n', '\u0300\u0316', '\u1100\u1161', '**', 'answer', 'ANSWER', 'is', 'or', 'and', 'word'],
+  ...['<answer>', '</answer>', '\\boxed', '\\text', '\\frac', '\\times', '\\,', '{,}'],
+  ...['1,', '000', '10', '10^', '1/'],
 ];
 // Parts of mathematics alone, within its 2,000 characters.
 const MATH_PARTS = [
