@@ -1,11 +1,10 @@
-import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import { ConductorError } from '../errors';
-import type { Problem } from '../protocol/solve';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ConductorError } from '../conductor-error';
+import type { Problem } from '../protocol/call';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
 import { callOf, type LedgerRow } from '../store/ledger';
 import type { ModelCall } from './model-call';
-import { type CallFailure, type Failed, failedWith } from './models/failure';
-import type { ModelReply } from './models/model';
+import type { CallFailure } from './models/failure';
 
 /** By the error's code: trying again helps against none of them. */
 const FINAL_TYPES: ReadonlyMap<string, FailureType> = new Map([
@@ -49,15 +48,11 @@ export function callDetails(rows: readonly LedgerRow[]): CallFailureDetails {
 
 /** Converts a failure for Temporal, without the SDK's error: it may hold the key, and its class means nothing there. */
 export function toError(
-  {
-    type,
-    message,
-    retryable,
-    nextRetryDelayMs,
-  }: Problem & Pick<CallFailure, 'retryable' | 'nextRetryDelayMs'>,
+  failure: Problem & Pick<CallFailure, 'retryable' | 'nextRetryDelayMs'>,
   rows: readonly LedgerRow[],
   more: Pick<CallFailureDetails, 'partial' | 'dropped'> = {},
 ): Error {
+  const { type, message, retryable, nextRetryDelayMs } = failure;
   const details = [{ ...callDetails(rows), ...more }];
   // A cancelled call, too, tells its run what was sent for it: it may have been billed.
   if (type === FAILURES.cancelled) return new CancelledFailure(message, details);
@@ -80,27 +75,4 @@ export function processLost(call: ModelCall, rows: readonly LedgerRow[]): Error 
     `the process that asked ${call.worker} (${call.card.model}) was lost in mid-request ` +
     `${lost === 1 ? 'once' : `${lost} times`}; what it asked for may have been billed`;
   return toError({ type: FAILURES.workerLost, message, retryable: false }, rows);
-}
-
-/**
- * The call was stopped by its run's cancellation or by the end of this process, and not by the provider: what was
- * already generated may be billed.
- *
- * @param wasSent false where it was stopped before anything went out
- * @param reply as far as it came
- */
-export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Failed {
-  const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
-  const isOurs = workerShutdown === true || notFound === true || timedOut === true;
-  const ofProcess = workerShutdown
-    ? 'the worker process was stopped during the call'
-    : // Another attempt may be under way by now.
-      'Temporal had not heard of the worker process for too long, and gave up this attempt';
-  const failure: CallFailure = {
-    type: isOurs ? FAILURES.workerStopped : FAILURES.cancelled,
-    message: isOurs ? ofProcess : 'the run was cancelled during the call',
-    retryable: true,
-    billed: wasSent ? 'unknown' : 'no',
-  };
-  return failedWith(failure, reply);
 }

@@ -2,24 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, Context, type Info } from '@temporalio/activity';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import { keepBegun, type LedgerRow } from '../store/ledger';
-import { brokenOff } from './as-failure';
 import type { Dependencies } from './dependencies';
 import { delayed, timeLimit, untilWritten } from './heartbeat';
-import { contextOf, type ModelCall, requestOf } from './model-call';
-import { diagnose } from './models/diagnose';
+import { brokenBy, brokenOff, type ModelCall } from './model-call';
 import {
-  type CallContext,
+  type Asked,
   type CallFailure,
   describeFailure,
+  diagnose,
   type Ended,
   failedWith,
   judgeReply,
-  lateFor,
+  tooLate,
 } from './models/failure';
 import type { ModelReply, ModelRequest, Progress } from './models/model';
-import { brokenBy } from './send-request';
 
-/** How long a request to begin an answer may go on after a cancellation: without its id nothing can be stopped. */
+/** A request to begin an answer may go on so long after a cancellation: without its id nothing can be stopped. */
 const BEGIN_GRACE_MS = 10_000;
 const LOOK_MS = 30_000;
 const CANCEL_MS = 10_000;
@@ -52,23 +50,22 @@ export async function callInBackground(
   const timeoutMs = allowedMs(begunAt, call.timeoutMs, activityInfo());
   // Over when the time of the card or of the run is, whichever process began the answer.
   const limit = timeLimit(Math.max(0, begunAt + timeoutMs - Date.now()));
-  const context = { ...contextOf(call, apiKey, limit), timeoutMs };
+  const asked = { ...call, apiKey, callId, timeoutMs, signal: limit };
   const { cancellationSignal: cancellation } = Context.current();
-  const request = (...signals: readonly AbortSignal[]): ModelRequest =>
-    requestOf(call, { apiKey, callId, signal: AbortSignal.any([...signals]) });
+  const under = (...signals: AbortSignal[]): ModelRequest => ({ ...asked, signal: AbortSignal.any(signals) });
 
   let answer: { readonly id: string; readonly progress: Progress | null };
   try {
     // A cancellation stops this only after a while, so that there is an id to stop the rest by.
-    const beginning = request(limit, delayed(cancellation, BEGIN_GRACE_MS));
+    const beginning = under(limit, delayed(cancellation, BEGIN_GRACE_MS));
     answer = id === null ? await background.begin(beginning) : { id, progress: null };
   } catch (error) {
-    return brokenBy(error, context);
+    return brokenBy(error, asked);
   }
   if (id === null) await untilWritten(() => keepBegun(store, { callId, attempt, id: answer.id }));
 
   // Not bound by the call's own time: an answer that is there is taken, however late.
-  const look = (): Promise<Progress> => background.look(request(cancellation, timeLimit(LOOK_MS)), answer.id);
+  const look = (): Promise<Progress> => background.look(under(cancellation, timeLimit(LOOK_MS)), answer.id);
   try {
     let progress = answer.progress ?? (await look());
     while (progress.status === 'running') {
@@ -76,12 +73,12 @@ export async function callInBackground(
       await sleep(pauseMs(Date.now() - begunAt), undefined, { signal });
       progress = await look();
     }
-    if (progress.status === 'answered') return judgeReply(progress.reply, context);
-    return failedWith(describeFailure(progress.diagnosis, context), progress.reply);
+    if (progress.status === 'answered') return judgeReply(progress.reply, asked);
+    return failedWith(describeFailure(progress.diagnosis, asked), progress.reply);
   } catch (error) {
     const cancel = (): Promise<Progress | null> =>
-      background.cancel(request(timeLimit(CANCEL_MS)), answer.id).catch(() => null);
-    return stopWaiting(error, context, cancel);
+      background.cancel(under(timeLimit(CANCEL_MS)), answer.id).catch(() => null);
+    return stopWaiting(error, asked, cancel);
   }
 }
 
@@ -100,16 +97,16 @@ const HOPELESS: ReadonlySet<FailureType> = new Set([
  */
 async function stopWaiting(
   error: unknown,
-  context: CallContext,
+  asked: Asked,
   cancel: () => Promise<Progress | null>,
 ): Promise<Ended | LeftRunning> {
   const { cancellationSignal, cancellationDetails } = Context.current();
   if (cancellationDetails?.cancelRequested === true) return brokenOff(true, replyIn(await cancel()));
-  if (context.signal.aborted) {
+  if (asked.signal.aborted) {
     const last = await cancel();
     // Finished at the last moment: it is paid for.
-    if (last?.status === 'answered') return judgeReply(last.reply, context);
-    return failedWith(describeFailure(lateFor(context), context), replyIn(last));
+    if (last?.status === 'answered') return judgeReply(last.reply, asked);
+    return failedWith(tooLate(asked), replyIn(last));
   }
   if (cancellationSignal.aborted) {
     const message = 'the worker process stopped waiting for an answer that the provider goes on writing';
@@ -118,11 +115,11 @@ async function stopWaiting(
   const diagnosis = diagnose(error);
   // A look is free, whatever comes of it, but says nothing of what the answer costs.
   if (HOPELESS.has(diagnosis.type)) {
-    return failedWith(describeFailure({ ...diagnosis, billed: 'unknown' }, context), null);
+    return failedWith(describeFailure({ ...diagnosis, billed: 'unknown' }, asked), null);
   }
   const happened = `could not be asked for its answer: it ${diagnosis.happened}`;
   const remedy = 'It will be asked again; nothing is bought twice.';
-  const { type, message } = describeFailure({ ...diagnosis, happened, remedy }, context);
+  const { type, message } = describeFailure({ ...diagnosis, happened, remedy }, asked);
   const { nextRetryDelayMs } = diagnosis;
   return { kind: 'left-running', failure: { type, message, retryable: true, nextRetryDelayMs } };
 }
@@ -131,27 +128,21 @@ function replyIn(progress: Progress | null): ModelReply | null {
   return progress !== null && 'reply' in progress ? progress.reply : null;
 }
 
-/**
- * How long to wait before the next look at an answer, by how long it has been in the making: a quarter of that, so that
- * short answers are fetched soon and long ones cost few requests; from 0.5 s to 5 s.
- */
+/** A quarter of the time since an answer was begun, so that short ones are fetched soon and long ones cost few looks. */
 export function pauseMs(elapsedMs: number): number {
   return Math.min(Math.max(elapsedMs / 4, 500), 5000);
 }
 
 /**
- * How long a call may take in all, in milliseconds from its beginning, in whichever process that was. The run's own end
- * counts as well: after it, no attempt is left to come back for the answer.
+ * How long a call may take in all, in milliseconds from its beginning. The run's own end counts as well: after it, no
+ * attempt is left to come back for the answer.
  */
 export function allowedMs(
   begunAt: number,
   timeoutMs: number,
-  {
-    scheduledTimestampMs,
-    scheduleToCloseTimeoutMs,
-  }: Pick<Info, 'scheduledTimestampMs' | 'scheduleToCloseTimeoutMs'>,
+  info: Pick<Info, 'scheduledTimestampMs' | 'scheduleToCloseTimeoutMs'>,
 ): number {
-  if (scheduleToCloseTimeoutMs <= 0) return timeoutMs;
-  const untilEndOfRun = scheduledTimestampMs + scheduleToCloseTimeoutMs - begunAt;
+  if (info.scheduleToCloseTimeoutMs <= 0) return timeoutMs;
+  const untilEndOfRun = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - begunAt;
   return Math.max(0, Math.min(timeoutMs, untilEndOfRun));
 }

@@ -16,15 +16,14 @@ import {
 } from '../store/ledger';
 import type { Store } from '../store/store';
 import { keepText, TextTooLargeError } from '../store/texts';
-import { asFailure, brokenOff, callDetails, processLost, requestsSpent, toError } from './as-failure';
+import { asFailure, callDetails, processLost, requestsSpent, toError } from './as-failure';
 import { callInBackground, type LeftRunning } from './call-in-background';
 import type { Dependencies } from './dependencies';
 import { untilWritten } from './heartbeat';
 import { closeRow, openRow, openRowOf } from './ledger-row';
-import { callIdOf, type ModelCall } from './model-call';
+import { brokenOff, callIdOf, type ModelCall, sendRequest } from './model-call';
 import type { Answered, Ended, Failed } from './models/failure';
 import type { Permit, Report } from './rate-limits/limiter';
-import { sendRequest } from './send-request';
 
 /**
  * Makes one model call durable. Every model call of the product goes through here.
@@ -77,7 +76,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   return answered(first, rows);
 }
 
-/** Another run may have made a call that has an identity of its own, and an answer in the background has no row to it. */
+/** Another run may have made a call that has an identity; an answer in the background has no row to it. */
 function isNew({ identity, card }: ModelCall, { attempt }: Pick<Info, 'attempt'>): boolean {
   return attempt === 1 && identity === undefined && card.background !== true;
 }
@@ -130,11 +129,10 @@ async function toFailure(
   return toError(failure, rows, { dropped, partial });
 }
 
-/** A call before a request is made for it. */
+/** A call before a request is made for it, with the rows of the `earlier` ones. */
 interface CallSoFar {
   readonly blank: OpenRow;
   readonly apiKey: string | null;
-  /** The requests already sent for it. */
   readonly earlier: readonly LedgerRow[];
 }
 
@@ -199,7 +197,7 @@ async function sendUnlessOver(
     return { kind: 'failed', failure, reply: null };
   }
   if (call.card.background === true) return callInBackground(dependencies, call, apiKey, { row, id: null });
-  return sendRequest(dependencies, call, { apiKey, callId: row.callId });
+  return sendRequest(dependencies.complete, call, { apiKey, callId: row.callId });
 }
 
 /** Sent by a process that was lost, or broken off: what it came to is unknown. */
@@ -215,24 +213,16 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
   FAILURES.badResponse,
 ]);
 
-/** The report of a request that ended too early to show anything. */
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
-/** Tells the rate limiter of a model about a finished request. */
+/** What the rate limiter of a model learns from a finished request. */
 function reportOf(sent: Ended | LeftRunning): Report {
-  return sent.kind === 'left-running' ? NOTHING_LEARNT : { tokens: tokensOf(sent), health: healthOf(sent) };
-}
-
-/** Null where the reservation stands: servers that do not count report 0 tokens, which no request comes to. */
-function tokensOf(ended: Ended): number | null {
-  if (ended.kind === 'failed' && ended.failure.billed === 'no') return 0;
-  const { inputTokens = 0, outputTokens = 0 } = ended.reply?.usage ?? {};
-  return inputTokens + outputTokens || null;
-}
-
-function healthOf(ended: Ended): Report['health'] {
-  if (ended.kind !== 'failed') return 'good';
-  const { type } = ended.failure;
-  if (OUT_OF_ORDER.has(type)) return 'bad';
-  return type.startsWith('Provider.') ? 'good' : 'unknown';
+  if (sent.kind === 'left-running') return NOTHING_LEARNT;
+  const { inputTokens = 0, outputTokens = 0 } = sent.reply?.usage ?? {};
+  // Servers that do not count report 0 tokens, which no request comes to.
+  const tokens = inputTokens + outputTokens || null;
+  if (sent.kind === 'answered') return { tokens, health: 'good' };
+  const { type, billed } = sent.failure;
+  const known = type.startsWith('Provider.') ? 'good' : 'unknown';
+  return { tokens: billed === 'no' ? 0 : tokens, health: OUT_OF_ORDER.has(type) ? 'bad' : known };
 }

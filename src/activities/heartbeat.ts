@@ -26,10 +26,8 @@ export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * A signal that aborts with a `TimeoutError` after so many milliseconds, also as a part of `AbortSignal.any`.
- *
- * `AbortSignal.timeout` does not: its clock and `any` both hold it weakly, and Node 20 lets the garbage collector take
- * it from between them. A call to a provider that never answers would then last as long as its run.
+ * A signal that aborts with a `TimeoutError` after so many milliseconds, also as a part of `AbortSignal.any`. The clock of
+ * `AbortSignal.timeout` and `any` both hold it weakly, and Node 20 lets the garbage collector take it from between them.
  */
 export function timeLimit(ms: number): AbortSignal {
   return startLimit(ms).signal;
@@ -92,11 +90,7 @@ export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /** Time left of an activity after earlier attempts, by the server's clock alone: this machine's may jump. */
-function leftFor({
-  scheduledTimestampMs,
-  currentAttemptScheduledTimestampMs,
-  scheduleToCloseTimeoutMs,
-}: Info): number {
-  const usedMs = Math.max(0, currentAttemptScheduledTimestampMs - scheduledTimestampMs);
-  return (scheduleToCloseTimeoutMs || Infinity) - usedMs;
+function leftFor(info: Info): number {
+  const usedMs = Math.max(0, info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs);
+  return (info.scheduleToCloseTimeoutMs || Infinity) - usedMs;
 }

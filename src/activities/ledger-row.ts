@@ -10,9 +10,9 @@ import type { Ended } from './models/failure';
 export function openRowOf(
   { rootId, purpose, round, step, worker, card }: ModelCall,
   callId: string,
-  { workflowExecution }: Pick<Info, 'workflowExecution'>,
+  info: Pick<Info, 'workflowExecution'>,
 ): OpenRow {
-  const { workflowId = '', runId = '' } = workflowExecution ?? {};
+  const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
   const { model, priceVersion } = card;
   const unknown = { error: null, usage: null, nanoUsd: null, endedAt: null };
   return { callId, rootId, workflowId, runId, purpose, round, step, worker, model, priceVersion, ...unknown };
@@ -61,9 +61,9 @@ function chargesOf(
 export async function bookCall(
   store: Store,
   { rootId, call, startedAt, endedAt }: BookedCall,
-  { workflowExecution }: Pick<Info, 'workflowExecution'>,
+  info: Pick<Info, 'workflowExecution'>,
 ): Promise<void> {
-  const { workflowId = '', runId = '' } = workflowExecution ?? {};
+  const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
   const row = { ...call, rootId, workflowId, runId, priceVersion: 'card', startedAt, endedAt };
   if (endedAt === null) await createRow(store, row);
   else await writeRow(store, row);

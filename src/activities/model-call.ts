@@ -1,15 +1,22 @@
 import { createHash } from 'node:crypto';
-import type { Info } from '@temporalio/activity';
+import { Context, type Info } from '@temporalio/activity';
 import type { Allowance } from '../protocol/activity-contract';
-import type { CallPurpose } from '../protocol/solve';
-import type { CallContext } from './models/failure';
-import type { ModelRequest } from './models/model';
+import type { CallPurpose } from '../protocol/call';
+import { FAILURES } from '../protocol/failures';
+import { withinLimit } from './heartbeat';
+import {
+  type Asked,
+  type CallFailure,
+  type Ended,
+  type Failed,
+  failedWith,
+  judgeReply,
+  toProviderFailure,
+} from './models/failure';
+import type { Complete, ModelReply, ModelRequest } from './models/model';
 
 /** One call to make: which model, what for, and the messages. */
-export interface ModelCall extends Pick<
-  ModelRequest,
-  'card' | 'messages' | 'sharedCharacters' | 'maxOutputTokens' | 'outputSchema' | 'seed'
-> {
+export interface ModelCall extends Omit<ModelRequest, 'apiKey' | 'callId' | 'signal'> {
   readonly rootId: string;
   /** Names the call, with its round, step and worker, in place of Temporal's ids. */
   readonly identity?: string;
@@ -17,8 +24,6 @@ export interface ModelCall extends Pick<
   readonly round: number;
   readonly step: number | null;
   readonly worker: string;
-  /** How long the request may take: what its card allows, or less. */
-  readonly timeoutMs: number;
   readonly allowance: Allowance;
   /** Another worker is asked if this one fails, so there is no need to wait for it. */
   readonly hasFallback?: true;
@@ -53,17 +58,49 @@ function sortedKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Names the called model for the sentences of failures. */
-export function contextOf(call: ModelCall, secret: string | null, signal: AbortSignal): CallContext {
-  const { step, worker, timeoutMs, card } = call;
-  const { provider, model } = card;
-  return { worker: step === null ? null : worker, provider, model, signal, secret, timeoutMs };
+/** Sends one HTTP request and waits for its end. Never throws, whatever the provider does. */
+export async function sendRequest(
+  complete: Complete,
+  call: ModelCall,
+  credentials: Pick<ModelRequest, 'apiKey' | 'callId'>,
+): Promise<Ended> {
+  const { cancellationSignal } = Context.current();
+  return withinLimit(call.timeoutMs, async (limit) => {
+    const request = { ...call, ...credentials, signal: AbortSignal.any([cancellationSignal, limit]) };
+    try {
+      return judgeReply(await complete(request), request);
+    } catch (error) {
+      return brokenBy(error, request);
+    }
+  });
 }
 
-/** The call as the providers take it. */
-export function requestOf(
-  { card, messages, sharedCharacters, maxOutputTokens, outputSchema, seed }: ModelCall,
-  sending: Pick<ModelRequest, 'apiKey' | 'callId' | 'signal'>,
-): ModelRequest {
-  return { card, messages, sharedCharacters, maxOutputTokens, outputSchema, seed, ...sending };
+/** Turns an error in place of a reply into the provider's failure, or our own end. */
+export function brokenBy(error: unknown, asked: Asked): Ended {
+  const { aborted } = Context.current().cancellationSignal;
+  const failure = aborted ? null : toProviderFailure(error, asked);
+  return failure === null ? brokenOff(true) : { kind: 'failed', failure, reply: null };
+}
+
+/**
+ * The call was stopped by its run's cancellation or by the end of this process, and not by the provider: what was
+ * already generated may be billed.
+ *
+ * @param wasSent false where it was stopped before anything went out
+ * @param reply as far as it came
+ */
+export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Failed {
+  const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
+  const isOurs = workerShutdown === true || notFound === true || timedOut === true;
+  const ofProcess = workerShutdown
+    ? 'the worker process was stopped during the call'
+    : // Another attempt may be under way by now.
+      'Temporal had not heard of the worker process for too long, and gave up this attempt';
+  const failure: CallFailure = {
+    type: isOurs ? FAILURES.workerStopped : FAILURES.cancelled,
+    message: isOurs ? ofProcess : 'the run was cancelled during the call',
+    retryable: true,
+    billed: wasSent ? 'unknown' : 'no',
+  };
+  return failedWith(failure, reply);
 }

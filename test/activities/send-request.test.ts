@@ -1,8 +1,7 @@
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { ModelCall } from '../../src/activities/model-call';
+import { type ModelCall, sendRequest } from '../../src/activities/model-call';
 import type { Complete } from '../../src/activities/models/model';
-import { sendRequest } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
 import { aCard, aRequest } from './models/ask';
 
@@ -32,7 +31,7 @@ test.each([
   ['the attempt timed out', { timedOut: true }, FAILURES.workerStopped],
 ])('broken off because %s, and said so', async (_, details, type) => {
   const activity = new MockActivityEnvironment();
-  const sent = activity.run(() => sendRequest({ complete: silent }, CALL, { apiKey: null, callId: 'call' }));
+  const sent = activity.run(() => sendRequest(silent, CALL, { apiKey: null, callId: 'call' }));
   activity.cancel('CANCELLED', new ActivityCancellationDetails(details));
   expect(await sent).toMatchObject({ kind: 'failed', failure: { type, billed: 'unknown' } });
 });

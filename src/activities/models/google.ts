@@ -7,10 +7,14 @@ import {
   type ModelPlace,
   type ModelReply,
   type ModelRequest,
+  partSchema,
+  readReply,
   type Settings,
+  tierSchema,
   toConversation,
+  tokensSchema,
+  toUsage,
 } from './model';
-import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
@@ -62,13 +66,8 @@ const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
 export const completeGoogle: Complete = async (request) => {
   const settings = chooseSettings(request, { seed: true, efforts: EFFORTS });
   const client = await openClient(request);
-  const {
-    MINIMAL: minimal,
-    LOW: low,
-    MEDIUM: medium,
-    HIGH: high,
-  } = (await import('@google/genai')).ThinkingLevel;
-  const levels = { minimal, low, medium, high };
+  const { MINIMAL, LOW, MEDIUM, HIGH } = (await import('@google/genai')).ThinkingLevel;
+  const levels = { minimal: MINIMAL, low: LOW, medium: MEDIUM, high: HIGH };
   const body = await client.models.generateContent(toParameters(request, settings, levels));
   const response = readReply(responseSchema, body);
   return {
@@ -137,13 +136,10 @@ function toParameters(
  * Gemini says in one place that it declined a question and in another that it withholds an answer. Its SDK leaves out
  * the words that may come with the latter, so the category stands for them.
  */
-function endOf({
-  promptFeedback: prompt,
-  candidates,
-}: z.output<typeof responseSchema>): Pick<ModelReply, 'finish' | 'refusal'> {
-  if (prompt?.blockReason)
-    return { finish: 'refusal', refusal: prompt.blockReasonMessage ?? prompt.blockReason };
-  const reason = candidates?.[0]?.finishReason ?? '';
+function endOf(response: z.output<typeof responseSchema>): Pick<ModelReply, 'finish' | 'refusal'> {
+  const { blockReason, blockReasonMessage } = response.promptFeedback ?? {};
+  if (blockReason) return { finish: 'refusal', refusal: blockReasonMessage ?? blockReason };
+  const reason = response.candidates?.[0]?.finishReason ?? '';
   if (REFUSALS.has(reason)) return { finish: 'refusal', refusal: reason };
   return { finish: LENGTH_STOPS.has(reason) ? 'length' : 'stop', refusal: null };
 }

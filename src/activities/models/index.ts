@@ -6,11 +6,7 @@ import { createCompleteLocal, type LocalModelOptions } from './local';
 import type { Complete, ListModels } from './model';
 import { completeOpenAI, listOpenAI } from './openai';
 
-/**
- * The one verb for every provider: asks the model that a request's card names.
- *
- * A vendor's SDK is loaded by the first request to that vendor, and the local engine by the first to a local model.
- */
+/** Asks the model that a request's card names. A vendor's SDK, or the local engine, is loaded by the first request to it. */
 export function createComplete(options: LocalModelOptions): Complete {
   const providers: Readonly<Record<ModelProvider, Complete>> = {
     openai: completeOpenAI,
@@ -26,7 +22,6 @@ export function createComplete(options: LocalModelOptions): Complete {
   return (request) => providers[request.card.provider](request);
 }
 
-/** Providers that list their models. */
 export const MODEL_LISTS: Readonly<Partial<Record<ModelProvider, ListModels>>> = {
   openai: listOpenAI,
   anthropic: listAnthropic,

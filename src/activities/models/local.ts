@@ -21,10 +21,7 @@ const SMOLLM2 = 'smollm2';
 /** Context that SmolLM2 was trained with; it takes little memory. */
 const MAX_CONTEXT_TOKENS = 8192;
 
-/**
- * Tried out: with less of it, or with the engine's own 64 tokens to look back on, a small model says one sentence until
- * it is cut off.
- */
+/** Tried out: with less of it, or with fewer tokens to look back on, a small model repeats one sentence. */
 const REPEAT_PENALTY = { penalty: 1.15, lastTokens: 256 };
 
 /** One core stays free for the rest of this process: its threads spin, and would starve heartbeats. */
@@ -32,10 +29,8 @@ const THREADS = Math.max(1, availableParallelism() - 1);
 
 /**
  * Models that run inside this process, on the CPU, by `node-llama-cpp`. A card's `model` is `smollm2`, a path of a GGUF
- * file, or an address the engine downloads from, e.g. `hf:user/repository:Q4_K_M`.
- *
- * One request runs at a time, since the engine keeps every core it is given busy, and others in this process must still
- * heartbeat. A request that waits or runs ends as soon as its signal is aborted.
+ * file, or an address the engine downloads from, e.g. `hf:user/repository:Q4_K_M`. One request runs at a time, since the
+ * engine keeps every core it is given busy; it ends as soon as its signal is aborted.
  */
 export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Complete {
   const turns = new Turns(1);
@@ -132,17 +127,14 @@ async function answer(
   };
 }
 
-/** The prompt as the model is shown it, with the marks of its chat template. */
+/** With the marks of the model's chat template. */
 function countTokens({ chatWrapper }: LlamaChat, model: LlamaModel, history: ChatHistoryItem[]): number {
   const asked: ChatHistoryItem[] = [...history, { type: 'model', response: [] }];
   const { contextText } = chatWrapper.generateContextState({ chatHistory: asked });
   return contextText.tokenize(model.tokenizer).length;
 }
 
-/**
- * Starts the engine on the CPU with its prebuilt binary, silent. It never compiles and never downloads its own source:
- * a worker process is no place for a compiler.
- */
+/** Starts the engine on the CPU, silent, with its prebuilt binary: a worker process is no place for a compiler. */
 async function startEngine(): Promise<{ code: typeof Engine; llama: Engine.Llama }> {
   const code = await importEngine();
   const llama = await code.getLlama({
@@ -156,7 +148,6 @@ async function startEngine(): Promise<{ code: typeof Engine; llama: Engine.Llama
   return { code, llama };
 }
 
-/** The engine is an optional peer dependency. */
 export function howToGetEngine(): string {
   return isOurImage()
     ? 'this image holds none: serve the model by an OpenAI-compatible server, and name that by "baseUrl"'
@@ -169,7 +160,6 @@ export function hasEngine(): boolean {
   return folders.some((folder) => existsSync(join(folder, 'node-llama-cpp', 'package.json')));
 }
 
-/** @throws Error that says how to install the engine */
 async function importEngine(): Promise<typeof Engine> {
   try {
     return await import('node-llama-cpp');
@@ -185,11 +175,7 @@ async function importEngine(): Promise<typeof Engine> {
 /** An address begins with a scheme of two letters at least: a single one is a drive. */
 const ADDRESS = /^[a-z]{2,20}:/i;
 
-/**
- * The path of a model's GGUF file, downloaded first where `model` is an address.
- *
- * @throws Error that names the file that is missing
- */
+/** The path of a model's GGUF file, downloaded first where `model` is an address. */
 async function findModelFile(model: string, signal: AbortSignal): Promise<string> {
   if (ADDRESS.test(model)) {
     const { resolveModelFile } = await importEngine();

@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import type { Message, OutputSchema } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
-import type { Diagnosis } from './diagnose';
+import type { Diagnosis } from './failure';
 
 export type { Message, OutputSchema };
 
@@ -18,8 +19,9 @@ export interface ModelRequest {
   readonly apiKey: string | null;
   /** Equal for each attempt of one call. */
   readonly callId?: string;
-  /** Aborts the HTTP request; `reason` is kept. */
+  /** Aborts the HTTP request: by a `TimeoutError` when `timeoutMs` are over, else because it was cancelled. */
   readonly signal: AbortSignal;
+  readonly timeoutMs: number;
 }
 
 /** `stop` is a whole answer, `length` a cut one, `refusal` none. */
@@ -38,7 +40,7 @@ export interface ModelReply {
   readonly dropped: readonly string[];
 }
 
-/** The one verb behind every provider: sends exactly one HTTP request, and throws whatever the SDK throws. */
+/** The verb behind every provider: sends exactly one HTTP request, and throws whatever the SDK throws. */
 export type Complete = (request: ModelRequest) => Promise<ModelReply>;
 
 /** Where a model is asked, and with which key. */
@@ -56,8 +58,8 @@ export type Progress =
   | { readonly status: 'failed'; readonly reply: ModelReply | null; readonly diagnosis: Diagnosis };
 
 /**
- * The verbs behind a provider that goes on writing while no one waits, so that any process that knows the id may come
- * for the answer. Each sends exactly one HTTP request and throws whatever the SDK throws.
+ * The verbs behind a provider that goes on writing while no one waits: any process that knows the id may come for the
+ * answer. Each sends exactly one HTTP request and throws whatever the SDK throws.
  */
 export interface BackgroundCalls {
   /** Starts an answer: the only one of the three that buys something. */
@@ -67,16 +69,11 @@ export interface BackgroundCalls {
   readonly cancel: (request: ModelRequest, id: string) => Promise<Progress>;
 }
 
-interface Turn {
-  readonly role: 'user' | 'assistant';
-  readonly text: string;
-}
+type Turn = Message & { readonly role: 'user' | 'assistant' };
 
 /**
- * A conversation in the shape every vendor accepts: one system text, which may be empty, then turns that alternate.
- * Neighbours of one role are joined with a blank line.
- *
- * Vendors' own APIs would take repeated roles, but many chat templates behind OpenAI-compatible servers raise on them.
+ * A conversation in the shape every vendor accepts: one system text, which may be empty, then turns that alternate, since
+ * many chat templates behind OpenAI-compatible servers refuse repeated roles.
  */
 export function toConversation(messages: readonly Message[]): { system: string; turns: readonly Turn[] } {
   const system: string[] = [];
@@ -101,11 +98,7 @@ export interface Settings<Effort extends string> {
   readonly dropped: readonly string[];
 }
 
-/**
- * Narrows a request to what both the model, by its card, and the vendor's API can be asked for.
- *
- * @param api settings that the API has a field for, whatever the model
- */
+/** Narrows a request to what both the model, by its card, and the vendor's API (`api`) can be asked for. */
 export function chooseSettings<Effort extends string>(
   { card, seed, outputSchema, maxOutputTokens }: ModelRequest,
   api: { readonly seed: boolean; readonly efforts: readonly Effort[] },
@@ -122,4 +115,73 @@ export function chooseSettings<Effort extends string>(
     (name) => (asked[name] ?? null) !== null && given[name] === null,
   );
   return { ...given, maxOutputTokens: Math.min(maxOutputTokens, most ?? Infinity), dropped };
+}
+
+/** A 2xx whose body is not what the vendor's API promises. It may have been billed. */
+export class UnreadableReply extends Error {
+  override readonly name = 'UnreadableReply';
+}
+
+/** Beyond any model; what is more was not counted, and sums of what is stay exact. */
+export const tokensSchema = z.int().nonnegative().max(1e9);
+
+/** A count that many servers leave out where it is 0. */
+export const partSchema = tokensSchema.nullish().transform((count) => count ?? 0);
+
+const MAX_TIER_CHARACTERS = 40;
+
+/** The service tier, in the vendor's word. One that is cut is as unknown as it was. */
+export const tierSchema = z
+  .string()
+  .transform((tier) => tier.slice(0, MAX_TIER_CHARACTERS))
+  .nullish()
+  .catch(null);
+
+/**
+ * Reads the parts of a reply that matter here. The SDKs check nothing: a proxy's web page arrives as a string, and an
+ * OpenAI-compatible server may leave out half of what the types promise.
+ *
+ * @throws UnreadableReply naming the error that came in place of a reply, or the first part that is amiss
+ */
+export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  if (typeof body === 'string') {
+    throw new UnreadableReply(`no JSON but text that begins "${body.slice(0, 80)}"`);
+  }
+  // OpenRouter fails so once it has started to answer.
+  const { data: failed } = failedSchema.safeParse(body);
+  if (failed) throw new UnreadableReply(`an error in place of a reply: ${failed.error.message}`);
+  const [issue] = result.error.issues;
+  throw new UnreadableReply(
+    `JSON that is wrong at "${issue?.path.join('.') ?? ''}": ${issue?.message ?? ''}`,
+  );
+}
+
+const failedSchema = z.object({ error: z.object({ message: z.string() }) });
+
+/** A reply that must not hold an error. */
+export const noErrorSchema = z.null().optional();
+
+/** Vendors' names of the tier that their plain price is for. */
+const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspecified']);
+
+/**
+ * A usage without what did not happen: few requests write to a cache or are served in a tier of their own. Null if no
+ * input was counted: no prompt is empty, so a server that says 0 does not count, and the cost is unknown, not free.
+ */
+export function toUsage({
+  cacheWriteTokens = 0,
+  hourCacheWriteTokens = 0,
+  serviceTier,
+  ...tokens
+}: Omit<Usage, 'serviceTier'> & { serviceTier?: string | null }): Usage | null {
+  if (tokens.inputTokens === 0) return null;
+  const tier = serviceTier?.toLowerCase();
+  return {
+    ...tokens,
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
+    ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
+    ...(tier !== undefined && tier !== '' && !USUAL_TIERS.has(tier) && { serviceTier: tier }),
+  };
 }

@@ -1,23 +1,25 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
-import { diagnose, type Diagnosis, type ProviderFailureType } from './diagnose';
+import { diagnose, type Diagnosis, type ProviderFailureType } from './failure';
 import {
   chooseSettings,
   type FinishReason,
   type ModelReply,
   type ModelRequest,
+  noErrorSchema,
   type Progress,
+  readReply,
+  tierSchema,
   toConversation,
 } from './model';
 import { responsesUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
-import { noErrorSchema, readReply, tierSchema } from './reply';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-/** One item of the output; only messages have text of ours, the rest is reasoning and tools. */
+/** Only messages have text of ours, the rest is reasoning and tools. */
 const itemSchema = z.object({
   type: z.string(),
   content: z
@@ -116,7 +118,6 @@ export async function beginResponse(
   return { id: read.id, progress: progressOf(read, dropped) };
 }
 
-/** Asks how far a response is. */
 export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   try {
     const response = await client.responses.retrieve(id, {}, { signal: request.signal }).asResponse();

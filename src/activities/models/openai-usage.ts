@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { partSchema, tokensSchema, type tierSchema, toUsage } from './reply';
-import type { ModelReply } from './model';
+import { type ModelReply, partSchema, type tierSchema, tokensSchema, toUsage } from './model';
 
 const MAX_USD = 1e6;
 
@@ -35,7 +34,7 @@ const tokensOfUsage = z.object({
 
 type Reported = z.output<typeof tokensOfUsage>;
 
-/** What a server says of a request's tokens and charge, in the words of the Responses API. */
+/** A request's tokens and charge by the server's account, in the words of the Responses API. */
 export const responsesUsageSchema = tokensOfUsage.transform((usage) => ({
   tokens: tokensIn(usage),
   reportedNanoUsd: chargeIn(usage),
@@ -57,12 +56,8 @@ export const chatUsageSchema = z.preprocess((usage) => {
  * Output is all that is billed. Most servers count reasoning as a part of it. xAI (docs.x.ai) and Gemini's
  * OpenAI-compatible API count it beside, and only the total, or a part larger than the whole, shows that.
  */
-function tokensIn({
-  input_tokens: inputTokens,
-  output_tokens: output,
-  total_tokens: total,
-  ...usage
-}: Reported) {
+function tokensIn(usage: Reported) {
+  const { input_tokens: inputTokens, output_tokens: output, total_tokens: total } = usage;
   const reasoningTokens = usage.output_tokens_details?.reasoning_tokens ?? 0;
   const beside = reasoningTokens > output ? output + reasoningTokens : 0;
   const { cached_tokens: cached = 0, cache_write_tokens: cacheWriteTokens = 0 } =
@@ -76,21 +71,13 @@ function tokensIn({
   };
 }
 
-/**
- * What a request cost by the provider's own account, in nano-USD; null where it does not say. 0 says nothing: servers
- * that do not count report it, too.
- */
+/** The reported cost in nano-USD; null for 0, too, which servers report that do not count. */
 function chargeIn(charge: Reported): number | null {
-  const usd = usdOf(charge);
-  return usd === null || usd === 0 ? null : Math.round(usd * 1e9);
+  return Math.round((usdOf(charge) ?? 0) * 1e9) || null;
 }
 
-function usdOf({
-  cost,
-  is_byok: isByok,
-  cost_details: details,
-  cost_in_usd_ticks: ticks,
-}: Reported): number | null {
+function usdOf(charge: Reported): number | null {
+  const { cost, is_byok: isByok, cost_details: details, cost_in_usd_ticks: ticks } = charge;
   if (cost == null) return ticks == null ? null : ticks / 1e10;
   const upstream = details?.upstream_inference_cost ?? null;
   // Without the user's own key, the upstream's price is a part of the cost, and never more than all of it.
@@ -99,14 +86,16 @@ function usdOf({
   return upstream === null ? null : cost + upstream;
 }
 
+interface Counted {
+  readonly usage?: z.output<typeof responsesUsageSchema> | null;
+  readonly service_tier?: z.output<typeof tierSchema>;
+}
+
 /** Usage and charge of a reply, whose service tier stands beside them. */
 export function usageOf({
   usage,
   service_tier: serviceTier,
-}: {
-  readonly usage?: z.output<typeof responsesUsageSchema> | null;
-  readonly service_tier?: z.output<typeof tierSchema>;
-}): Pick<ModelReply, 'usage' | 'reportedNanoUsd'> {
+}: Counted): Pick<ModelReply, 'usage' | 'reportedNanoUsd'> {
   return {
     usage: usage ? toUsage({ ...usage.tokens, serviceTier }) : null,
     reportedNanoUsd: usage?.reportedNanoUsd ?? null,

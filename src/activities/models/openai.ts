@@ -8,12 +8,14 @@ import {
   type ListModels,
   type ModelReply,
   type ModelRequest,
+  noErrorSchema,
+  readReply,
   type Settings,
+  tierSchema,
   toConversation,
 } from './model';
 import { beginResponse, cancelResponse, completeResponse, EFFORTS, lookAtResponse } from './openai-responses';
 import { chatUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
-import { noErrorSchema, readReply, tierSchema } from './reply';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 /** OpenAI, and every server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */

@@ -11,8 +11,8 @@ const CREDENTIALS = [
 ];
 
 /**
- * Makes a provider's words fit for a history that many may read: on one line, without the key or anything that looks
- * like one, without a full stop at its end, at most 300 characters.
+ * Makes a provider's words fit for a history that many may read: one line of at most 300 characters, without the key or
+ * anything that looks like one, and without a full stop at its end.
  */
 export function redact(text: string, secret: string | null): string {
   const hidden = secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');

@@ -1,17 +1,14 @@
-import { UnreadableReply } from './reply';
+import { UnreadableReply } from './model';
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
 
 /** Where Node keeps the dispatcher of its own `fetch`, and where a user's proxy agent is put. */
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
-/** Twice the longest text that the store takes, decoded. */
+/** Decoded: twice the longest text that the store takes. */
 const MAX_RESPONSE_MIB = 64;
 
-/**
- * For an SDK's own clock, which must not run out before the signal of a request. Without one, Anthropic's refuses large
- * output limits.
- */
+/** For an SDK's own clock, which must not run out before a request's signal. Without one, Anthropic's refuses large limits. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** A response other than 2xx. Its body is in the provider's own words: it may hold a key. */
@@ -30,9 +27,7 @@ export interface NetworkFault {
 
 /**
  * A request without a 2xx response, thrown into the SDKs: each would describe it in a way of its own, and drop some of it.
- *
- * Its message never mentions a time-out: OpenAI's and Anthropic's SDKs take every error whose text does for one of theirs,
- * and drop the rest.
+ * OpenAI's and Anthropic's take every error whose text mentions a time-out for one of theirs.
  */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
@@ -83,10 +78,7 @@ export async function sendOnce(input: string | URL | Request, init?: RequestInit
   }
 }
 
-/**
- * Counted as it is decoded: a few kilobytes of gzip may stand for gigabytes. No SDK is asked to stream, so the whole is
- * read here, which is cheaper than a stream through a counter.
- */
+/** Counted as it is decoded: a few kilobytes of gzip may stand for gigabytes. No SDK is asked to stream. */
 async function readBounded(response: Response): Promise<Response> {
   const { body, status, statusText, headers, ok } = response;
   const arriving: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];

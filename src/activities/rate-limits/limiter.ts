@@ -7,8 +7,8 @@ import {
   LEASE_MS,
   MARGIN_MS,
   MINUTE_MS,
-  type NoRoom,
   type RateLimits,
+  type RateRefusal,
   type Reservation,
   RateWindow,
 } from './window';
@@ -22,23 +22,14 @@ export interface Counting {
   readonly process: string;
 }
 
-/** Time and chance, which a test replaces. */
+/** Time and chance, which a test replaces. `now` is in milliseconds and never goes back. */
 export interface Surroundings {
-  /** Milliseconds, never going back. */
   readonly now: () => number;
-  /** From 0 to below 1. */
   readonly random: () => number;
 }
 
-/** Why a request was turned away, and in how many milliseconds to come again. */
-export interface RateRefusal {
-  readonly reason: 'rate' | 'concurrency' | 'circuit';
-  readonly waitMs: number;
-}
-
-/** Facts that a finished call shows of its model. */
+/** Facts that a finished call shows of its model; `tokens` is null where the provider did not count. */
 export interface Report {
-  /** In and out; null where the provider did not count, and the reservation stands. */
   readonly tokens: number | null;
   readonly health: 'good' | 'bad' | 'unknown';
 }
@@ -64,8 +55,8 @@ const CIRCUIT_SPREAD = 1 / 4;
 const STALE_MS = MARGIN_MS / 2;
 
 /**
- * Limits the calls of one model. No request waits in it: one that cannot pass is told when to come again, each at
- * another time, at the pace at which there will be room. So no activity slot is held, and no timer runs for it.
+ * Limits the calls of one model. No request waits in it: one that cannot pass is told when to come again, at the pace at
+ * which there will be room. So no activity slot is held, and no timer runs for it.
  *
  * Rates and concurrency are counted beside other processes where the states are those of a database; each process leaves a
  * failing model alone by itself.
@@ -96,14 +87,12 @@ export class RateLimiter {
     const { now, random } = this.surroundings;
     const { requestsPerMinute, tokensPerMinute, concurrency, pauseMs } = this.settings;
     const openMs = this.circuit.waitAt(now());
-    if (openMs > 0) {
-      return { reason: 'circuit', waitMs: openMs + random() * pauseMs * CIRCUIT_SPREAD };
-    }
+    if (openMs > 0) return { reason: 'circuit', waitMs: openMs + random() * pauseMs * CIRCUIT_SPREAD };
     const isProbe = this.circuit.pass(now());
+    let countedAt = now();
     if (Math.min(requestsPerMinute, tokensPerMinute, concurrency) === Infinity) {
-      return this.permit(null, now(), isProbe);
+      return this.permit(null, countedAt, isProbe);
     }
-    let countedAt = 0;
     const found = await this.change((window) => {
       countedAt = now();
       return window.reserve(tokens, this.settings);
@@ -113,7 +102,6 @@ export class RateLimiter {
 
   private permit(counted: Reservation | null, countedAt: number, isProbe: boolean): Permit {
     const { now } = this.surroundings;
-    const start = now();
     let reservation = counted;
     return {
       confirm: async () => {
@@ -129,7 +117,7 @@ export class RateLimiter {
       },
       release: ({ tokens, health }) => {
         const end = now();
-        this.lastCallMs = end - start;
+        this.lastCallMs = end - countedAt;
         if (reservation !== null) this.leave(reservation, tokens ?? reservation.tokens);
         if (health === 'good') this.circuit.answered();
         if (health === 'bad') this.circuit.failed(end, isProbe);
@@ -151,7 +139,7 @@ export class RateLimiter {
   }
 
   /** The next room, and a time after it in which those turned away before will have had theirs. */
-  private comeAgain({ reason, waitMs: roomMs }: NoRoom, tokens: number): RateRefusal {
+  private comeAgain({ reason, waitMs: roomMs }: RateRefusal, tokens: number): RateRefusal {
     const now = this.surroundings.now();
     const { requestsPerMinute, tokensPerMinute, concurrency } = this.settings;
     this.expected = this.expected.filter((due) => due > now);

@@ -9,13 +9,8 @@ import type { SharedState, SharedStates, Store } from '../../store/store';
 import type { Pacing } from '../dependencies';
 import { toError } from '../as-failure';
 import type { ModelCall } from '../model-call';
-import {
-  type Permit,
-  RateLimiter,
-  type RateLimiterSettings,
-  type RateRefusal,
-  type Surroundings,
-} from './limiter';
+import { type Permit, RateLimiter, type RateLimiterSettings, type Surroundings } from './limiter';
+import type { RateRefusal } from './window';
 
 /** A model that this process's configuration does not name is not limited. */
 const UNLIMITED: Permit = { confirm: () => Promise.resolve(null), release: () => undefined };
@@ -50,18 +45,16 @@ export function createPacing(
       throw toError({ type: FAILURES.storeUnavailable, message, retryable: true }, earlier);
     });
     if ('reason' in permit) {
-      const why = whyRefused(permit, limiter.settings, among);
-      throw toError(refused(call, permit, why), earlier);
+      throw toError(refused(call, permit, whyRefused(permit, limiter.settings, among)), earlier);
     }
     return permit;
   };
 }
 
-/** States of one process alone. */
+/** States of one process alone, by a clock in milliseconds that never goes back. */
 export class OwnStates implements SharedStates {
   private readonly states = new Map<string, Omit<SharedState, 'now'>>();
 
-  /** @param now milliseconds, never going back */
   constructor(private readonly now: () => number) {}
 
   read(name: string): Promise<SharedState> {
@@ -143,8 +136,9 @@ function refused(
   why: string,
 ): Parameters<typeof toError>[0] {
   const isFinal = reason === 'circuit' && call.hasFallback === true;
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
+  const then = isFinal
+    ? 'Another worker stands in.'
+    : `It will be asked in ${Math.max(1, Math.ceil(waitMs / 1000))} s.`;
   return {
     type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
     message: `${nameOf(call)} ${why}; no request was sent. ${then}`,

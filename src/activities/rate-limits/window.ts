@@ -1,8 +1,7 @@
-/** Limits on the calls of one model; Infinity: none. */
+/** Limits on the calls of one model; Infinity: none. `concurrency` counts the calls under way. */
 export interface RateLimits {
   readonly requestsPerMinute: number;
   readonly tokensPerMinute: number;
-  /** Calls under way at a time. */
   readonly concurrency: number;
 }
 
@@ -12,10 +11,9 @@ export interface Reservation {
   readonly tokens: number;
 }
 
-/** Why there is no room, and in how many milliseconds there may be. */
-export interface NoRoom {
-  readonly reason: 'rate' | 'concurrency';
-  /** 0 for concurrency: nobody knows when a call will end. */
+/** Why a request was turned away, and in how many milliseconds to come again. */
+export interface RateRefusal {
+  readonly reason: 'rate' | 'concurrency' | 'circuit';
   readonly waitMs: number;
 }
 
@@ -62,12 +60,12 @@ export class RateWindow {
     this.sent = sent
       .filter(({ at }) => endOf(at) > now)
       .map((slot) => ({ ...slot, at: Math.min(slot.at, slotOf(now)) }));
-    const alive = Object.entries(processes).filter(([, { until }]) => until > now);
-    const until = now + LEASE_MS;
-    this.processes = Object.fromEntries(
-      alive.map(([name, each]) => [name, { ...each, until: Math.min(each.until, until) }]),
-    );
-    this.processes[own.process] = { calls: own.calls, until };
+    const latest = now + LEASE_MS;
+    this.processes = {};
+    for (const [name, { calls, until }] of Object.entries(processes)) {
+      if (until > now) this.processes[name] = { calls, until: Math.min(until, latest) };
+    }
+    this.processes[own.process] = { calls: own.calls, until: latest };
   }
 
   toString(): string {
@@ -75,8 +73,9 @@ export class RateWindow {
   }
 
   /** Counts a request where there is room. One that is larger than a whole minute may hold goes when the minute is empty. */
-  reserve(tokens: number, limits: RateLimits): Reservation | NoRoom {
+  reserve(tokens: number, limits: RateLimits): Reservation | RateRefusal {
     const calls = Object.values(this.processes).reduce((sum, process) => sum + process.calls, 0);
+    // Nobody knows when a call will end.
     if (calls >= limits.concurrency) return { reason: 'concurrency', waitMs: 0 };
     const waitMs = this.waitFor(tokens, limits);
     if (waitMs > 0) return { reason: 'rate', waitMs };
@@ -87,7 +86,7 @@ export class RateWindow {
 
   /** Counts a request anew that is only sent now; null where it is past, so that others may have its room. */
   move({ at, tokens }: Reservation): Reservation | null {
-    const slot = this.sent.find((each) => each.at === at);
+    const slot = this.slotAt(at);
     if (slot === undefined) return null;
     slot.requests -= 1;
     slot.tokens -= tokens;
@@ -97,7 +96,7 @@ export class RateWindow {
   /** Counts the tokens that a request used, for as long as it is counted. */
   settle({ at, tokens }: Reservation, used: number): void {
     this.isChanged = true;
-    const slot = this.sent.find((each) => each.at === at);
+    const slot = this.slotAt(at);
     if (slot !== undefined) slot.tokens += used - tokens;
   }
 
@@ -118,10 +117,14 @@ export class RateWindow {
   private take(tokens: number): Reservation {
     this.isChanged = true;
     const at = slotOf(this.now);
-    const slot = this.sent.find((each) => each.at === at);
+    const slot = this.slotAt(at);
     if (slot === undefined) this.sent.push({ at, requests: 1, tokens });
     else [slot.requests, slot.tokens] = [slot.requests + 1, slot.tokens + tokens];
     return { at, tokens };
+  }
+
+  private slotAt(at: number): Content['sent'][number] | undefined {
+    return this.sent.find((slot) => slot.at === at);
   }
 }
 

@@ -54,16 +54,14 @@ const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] a
 async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = complete): Promise<string> {
   const apiKey = keyFor(card, config, process.env);
   const signal = AbortSignal.timeout(card.timeoutMs);
-  const { provider, model, timeoutMs, maxOutputTokens } = card;
-  const worker = 'id' in card ? card.id : null;
-  const context = { worker, provider, model, signal, secret: apiKey, timeoutMs };
+  const { timeoutMs, maxOutputTokens } = card;
+  const request = { card, messages: MESSAGES, maxOutputTokens, apiKey, signal, timeoutMs };
   const start = performance.now();
-  const asked = ask({ card, messages: MESSAGES, maxOutputTokens, apiKey, signal });
-  const reply = await asked.catch((error: unknown) => {
-    const { message } = toProviderFailure(error, context) ?? { message: 'the call was broken off' };
+  const reply = await ask(request).catch((error: unknown) => {
+    const { message } = toProviderFailure(error, request) ?? { message: 'the call was broken off' };
     throw new Error(message, { cause: error });
   });
-  const judgement = judgeReply(reply, context);
+  const judgement = judgeReply(reply, request);
   if (judgement.kind !== 'answered') throw new Error(judgement.failure.message);
   const { usage, reportedNanoUsd } = reply;
   const nanoUsd = chargeOf(usage, card.price, reportedNanoUsd);

@@ -1,9 +1,5 @@
 import { completeAnthropic } from '../../../src/activities/models/anthropic';
-import {
-  type CallContext,
-  type CallFailure,
-  toProviderFailure,
-} from '../../../src/activities/models/failure';
+import { type CallFailure, toProviderFailure } from '../../../src/activities/models/failure';
 import { completeGoogle } from '../../../src/activities/models/google';
 import type { Complete, ModelReply, ModelRequest } from '../../../src/activities/models/model';
 import { completeOpenAI } from '../../../src/activities/models/openai';
@@ -44,6 +40,7 @@ export function aRequest(card: ModelCard, changes: Partial<ModelRequest> = {}): 
     maxOutputTokens: card.maxOutputTokens,
     apiKey: KEY,
     signal: new AbortController().signal,
+    timeoutMs: card.timeoutMs,
     ...changes,
   };
 }
@@ -57,12 +54,6 @@ export const NOTHING: ModelReply = {
   reportedNanoUsd: null,
   dropped: [],
 };
-
-/** Who was asked what, for the sentences of failures. */
-export function contextOf({ card, apiKey, signal }: ModelRequest): CallContext {
-  const { provider, model, timeoutMs } = card;
-  return { worker: 'ada', provider, model, signal, secret: apiKey, timeoutMs };
-}
 
 /** One of the four ways to talk to a provider. */
 export interface Dialect {
@@ -101,6 +92,6 @@ export async function failureOf(complete: Complete, request: ModelRequest): Prom
     () => {
       throw new Error('The request was answered, and should have failed.');
     },
-    (error: unknown) => toProviderFailure(error, contextOf(request)),
+    (error: unknown) => toProviderFailure(error, request),
   );
 }

@@ -4,7 +4,7 @@ import { completeOpenAI } from '../../../src/activities/models/openai';
 import type { Usage } from '../../../src';
 import type { Price } from '../../../src/protocol/cards';
 import type { LedgerRow } from '../../../src/store/ledger';
-import { aCard, aRequest, contextOf } from './ask';
+import { aCard, aRequest } from './ask';
 
 // Usage as OpenAI-compatible servers report it, in the shape of their own documents (the page beside each), and
 // what is booked for it at $2 a million tokens of input, $10 of output and $0.50 of cached input.
@@ -22,7 +22,7 @@ async function booked(reply: object, price: Price | null = PRICE): Promise<Ledge
   const card = aCard({ api: 'chat', baseUrl: 'http://127.0.0.1:9/v1', price, priceVersion: 'card' });
   const request = aRequest(card);
   const { timeoutMs } = card;
-  const sent = judgeReply(await completeOpenAI(request), contextOf(request));
+  const sent = judgeReply(await completeOpenAI(request), request);
   const place = { rootId: 'run', purpose: 'step', round: 0, step: 0, worker: 'ada' } as const;
   const call = { ...place, ...request, card, timeoutMs, allowance: { requests: 1, billable: 1 } };
   const row = { ...openRowOf(call, 'call', { workflowExecution: undefined }), attempt: 1, startedAt: '' };

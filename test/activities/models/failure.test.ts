@@ -2,10 +2,9 @@ import { toError } from '../../../src/activities/as-failure';
 import { toProviderFailure } from '../../../src/activities/models/failure';
 import { TransportError } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
-import { aCard, aRequest, contextOf } from './ask';
+import { aCard, aRequest } from './ask';
 
 const REQUEST = aRequest(aCard({}));
-const CONTEXT = contextOf(REQUEST);
 
 /** An error as fetch throws it: the cause says what happened. */
 function broken(message: string, fields: object): Error {
@@ -20,7 +19,7 @@ function answered(status: number, error: object, headers: Record<string, string>
 
 test('says who answered what, why, and what to do', () => {
   const error = answered(401, { message: 'Incorrect API key provided.' });
-  expect(toProviderFailure(error, CONTEXT)).toEqual({
+  expect(toProviderFailure(error, REQUEST)).toEqual({
     type: FAILURES.authentication,
     message:
       "worker ada (openai sim-1) answered 401: Incorrect API key provided. Set the key's variable and start again.",
@@ -28,11 +27,6 @@ test('says who answered what, why, and what to do', () => {
     nextRetryDelayMs: null,
     billed: 'no',
   });
-});
-
-test('calls the Conductor by its name', () => {
-  const failure = toProviderFailure(answered(400, {}), { ...CONTEXT, worker: null });
-  expect(failure?.message).toMatch(/^the Conductor \(openai sim-1\) answered 400/);
 });
 
 test.each([
@@ -45,7 +39,7 @@ test.each([
   ['CERT_HAS_EXPIRED', undefined],
   ['ERR_SSL_WRONG_VERSION_NUMBER', undefined],
 ])('%s before sending costs nothing and is retried', (code, syscall) => {
-  expect(toProviderFailure(broken(`${code} 127.0.0.1`, { code, syscall }), CONTEXT)).toMatchObject({
+  expect(toProviderFailure(broken(`${code} 127.0.0.1`, { code, syscall }), REQUEST)).toMatchObject({
     type: FAILURES.unavailable,
     retryable: true,
     billed: 'no',
@@ -59,7 +53,7 @@ test.each([
   ['HPE_INVALID_CONSTANT', undefined],
   ['ETIMEDOUT', 'read'],
 ])('%s after sending may have been billed and is not retried', (code, syscall) => {
-  expect(toProviderFailure(broken(code, { code, syscall }), CONTEXT)).toMatchObject({
+  expect(toProviderFailure(broken(code, { code, syscall }), REQUEST)).toMatchObject({
     type: FAILURES.interrupted,
     retryable: false,
     billed: 'unknown',
@@ -72,12 +66,12 @@ test('reads the first of several addresses that were tried', () => {
     syscall: 'connect',
   });
   const cause = Object.assign(new AggregateError([each]), { code: 'ECONNREFUSED' });
-  const failure = toProviderFailure(new TypeError('fetch failed', { cause }), CONTEXT);
+  const failure = toProviderFailure(new TypeError('fetch failed', { cause }), REQUEST);
   expect(failure?.message).toContain('could not be reached: connect ECONNREFUSED ::1:9.');
 });
 
 test('a URL that fetch will not ask is a wrong setting, not a broken network', () => {
-  const failure = toProviderFailure(broken('bad port', {}), CONTEXT);
+  const failure = toProviderFailure(broken('bad port', {}), REQUEST);
   expect(failure).toMatchObject({ type: FAILURES.badRequest, retryable: false, billed: 'no' });
   expect(failure?.message).toContain('could not be asked: bad port.');
 });
@@ -88,7 +82,7 @@ test.each([
   ['Anthropic, by words', 400, { type: 'invalid_request_error', message: 'Your credit balance is too low.' }],
   ['OpenRouter', 402, { code: 402, message: 'Insufficient credits' }],
 ])('an empty account at %s is final', (_, status, body) => {
-  expect(toProviderFailure(answered(status, body), CONTEXT)).toMatchObject({
+  expect(toProviderFailure(answered(status, body), REQUEST)).toMatchObject({
     type: FAILURES.quotaExceeded,
     retryable: false,
   });
@@ -101,7 +95,7 @@ test.each([
   ['OpenRouter', 400, { code: 400, message: 'acme/none is not a valid model ID' }],
   ['Mistral', 400, { code: '1500', message: 'Invalid model: none' }],
 ])('a model that %s does not have is told from a wrong request', (_, status, body) => {
-  expect(toProviderFailure(answered(status, body), CONTEXT)).toMatchObject({
+  expect(toProviderFailure(answered(status, body), REQUEST)).toMatchObject({
     type: FAILURES.notFound,
     retryable: false,
     billed: 'no',
@@ -109,14 +103,14 @@ test.each([
 });
 
 test.each([[409], [412], [307]])('%i is a wrong request', (status) => {
-  expect(toProviderFailure(answered(status, {}), CONTEXT)).toMatchObject({
+  expect(toProviderFailure(answered(status, {}), REQUEST)).toMatchObject({
     type: FAILURES.badRequest,
     billed: 'no',
   });
 });
 
 test.each([[502], [520], [524]])('%i comes from a gateway that lost the answer', (status) => {
-  expect(toProviderFailure(answered(status, {}), CONTEXT)).toMatchObject({
+  expect(toProviderFailure(answered(status, {}), REQUEST)).toMatchObject({
     type: FAILURES.timeout,
     billed: 'unknown',
   });
@@ -124,7 +118,7 @@ test.each([[502], [520], [524]])('%i comes from a gateway that lost the answer',
 
 test('becomes what Temporal carries, without the error it came from', () => {
   const rateLimited = answered(429, { message: 'Slow down.' }, { 'retry-after': '3' });
-  const failure = toProviderFailure(rateLimited, CONTEXT);
+  const failure = toProviderFailure(rateLimited, REQUEST);
   if (failure === null) throw new Error('A 429 was taken for a cancellation.');
   const thrown = toError(failure, []);
   expect(thrown).toMatchObject({

@@ -7,7 +7,7 @@ import { backgroundOpenAI } from '../../../src/activities/models/openai';
 import { PolicyClient } from '../../../src/training/policy/client';
 import { PolicyError } from '../../../src/training/policy/errors';
 import { hostileText } from '../../support/hostile-text';
-import { aRequest, contextOf, DIALECTS } from './ask';
+import { aRequest, DIALECTS } from './ask';
 
 // Replies of a server that says what it likes, in each place of them. What is made of one goes into histories and the
 // ledger, which take no more than 2 MB of it, and into sums, which must stay exact.
@@ -104,7 +104,6 @@ test.each(DIALECTS)(
       fc.asyncProperty(spoiled(GOOD[name]), async (reply) => {
         said = JSON.stringify(reply);
         const request = aRequest(card(url));
-        const context = contextOf(request);
         try {
           const { text, ...found } = await complete(request);
           const { usage, reportedNanoUsd } = found;
@@ -113,11 +112,11 @@ test.each(DIALECTS)(
           for (const count of Object.values({ ...usage, reportedNanoUsd: reportedNanoUsd ?? 0 })) {
             if (typeof count === 'number') expect(count).toBeLessThan(Number.MAX_SAFE_INTEGER / 1000);
           }
-          const ended = judgeReply({ text, ...found }, context);
+          const ended = judgeReply({ text, ...found }, request);
           if (ended.kind === 'failed') expect(ended.failure.message.length).toBeLessThan(1000);
         } catch (error) {
           if (!(error instanceof Error) || 'matcherResult' in error) throw error;
-          expect(toProviderFailure(error, context)?.message.length).toBeLessThan(1000);
+          expect(toProviderFailure(error, request)?.message.length).toBeLessThan(1000);
         }
       }),
       { numRuns: 25 },

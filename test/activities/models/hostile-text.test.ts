@@ -1,11 +1,10 @@
 import fc from 'fast-check';
-import { diagnose, retryDelayIn } from '../../../src/activities/models/diagnose';
-import { toProviderFailure } from '../../../src/activities/models/failure';
+import { diagnose, retryDelayIn, toProviderFailure } from '../../../src/activities/models/failure';
 import { TransportError } from '../../../src/activities/models/transport';
 import { redact } from '../../../src/activities/models/redact';
 import { explainS3 } from '../../../src/store/s3-store';
 import { refAt, refsIn } from '../../../src/store/texts';
-import { aCard, aRequest, contextOf } from './ask';
+import { aCard, aRequest } from './ask';
 
 // No time is measured here: a pattern that is more than linear would take minutes, and the run with it.
 
@@ -51,7 +50,7 @@ const hostile = fc
     return start.join('') + unit.repeat(Math.ceil(length / unit.length)).slice(0, length) + end.join('');
   });
 
-const CONTEXT = { ...contextOf(aRequest(aCard({}))), secret: SECRET };
+const REQUEST = aRequest(aCard({}), { apiKey: SECRET });
 
 /** The reviewers' own finds, and relatives of theirs. */
 const FOUND = ['-eyJ', '<title', 'eyJa.', 'perday', 'bearer ', '<html><title', ' ', 'sk-', '"', '🦉'].map(
@@ -96,7 +95,7 @@ test('every error that holds such a text becomes one short sentence', () => {
       ];
       for (const error of errors) {
         expect(diagnose(error).type).toMatch(/^Provider\./);
-        const { message = '' } = toProviderFailure(error, CONTEXT) ?? {};
+        const { message = '' } = toProviderFailure(error, REQUEST) ?? {};
         expect(message.length).toBeLessThan(1000);
         expect(message).not.toContain(SECRET.slice(0, 12));
       }

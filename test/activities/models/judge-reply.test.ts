@@ -1,10 +1,10 @@
 import { judgeReply } from '../../../src/activities/models/failure';
 import type { ModelReply } from '../../../src/activities/models/model';
 import { FAILURES } from '../../../src/protocol/failures';
-import { aCard, aRequest, contextOf, NOTHING } from './ask';
+import { aCard, aRequest, NOTHING } from './ask';
 
 function judge(reply: Partial<ModelReply>) {
-  return judgeReply({ ...NOTHING, ...reply }, contextOf(aRequest(aCard({}))));
+  return judgeReply({ ...NOTHING, ...reply }, aRequest(aCard({})));
 }
 
 test('a whole answer is usable as it came', () => {

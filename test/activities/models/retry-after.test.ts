@@ -1,4 +1,4 @@
-import { retryDelayIn } from '../../../src/activities/models/diagnose';
+import { retryDelayIn } from '../../../src/activities/models/failure';
 
 const NOW = Date.parse('2026-11-21T09:00:00Z');
 beforeEach(() => jest.useFakeTimers({ now: NOW }));

@@ -2,9 +2,9 @@ import {
   RateLimiter,
   type RateLimiterSettings,
   type Permit,
-  type RateRefusal,
   type Report,
 } from '../../../src/activities/rate-limits/limiter';
+import type { RateRefusal } from '../../../src/activities/rate-limits/window';
 import { OwnStates } from '../../../src/activities/rate-limits/pacing';
 
 /** Until what was sent at 0 counts no longer. */
