@@ -4,8 +4,7 @@ import type { LoadConfigOptions, LoadedConfig } from '../config/load';
 import type { Config } from '../config/schema';
 import { reasonOf } from '../errors';
 import type { TemporalServer } from '../local/configured-server';
-import type { Store } from '../store/store';
-import type { Swept } from '../store/sweep';
+import type { Store, Swept } from '../store/store';
 
 /** What evaluation and training bring to the commands of the core, which knows neither. */
 export interface AddOn {

@@ -3,7 +3,7 @@ import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import { whyDegraded } from '../trace/describe';
-import { eachInParallel } from '../store/sweep';
+import { eachInParallel } from '../store/store';
 import { isPolled } from './pollers';
 import { isNotFound } from './steer';
 

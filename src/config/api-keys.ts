@@ -14,8 +14,7 @@ type Card = ModelCard | ConductorCard;
  * asks the same place with the same variable: no one else can have a key sent to a host of theirs, a request made to
  * their address, or a file of this machine opened as a local model.
  *
- * @throws MissingKeyError when the variable is not set
- * @throws ConfigError when the configuration of this process knows no such place
+ * @throws ConfigError where the variable is not set (MissingKeyError), or this configuration knows no such place
  */
 export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
   if (!isConfigured(card, config)) {
@@ -36,8 +35,7 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
 
 function isConfigured(card: Card, config: Config): boolean {
   // A checkpoint without an address of its own is asked where its manifest says, in the store of this process.
-  const isInStore = card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null;
-  if (isInStore) return true;
+  if (card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null) return true;
   return configuredCards(config).some(
     (own) =>
       own.apiKeyEnv === card.apiKeyEnv &&

@@ -64,7 +64,6 @@ const VERIFIER_ID = 'verifier';
 /**
  * The card of the model that judges answers; null where none is configured.
  *
- * @param day when its price must hold
  * @throws ConfigError where it is a worker, too: a model takes its own words for right
  */
 export function resolveVerifier({ verifier, workers }: Config, day = new Date()): ModelCard | null {
@@ -114,7 +113,7 @@ function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' |
   return { api: config.provider === 'openai' ? openAiApiOf(config) : null, baseUrl, apiKeyEnv };
 }
 
-/** The longest prefix comes first, as the most specific. */
+/** The longest prefix, the most specific, comes first. */
 const KNOWN = capabilityTable.models
   .flatMap(({ provider, prefixes, ...capabilities }) =>
     prefixes.map((prefix) => ({ provider, prefix, capabilities })),
@@ -153,22 +152,16 @@ function policyCard(config: Extract<ConductorConfig, { readonly provider: 'polic
 }
 
 /** `from` (`YYYY-MM-DD`) is absent where a price held when the table was made. */
-interface DatedPrice {
-  readonly from?: string;
-  readonly price: Price;
-}
-
-const BUNDLED: Readonly<Record<string, Readonly<Record<string, readonly DatedPrice[]>>>> =
-  priceTable.endpoints;
+type PriceTable = Readonly<
+  Record<string, Readonly<Record<string, readonly { from?: string; price: Price }[]>>>
+>;
+const BUNDLED: PriceTable = priceTable.endpoints;
 
 /**
  * Price of a model and its source, both null if unknown: the card's own price, else nothing for a
  * local model, else the bundled price of exactly this model at exactly this endpoint on this day.
  */
-export function priceOf(
-  config: ModelConfig,
-  day: Date,
-): { price: Price | null; priceVersion: string | null } {
+export function priceOf(config: ModelConfig, day: Date): Pick<ModelCard, 'price' | 'priceVersion'> {
   if (config.price !== undefined) return { price: config.price, priceVersion: 'card' };
   if (config.provider === 'local') return { price: { input: 0, output: 0 }, priceVersion: 'local' };
   const { origin } = new URL(config.baseUrl ?? VENDORS[config.provider].endpoint);

@@ -16,7 +16,7 @@ type Offer = (typeof OFFERS)[number];
 const THINKING_CONDUCTOR_TOKENS = 8192;
 const THINKING_WORKER_TOKENS = 16_384;
 
-/** More workers in a prompt than this do not help a small model. */
+/** More do not help a small model. */
 const MOST_LOCAL_WORKERS = 4;
 
 interface DefaultConfig {
@@ -24,10 +24,7 @@ interface DefaultConfig {
   readonly notices: readonly string[];
 }
 
-/**
- * The configuration of someone who wrote none: the vendors whose key is in the environment, else a server on this
- * machine, else a small model inside this process.
- */
+/** The vendors whose key is in the environment, else a server on this machine, else a small model in this process. */
 export async function defaultConfig(env: NodeJS.ProcessEnv, probe?: Probe): Promise<DefaultConfig> {
   const vendors = vendorsOf(env);
   if (vendors !== null) return vendors;
@@ -177,7 +174,7 @@ async function listModels(baseUrl: string): Promise<readonly string[] | null> {
     const list = modelListSchema.parse(await response.json());
     return list.data.map(({ id }) => id);
   } catch {
-    // Nothing listens there, or something that is not a model server.
+    // Nothing listens there, or no model server.
     return null;
   }
 }

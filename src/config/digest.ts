@@ -5,10 +5,7 @@ import type { Config } from './schema';
 /** Settings that two processes need not agree on: how a run is found, and what commands adapt to a server. */
 const OF_THE_PLACE = ['temporal.taskQueue', 'temporal.namespace', 'temporal.heartbeat'];
 
-/**
- * By what one version of a configuration is told from another wherever both are read: what is written there, or is the
- * default of it, and nothing that a machine adds. Keys are not in a configuration; only the names of their variables are.
- */
+/** Tells one version of a configuration from another, on whatever machine it is read. */
 export function digestOf(config: Config): ConfigDigest {
   const parts = Object.entries(partsOf(config)).filter(([name]) => !OF_THE_PLACE.includes(name));
   return Object.fromEntries(parts);
@@ -27,7 +24,7 @@ export function differencesOf(one: ConfigDigest, other: ConfigDigest): string[] 
   return different.filter((name) => !different.some((each) => each.startsWith(`${name}.`)));
 }
 
-/** A short hash of each setting that people would name, and of the order of the workers: it is that of their ordinals. */
+/** A short hash of each setting that people would name, and of the order of the workers, which gives them their ordinals. */
 function partsOf(config: Config): Record<string, string> {
   const parts = Object.entries(config).flatMap(([name, section]): [string, unknown][] => {
     if (!OPENED.includes(name)) return [[name, section]];

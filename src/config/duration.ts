@@ -2,7 +2,6 @@ import type { Duration } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time';
 import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
 
-/** Below one second nothing of ours can be timed. */
 const SHORTEST_MS = 1000;
 
 /** Whether a text is a duration in the notation of Temporal's own SDK, from one second to 24 days. */

@@ -4,10 +4,8 @@ import { briefly } from '../plan/plan-error';
 import { withoutPassword } from './store-url';
 
 /**
- * Thrown when a configuration, or a choice among what it configures, cannot be used.
- *
- * The message names the file, the place, the value and what was expected, and never holds a key. Trying again does
- * not help; commands exit with 2.
+ * A configuration, or a choice among what it configures, cannot be used. The message names file, place, value and what was
+ * expected, and never holds a key. Trying again does not help; commands exit with 2.
  */
 export class ConfigError extends ConductorError {
   override name = 'ConfigError';
@@ -106,10 +104,9 @@ function closestTo(word: string, words: readonly string[]): string | undefined {
   return closeTo(word, words)[0];
 }
 
-/** The words of a list that may have been meant, the likeliest first. */
+/** The words of a list that may have been meant, the likeliest first; the word itself is right somewhere else. */
 export function closeTo(word: string, words: readonly string[]): string[] {
   const near = words
-    // Somewhere else it is right.
     .filter((other) => other !== word)
     .map((other) => ({ other, distance: distanceOf(plainly(word), plainly(other)) }))
     .filter(({ other, distance }) => distance <= Math.ceil(Math.min(word.length, other.length) / 3))

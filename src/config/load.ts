@@ -31,10 +31,7 @@ export interface LoadConfigOptions {
 
 /** Turns files and objects into a checked configuration, or throws a ConfigError that names every place at fault. */
 export interface ConfigReader<Input, Settings extends Config> {
-  /**
-   * The configuration of a command: the named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else the embedded
-   * default, which depends on the keys and servers of this machine.
-   */
+  /** The named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else the embedded default of this machine. */
   readonly load: (options: LoadConfigOptions) => Promise<LoadedConfig<Settings>>;
   readonly readFile: (path: string) => Settings;
   readonly parse: (content: Input) => Settings;
@@ -117,10 +114,9 @@ function read(file: string): string {
 /** Far more than a person writes. What the parser needs grows with the square of a text: a megabyte takes minutes. */
 const MAX_CHARACTERS = 64 * 1024;
 
-/** A parsed YAML text that still knows where each of its values stands. */
+/** A parsed YAML text, and `line:column`, from 1, of the value at a path or of the nearest one around it. */
 export interface YamlSource {
   readonly content: unknown;
-  /** `line:column` of the value at a path, or of the nearest value around it, both counted from 1. */
   readonly placeOf: (path: readonly PropertyKey[]) => string;
 }
 

@@ -13,12 +13,10 @@ export function noticesOf(config: Config): string[] {
   ];
 }
 
-/** A member of a pool whose calls have an unknown cost, so that no limit on cost can be enforced for it. */
+/** A worker, or the Conductor (null), whose calls have an unknown cost, and the setting of the price that it lacks. */
 export interface Unpriced {
   readonly name: string;
-  /** Id of the worker; null for the Conductor. */
   readonly worker: string | null;
-  /** How its price is written, and in what. */
   readonly setting: string;
 }
 
@@ -27,12 +25,11 @@ export function unpricedOf({ conductor, workers }: Pick<ResolvedRun, 'conductor'
   return unpriced.map((card) => ({
     name: nameOf(card),
     worker: 'id' in card ? card.id : null,
-    setting:
-      'provider' in card
-        ? '"price: { input, output }", in USD per million tokens'
-        : '"price: { perCall }", in USD',
+    setting: 'provider' in card ? PRICE_OF_TOKENS : '"price: { perCall }", in USD',
   }));
 }
+
+const PRICE_OF_TOKENS = '"price: { input, output }", in USD per million tokens';
 
 /** `worker a (openai m) has no known price`. */
 export function haveNoPrice(names: readonly string[]): string {

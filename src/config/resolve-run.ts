@@ -6,14 +6,12 @@ import { PlanError, quoteBriefly } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
 import type { Config } from './schema';
-import { durationMs } from './duration';
-import { durationSchema } from './field-schemas';
+import { durationMs, isDuration } from './duration';
 
 /**
- * Cards and limits that a run keeps from start to end, every default filled in.
+ * Cards and limits that a run keeps from start to end, every default filled in; `day` is when prices must hold.
  *
- * @param day when prices must hold
- * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
+ * @throws ConfigError for an unknown worker, an empty pool, a wall clock that is no duration or an impossible plan
  */
 export function resolveRun(
   config: Config,
@@ -32,17 +30,11 @@ export function resolveRun(
     },
     { pool, limits },
   );
-  const ids = run.workers.map(({ id }) => id);
-  const plan = 'plan' in config.conductor ? config.conductor.plan : undefined;
-  if (plan !== undefined) checkPlan(plan, ids, run.limits.steps);
+  if ('plan' in config.conductor && config.conductor.plan) checkPlan(config.conductor.plan, run);
   return run;
 }
 
-/**
- * Narrows a run to some of its workers and to other limits.
- *
- * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
- */
+/** Narrows a run to some of its workers and to other limits; throws as `resolveRun`. */
 export function narrowRun(
   run: ResolvedRun,
   { pool, limits = {} }: Pick<SolveInput, 'pool' | 'limits'>,
@@ -56,9 +48,10 @@ export function narrowRun(
   return { ...run, workers, limits: changedLimits(run.limits, limits) };
 }
 
-function checkPlan(plan: Plan, workers: readonly string[], maxSteps: number): void {
+function checkPlan(plan: Plan, { workers, limits }: ResolvedRun): void {
+  const context = { workers: workers.map(({ id }) => id), maxSteps: limits.steps, round: 0 };
   try {
-    validatePlan(plan, { workers, maxSteps, round: 0 }, { firstStep: 1 });
+    validatePlan(plan, context, { firstStep: 1 });
   } catch (error) {
     if (!(error instanceof PlanError)) throw error;
     throw new ConfigError(`conductor.plan cannot be carried out: ${error.message}`, { cause: error });
@@ -105,7 +98,7 @@ function membersOf(workers: readonly RunWorker[], { allow, deny = [] }: PoolFilt
 }
 
 function askedMs(name: 'wallClock' | 'approval', asked: string): number {
-  if (durationSchema.safeParse(asked).success) return durationMs(asked);
+  if (isDuration(asked)) return durationMs(asked);
   throw new ConfigError(
     `limits.${name} is ${quoteBriefly(asked)}: expected a duration such as 90s, 30m or 2h`,
   );

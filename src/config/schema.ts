@@ -191,7 +191,7 @@ export const configSchema = z.strictObject({
   training: z.unknown().optional(),
 });
 
-/** Configuration as a program or a person writes it, defaults left out. */
+/** As a program or a person writes it, defaults left out. */
 export type ConfigInput = z.input<typeof configSchema>;
 
 /** Checked and with its defaults; what depends on a model or vendor is not resolved yet. */

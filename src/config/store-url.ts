@@ -21,7 +21,6 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 export const STORE_URL_FORMS =
   'sqlite:PATH, postgres://USER@HOST/DATABASE or s3://BUCKET/PREFIX, e.g. sqlite:.conductor/store.db';
 
-/** Store of a folder without a configuration of it. */
 export const DEFAULT_STORE = 'sqlite:.conductor/store.db';
 
 /**
@@ -78,7 +77,6 @@ function readPostgresUrl(url: string): StorePlace | null {
   };
 }
 
-/** Or the folder of its socket. */
 function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') ?? hostname;
 }

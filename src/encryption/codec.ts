@@ -11,7 +11,7 @@ const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const BOUND_TO = 'encryption-bound-to';
 
-/** A payload is not what was encrypted: it was altered, an id stands for two keys, or (strict) it is not for its reader. */
+/** A payload was altered, an id stands for two keys, or (strict) it is not for its reader. */
 export class AlteredPayloadError extends ConductorError {
   override readonly name = 'AlteredPayloadError';
   readonly code = 'AlteredPayload';
@@ -24,26 +24,19 @@ export class AlteredPayloadError extends ConductorError {
  * `metadata['encryption-key-id']`, and as `data` 12 random bytes of nonce, the AES-256-GCM ciphertext of the whole
  * payload (its protobuf form), and the tag of 16 bytes. The AES key is HKDF-SHA-256 (no salt, `info` =
  * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
- * 800-38D, 8.3): change it before.
- *
- * If the SDK names the workflow that a payload is for, or comes from, `metadata['encryption-bound-to']` says
- * `NAMESPACE/WORKFLOW_ID`, and those bytes are the additional authenticated data, which are empty otherwise.
+ * 800-38D, 8.3): change it before. If the SDK names the workflow that a payload is for, or comes from,
+ * `metadata['encryption-bound-to']` says `NAMESPACE/WORKFLOW_ID`, and those bytes are authenticated too.
  *
  * A payload that is not encrypted is passed on as it is, so that runs that started before the keys came can end. With
  * `strict`, it is refused, since whoever may start workflows could forge it, and so is one that is not bound to the
  * workflow it is read for, since they could copy it.
  *
- * Readable are still: workflow ids, types and task queues, activity names, times and sizes. What was sent to a workflow
- * once can be sent again to one of the same id.
- *
- * @throws UnknownKeyError from `decode`, naming the key that is missing
- * @throws AlteredPayloadError from `decode`, where a single bit was altered
+ * @throws UnknownKeyError and AlteredPayloadError from `decode`
  */
 export function encryptionCodec(keys: KeyRing, { strict = false }: Strictness = {}): PayloadCodec {
   return new EncryptionCodec(keys, strict);
 }
 
-/** Whether what is not encrypted, or not for the workflow that reads it, is refused. */
 interface Strictness {
   readonly strict?: boolean;
 }
@@ -78,7 +71,7 @@ class EncryptionCodec implements PayloadCodec {
   }
 }
 
-/** Payload of Temporal's converters for `undefined`. */
+/** Temporal's payload for `undefined`. */
 const NOTHING: Payload = { metadata: { encoding: Buffer.from('binary/null') } };
 
 /** Why a strict process does not take a payload that it reads for a workflow; null where it does. */
@@ -179,9 +172,7 @@ export function forWorker(dataConverter: DataConverter): DataConverter {
 
 /**
  * Refuses a worker that would send in the clear, or accept, what its configuration wants encrypted. A codec of another
- * make passes only where the configuration says `codec: own`, since nothing shows what it does.
- *
- * @throws ConfigError that says what to mount
+ * make passes only where the configuration says `codec: own`.
  */
 export function checkEncrypted(
   dataConverter: DataConverter | undefined,

@@ -3,15 +3,13 @@ import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { ConductorError } from '../errors';
 
-/** Key length of AES-256, in bytes. */
+/** Key length of AES-256. */
 const KEY_BYTES = 32;
 
 /**
- * One secret, known by its id, and what is derived from it: a key of its own for each purpose (HKDF-SHA-256, RFC 5869,
- * without salt, `info` = `temporal-conductor PURPOSE`), so that what is learned about one use of the secret does not
- * help against another.
- *
- * Key objects, not bytes: to log one is to log no secret.
+ * One secret, known by its id, and a key derived from it for each purpose (HKDF-SHA-256, RFC 5869, without salt, `info` =
+ * `temporal-conductor PURPOSE`), so that what is learned about one use does not help against another. Key objects, not
+ * bytes: to log one is to log no secret.
  */
 export class EncryptionKey {
   /** AES-256-GCM of what travels through Temporal. */
@@ -41,7 +39,7 @@ export class EncryptionKey {
   }
 }
 
-/** Something was encrypted with a key that this process does not hold. Trying again helps only where another does. */
+/** Something was encrypted with a key that this process does not hold. Another process may. */
 export class UnknownKeyError extends ConductorError {
   override readonly name = 'UnknownKeyError';
   readonly code = 'UnknownKey';
@@ -66,11 +64,7 @@ export class KeyRing {
     return this.all[0];
   }
 
-  /**
-   * The key of that id. `what` begins the sentence where there is none, e.g. `a payload`.
-   *
-   * @throws UnknownKeyError
-   */
+  /** @throws UnknownKeyError with a sentence that begins with `what`, e.g. `a payload` */
   find(id: string, what: string): EncryptionKey {
     const key = this.all.find((each) => each.id === id);
     if (key !== undefined) return key;
@@ -86,8 +80,7 @@ const HOW = `a key is ${KEY_BYTES} random bytes in base64, e.g. of "openssl rand
 
 /**
  * Reads the keys from an environment variable: `id:key`, or several with commas between them. The first one encrypts,
- * and all of them decrypt. An id is 1 to 16 letters, digits, `_` and `-`; it is no secret, and must never be used again
- * for another key.
+ * and all of them decrypt. An id is no secret, and must never be used again for another key.
  *
  * @throws ConfigError that names the variable and the entry at fault, and never shows any of its content
  */
@@ -121,11 +114,7 @@ function readKey(entry: string, place: string): EncryptionKey {
   );
 }
 
-/**
- * The keys that a configuration asks to encrypt with; undefined for one that does not.
- *
- * @throws ConfigError where the variable it names holds none
- */
+/** The keys that a configuration asks to encrypt with; undefined for one that does not. Throws as `readEncryptionKeys`. */
 export function configuredKeys(
   { encryption }: Pick<Config, 'encryption'>,
   env: NodeJS.ProcessEnv = process.env,

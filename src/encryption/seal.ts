@@ -2,14 +2,14 @@ import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'no
 import { ConductorError } from '../errors';
 import type { EncryptionKey, KeyRing } from './key-ring';
 
-/** Length of a nonce of AES-GCM (NIST SP 800-38D, 5.2.1.1: the one it is made for). */
+/** The length that AES-GCM is made for (NIST SP 800-38D, 5.2.1.1). */
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
 /**
- * Encrypts with AES-256-GCM: nonce, then ciphertext, then the tag of 16 bytes. It opens with the same key and binding
- * alone. A nonce must never meet two different texts or bindings under one key.
+ * Encrypts with AES-256-GCM into nonce, ciphertext and tag, which open with the same key and binding alone. A nonce must
+ * never meet two different texts or bindings under one key.
  */
 export function seal(plain: Uint8Array, key: KeyObject, nonce: Uint8Array, binding = ''): Buffer {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
@@ -66,12 +66,7 @@ function keyIdOf(bytes: Buffer): string | null {
   return bytes.subarray(start, start + (bytes[MARK.length] ?? 0)).toString('utf8');
 }
 
-/**
- * The content again.
- *
- * @throws UnknownKeyError where it was encrypted with a key that is not among these
- * @throws AlteredContentError where a single bit was altered, and where it was never encrypted
- */
+/** @throws UnknownKeyError, or AlteredContentError where a single bit was altered, or it was never encrypted */
 export function openContent(bytes: Buffer, storeKey: string, keys: KeyRing): Buffer {
   const id = keyIdOf(bytes);
   if (id === null) {
@@ -92,12 +87,12 @@ export function openContent(bytes: Buffer, storeKey: string, keys: KeyRing): Buf
 
 const COUNTER_BYTES = 16;
 
-/** A SHA-256 in a key, with the two letters of it that spread a folder, where they stand before it. */
+/** A SHA-256 in a key, with its first two letters as a folder before it, where they are. */
 const DIGEST = /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=\k<fan>))?(?<digest>[0-9a-f]{64})(?=$|[./])/g;
 /** Encrypted content: the id of the encryption key, then counter and ciphertext. */
 const SEALED =
   /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=[^/.]+\.\k<fan>))?(?<id>[A-Za-z0-9][\w-]{0,15})\.(?<sealed>[0-9a-f]{96})(?=$|[./])/g;
-/** Two letters that may spread a folder, in a prefix that ends before the digest which would tell, and what follows. */
+/** Two letters that may be such a folder, in a prefix that ends before the digest which would tell, and what follows. */
 const OPEN_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/s;
 
 /**
@@ -121,11 +116,7 @@ export function folderOfPrefix(prefix: string, key: EncryptionKey): string {
   return nameOfKey(prefix.replace(OPEN_FAN, ''), key);
 }
 
-/**
- * The key that a name stands for; null for a name that no encrypted store made.
- *
- * @throws UnknownKeyError for a name made with a key that is not among these
- */
+/** The key that a name stands for; null for a name that no encrypted store made. @throws UnknownKeyError */
 export function keyOfName(name: string, keys: KeyRing): string | null {
   let isGenuine = name.search(DIGEST) === -1;
   const storeKey = name.replace(SEALED, (...found) => {

@@ -1,6 +1,5 @@
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
-import type { CostLine, Day, Store } from './store';
-import { eachInParallel } from './sweep';
+import { type CostLine, type Day, eachInParallel, type Store } from './store';
 
 /** A workflow is a solve that a person asked for, with everything it called. */
 export const COST_GROUPS = ['day', 'worker', 'workflow', 'model'] as const;
@@ -29,9 +28,7 @@ const [FIRST, LAST] = ['', '~'];
 
 /**
  * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, since its key names
- * no day.
- *
- * @param onRow is called with the number of rows read so far
+ * no day; `onRow` is told how many were read so far.
  */
 export async function sumCosts(
   store: Store,
@@ -75,6 +72,7 @@ function dayNames(zone: Zone): (instant: string) => string {
 }
 
 const EMPTY = { calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0, savedNanoUsd: 0 };
+const SUMMED = Object.keys(EMPTY) as (keyof typeof EMPTY)[];
 
 function lineOf({ endedAt, usage, nanoUsd, savedNanoUsd }: LedgerRow, name: string): CostLine {
   return {
@@ -90,16 +88,9 @@ function lineOf({ endedAt, usage, nanoUsd, savedNanoUsd }: LedgerRow, name: stri
 }
 
 function add(line: CostLine, other: CostLine): CostLine {
-  return {
-    name: line.name,
-    calls: line.calls + other.calls,
-    open: line.open + other.open,
-    unknown: line.unknown + other.unknown,
-    inputTokens: line.inputTokens + other.inputTokens,
-    outputTokens: line.outputTokens + other.outputTokens,
-    nanoUsd: line.nanoUsd + other.nanoUsd,
-    savedNanoUsd: line.savedNanoUsd + other.savedNanoUsd,
-  };
+  const sum = { ...line };
+  for (const field of SUMMED) sum[field] += other[field];
+  return sum;
 }
 
 /** Days begin at midnight in this machine's time zone (`TZ`), or in UTC. */
@@ -115,7 +106,7 @@ export function readDay(name: string, zone: Zone): Day | null {
   return { name, begins: beginOf(name, zone), ends: beginOf(next, zone) };
 }
 
-/** A date and time without an offset is one of the local time zone, says ECMAScript. */
+/** ECMAScript takes a date and time without an offset for local. */
 function beginOf(name: string, zone: Zone): string {
   return new Date(`${name}T00:00:00${zone === 'utc' ? 'Z' : ''}`).toISOString();
 }

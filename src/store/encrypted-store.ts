@@ -4,15 +4,12 @@ import type { SharedStates, Store, StoredEntry } from './store';
 
 /**
  * A store around another that keeps everything encrypted: contents, and every digest in a name. Equal contents under
- * one key have equal bytes, so a text is there once however often it is kept.
- *
- * After a change of keys everything is still found under the old one. What is written from then on is written with the
- * new one: an equal text, once it is old enough to be written again, then lies there twice until `store gc` takes the
- * first away.
+ * one key have equal bytes, so a text is there once however often it is kept. After a change of keys everything is still
+ * found under the old one; an equal text that is written again lies there twice until `store gc` takes the first away.
  */
 export class EncryptedStore implements Store {
   readonly url: string;
-  /** Counts, under digests of names: nothing that would have to be hidden. */
+  /** Counts under digests of names: nothing to hide. */
   readonly rates: SharedStates | undefined;
 
   constructor(
@@ -24,8 +21,7 @@ export class EncryptedStore implements Store {
   }
 
   async read(key: string): Promise<Buffer | null> {
-    const name = await this.nameOf(key);
-    const bytes = await this.inner.read(name);
+    const bytes = await this.inner.read(await this.nameOf(key));
     return bytes === null ? null : openContent(bytes, key, this.keys);
   }
 
@@ -84,7 +80,6 @@ export class EncryptedStore implements Store {
     }, null);
   }
 
-  /** Name of the entry that was written last. */
   private async nameOf(key: string): Promise<string> {
     const [only = '', ...others] = this.namesOf(key);
     return others.length === 0 ? only : ((await this.newest(key))?.key ?? only);

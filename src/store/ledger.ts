@@ -34,12 +34,11 @@ export function callOf(row: LedgerRow): Call {
   };
 }
 
-/** Opens the row of one attempt; false where a live attempt has that number already, whose row it stays. */
+/** Opens the row of one attempt; false where a live attempt has that number already. */
 export function createRow(store: Store, row: LedgerRow): Promise<boolean> {
   return store.create(keyOf(row), Buffer.from(JSON.stringify(row)));
 }
 
-/** Completes the row of one attempt. */
 export function writeRow(store: Store, row: LedgerRow): Promise<void> {
   return store.write(keyOf(row), Buffer.from(JSON.stringify(row)));
 }
@@ -111,13 +110,12 @@ export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<Kept
   return first ?? answer;
 }
 
-/** The answer that an earlier attempt of this call was given, if any, and if its text is still there. */
+/** The answer that an earlier attempt of this call was given, if its text is still there. */
 export async function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
   const answer = await readAnswer(store, callId);
   return answer !== null && (await holdsText(store, answer.output)) ? answer : null;
 }
 
-/** Finds it whether or not its text is there. */
 export async function readAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
   return (await readJson(store, answerKey('answers', callId))) as KeptAnswer | null;
 }
@@ -135,7 +133,7 @@ export function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
   return store.write(answerKey('background', begun.callId), Buffer.from(JSON.stringify(begun)));
 }
 
-/** The last answer that was started for this call, if any; it may be over. */
+/** The last answer that was started for this call; it may be over. */
 export async function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
   return (await readJson(store, answerKey('background', callId))) as BegunAnswer | null;
 }

@@ -18,10 +18,8 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the store a configuration names, e.g. `sqlite:.conductor/store.db` or `s3://bucket/prefix`; a relative
- * path is taken from `folder`. Nothing is read or written yet.
- *
- * @throws Error for a kind of store there is not
+ * Opens a store by its URL, e.g. `sqlite:.conductor/store.db`; a relative path is taken from `folder`. Nothing is read or
+ * written yet.
  */
 export function openStore(url: string, folder: string, { keys }: StoreOptions = {}): Store {
   const place = readStoreUrl(url);
@@ -44,8 +42,8 @@ export function configuredStore(config: Config): Store {
 }
 
 /**
- * Makes sure that this process can use the store of a configuration: its database may be written, or made where
- * there is none yet, or its bucket answers. Nothing is written.
+ * Makes sure that this process can use a store, and writes nothing: its database may be written, or made, or its bucket
+ * answers.
  *
  * @throws ConfigError with the reason and the remedy
  */

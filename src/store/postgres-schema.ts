@@ -59,7 +59,6 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** The version of the tables that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** @throws Error where this program cannot use the schema as it is, or there is none */
@@ -90,9 +89,8 @@ function refuseOther(version: number): void {
  */
 export async function migrateSchema(client: ClientBase, schema: string): Promise<number | null> {
   await client.query('BEGIN');
-  await client.query("SELECT pg_advisory_xact_lock(hashtextextended('temporal-conductor ' || $1, 0))", [
-    schema,
-  ]);
+  const lock = "SELECT pg_advisory_xact_lock(hashtextextended('temporal-conductor ' || $1, 0))";
+  await client.query(lock, [schema]);
   const was = await versionOf(client, schema);
   if (was !== null && was > SCHEMA_VERSION) refuseOther(was);
   if (was === null) await createSchema(client, schema);
@@ -104,7 +102,7 @@ export async function migrateSchema(client: ClientBase, schema: string): Promise
   return was;
 }
 
-/** A role that may not create a schema can be given one. */
+/** The schema may be there: a role that may not create one is given it. */
 async function createSchema(client: ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`CREATE SCHEMA "${schema}"`);
@@ -113,16 +111,13 @@ async function createSchema(client: ClientBase, schema: string): Promise<void> {
 }
 
 async function versionOf(client: ClientBase, schema: string): Promise<number | null> {
-  const isThere = await client.query('SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2', [
-    schema,
-    'version',
-  ]);
-  if (isThere.rows.length === 0) return null;
+  const table = "SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'version'";
+  if ((await client.query(table, [schema])).rows.length === 0) return null;
   const { rows } = await client.query<{ version: number }>(`SELECT version FROM "${schema}".version`);
   return rows[0]?.version ?? null;
 }
 
-/** Asks the server before the first write: a standby is in recovery, and a role may have no writes either. */
+/** A standby is in recovery, and a role may have no writes either. */
 export const RIGHTS = `
   SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
     (SELECT string_agg(privilege || ' ' || name, ', ')

@@ -7,7 +7,7 @@ import type { Migration } from './store';
 
 type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>;
 
-/** Few, since every worker process has as many: a statement takes a millisecond, and others wait for their turn. */
+/** Few, since every worker process has as many, and a statement takes a millisecond. */
 const CONNECTIONS = 8;
 
 /** A text of 32 MiB takes a second. */
@@ -53,7 +53,7 @@ export class PostgresStore extends SqlStore {
       return rows as Row[];
     });
 
-  /** Whether this user may do what a worker does, and the server takes writes. */
+  /** Makes sure that this user may do what a worker does, and that the server takes writes. */
   async check(): Promise<void> {
     const sql = RIGHTS.replaceAll('$schema', `"${this.place.schema}"`);
     const [found] = await this.query<{ isReadOnly: boolean; missing: string | null }>(sql);
@@ -63,7 +63,6 @@ export class PostgresStore extends SqlStore {
     });
   }
 
-  /** Makes the schema of the store, or brings it to the version of this program. */
   async migrate(): Promise<Migration> {
     return this.explained(async () => {
       const client = new (discreetClient(await importSdk()))(settingsOf(this.place));
@@ -87,7 +86,7 @@ export class PostgresStore extends SqlStore {
   }
 }
 
-/** One for all stores of a process that lie in the same schema. */
+/** One for all stores of a process in one schema. */
 const POOLS = new Map<string, Promise<Sdk.Pool>>();
 
 function poolOf(place: PostgresPlace): Promise<Sdk.Pool> {
@@ -151,7 +150,6 @@ function settingsOf({ connection }: PostgresPlace): Sdk.ClientConfig {
   };
 }
 
-/** It is an optional peer dependency. */
 async function importSdk(): Promise<typeof Sdk> {
   try {
     return await import('pg');
@@ -160,7 +158,7 @@ async function importSdk(): Promise<typeof Sdk> {
   }
 }
 
-/** A refusal of our own, for the rules below. */
+/** An error for the rules below. */
 function coded(code: string, reason: string): Error {
   return Object.assign(new Error(reason), { code });
 }

@@ -149,13 +149,9 @@ export class S3Store implements Store {
   }
 }
 
-/**
- * Requests under way. The SDK has room for 50, and takes the wait of any further one for that of a server which cannot be
- * reached.
- */
+/** Requests under way. The SDK has room for 50, and takes the wait of any further one for a server out of reach. */
 const AT_ONCE = 32;
 
-/** Metadata of an object, by which its writer knows it. */
 const MARK = 'conductor-write';
 
 const MOST_CONFLICTS = 4;
@@ -170,10 +166,8 @@ function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | unde
 
 /**
  * Opens a client that is set up by AWS's own environment and profiles alone: region, credentials, endpoint, number of
- * attempts (https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html).
- *
- * Throttling and failures of the server are left to the SDK's own retries: Temporal's are for what is billed or has
- * consequences, and reading or writing a content address once more has none.
+ * attempts (https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html). The SDK's own retries are kept:
+ * to read or write once more costs nothing.
  */
 async function openS3Client(): Promise<Sdk.S3> {
   const { S3 } = await importSdk();
@@ -185,7 +179,6 @@ async function openS3Client(): Promise<Sdk.S3> {
   });
 }
 
-/** It is an optional peer dependency. */
 async function importSdk(): Promise<typeof Sdk> {
   try {
     return await import('@aws-sdk/client-s3');
@@ -233,7 +226,6 @@ const RULES: readonly Rule[] = [
   ],
 ];
 
-/** An error of the SDK in one sentence: what happened, in which bucket, what to do. */
 export function explainS3(error: unknown, store: string): Error {
   return explain(error, RULES, store);
 }

@@ -17,9 +17,9 @@ export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<r
 export interface Dialect {
   /** Stands before the name of a table. */
   readonly schema: string;
-  /** The time of the database's own clock, as it is stored. */
+  /** By the database's own clock, as it is stored. */
   readonly now: string;
-  /** Milliseconds since 1970 of a stored time, and the other way round. */
+  /** Since 1970. */
   readonly millisecondsOf: (time: string) => string;
   readonly timeOf: (milliseconds: string) => string;
   /** `FROM` and `WHERE` of the rows of the ledger between the instants `$1` and `$2`. */
@@ -140,11 +140,10 @@ export abstract class SqlStore implements Store {
     return this.look(`SELECT ${SUMMED[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`, from, until);
   }
 
-  /** By the clock of the database. */
   readonly rates: SharedStates = {
     read: async (name) => {
       const { schema, now, millisecondsOf } = this.dialect;
-      // The time is told even where there is no row.
+      // The joined row gives the time even where there is no state.
       const [found] = await this.query<Awaited<ReturnType<SharedStates['read']>>>(
         `SELECT state AS text, CAST(coalesce(version, 0) AS float8) AS version, ${millisecondsOf(now)} AS now
            FROM (SELECT 1) AS one LEFT JOIN ${schema}rates ON name = $1`,

@@ -7,7 +7,6 @@ import { explain, factsOf, type Rule } from '../errors';
 import { makeOwnFolder } from '../own-folder';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
 
-/** The shape of the tables. One that is greater was made by a newer version of this package. */
 const SCHEMA_VERSION = 1;
 
 /** Tells our databases from those of other programs: "TCS1". */
@@ -44,7 +43,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL);
 `;
 
-/** Another process writes for some milliseconds; one that is longer away than this is stopped, or its disk is. */
+/** Other processes write for some milliseconds; one that is longer away is stopped, or its disk is. */
 const BUSY_MS = 30_000;
 
 /**
@@ -157,7 +156,6 @@ async function prepare(database: Database, query: Query): Promise<void> {
   }
   // A commit waits until the disk has the log; macOS has to be asked to empty the disk's own cache, too.
   await database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
-  // After a long text, the log is cut to this again.
   await database.exec('PRAGMA journal_size_limit = 16777216');
 }
 

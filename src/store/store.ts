@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { isKey } from '../config/store-url';
 
 /** Entry under one key of a store. */
@@ -12,7 +13,6 @@ export interface StoredEntry {
 /**
  * Keeps everything too long or too precious for a workflow history: texts, finished answers and the ledger.
  *
- * A small interface on purpose: a driver is one file, and a wrapper (encryption, say) is another store around it.
  * `write`, `create` and `replace` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies
  * when. They return when the disk has what they wrote: no loss of power takes it.
  */
@@ -24,9 +24,7 @@ export interface Store {
   write(key: string, bytes: Uint8Array): Promise<void>;
   /** Writes only where nothing lies under the key: of many that do so at once, one is told `true`. */
   create(key: string, bytes: Uint8Array): Promise<boolean>;
-  /**
-   * Writes only where exactly `was`, as `read` gave it, lies under the key: of many that do so at once, one is told `true`.
-   */
+  /** Writes only where exactly `was`, as `read` gave it, lies under the key: of many at once, one is told `true`. */
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
   /** Describes the entry under the key without reading it; null if there is none. */
   stat(key: string): Promise<StoredEntry | null>;
@@ -34,11 +32,7 @@ export interface Store {
   list(prefix: string): Promise<string[]>;
   /** Every entry below `prefix` with size and age, folder by folder, as it is found: there may be millions. */
   entries(prefix: string): AsyncIterable<StoredEntry>;
-  /**
-   * Removes what lies under the key, unless it was written at `than` or later.
-   *
-   * @returns the bytes that are gone; 0 where nothing was removed
-   */
+  /** Removes what lies under the key, unless it was written at `than` or later; gives the bytes that are gone, or 0. */
   removeOlder(key: string, than: Date): Promise<number>;
   /** A line for each value of a field of the ledger's rows, in any order, where a store of this kind can sum them. */
   sums?(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]>;
@@ -53,7 +47,7 @@ export interface Store {
 /** The part of a store that artifacts need: what trainer and workers hand each other, in a folder or a bucket. */
 export type Files = Pick<Store, 'url' | 'read' | 'write' | 'stat' | 'list' | 'entries' | 'removeOlder'>;
 
-/** From which version of the tables to which one; null: there were none. */
+/** Versions of the tables; null: there were none. */
 export interface Migration {
   readonly from: number | null;
   readonly to: number;
@@ -126,6 +120,52 @@ export async function readJson(store: Store, key: string): Promise<unknown> {
   } catch {
     throw new Error(`${key} in the store ${store.url} was altered, and is no JSON any more: put back a copy`);
   }
+}
+
+export interface Tally {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Old entries that were removed, and those that were kept. */
+export interface Swept {
+  readonly removed: Tally;
+  readonly live: Tally;
+}
+
+/**
+ * Removes from folders of a store what was written before a time and is not live; a dry run only counts. Entries written
+ * while it runs stay: the age is looked at once more right before the removal.
+ */
+export async function sweep(
+  store: Pick<Store, 'entries' | 'removeOlder'>,
+  folders: readonly string[],
+  { than, isLive, dryRun }: { than: Date; isLive: (key: string) => boolean; dryRun: boolean },
+): Promise<Swept> {
+  const removed = { count: 0, bytes: 0 };
+  const live = { count: 0, bytes: 0 };
+  const look = async ({ key, bytes, modifiedAt }: StoredEntry): Promise<void> => {
+    if (modifiedAt >= than) return;
+    const kept = isLive(key);
+    const amount = kept || dryRun ? bytes : await store.removeOlder(key, than);
+    if (!kept && amount === 0) return;
+    const tally = kept ? live : removed;
+    tally.count += 1;
+    tally.bytes += amount;
+  };
+  for (const folder of folders) await eachInParallel(store.entries(folder), look);
+  return { removed, live };
+}
+
+/** Enough to hide the latency of a distant store or server, and few enough to be no burden to it. */
+const AT_ONCE = 16;
+
+/** Does one thing for each item as it comes, 16 at a time. The first failure ends it. */
+export async function eachInParallel<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  await Readable.from(items).forEach(work, { concurrency: AT_ONCE });
 }
 
 export async function keysOf(entries: AsyncIterable<StoredEntry>): Promise<string[]> {

@@ -6,10 +6,7 @@ import type { Store } from './store';
 
 const PREVIEW_CHARACTERS = 120;
 
-/**
- * A text that is this old is written anew when it is kept again, so that a collection under way, which only takes what
- * is older than a day, cannot take it before anything refers to it.
- */
+/** An older text is written anew when it is kept again, so that `store gc`, which takes what is older than a day, spares it. */
 const REFRESH_AFTER_MS = 60 * 60 * 1000;
 
 export class TextTooLargeError extends ConductorError {
@@ -20,7 +17,7 @@ export class TextTooLargeError extends ConductorError {
   }
 }
 
-/** Thrown where a reference points to nothing: the store was emptied, or is not the one that was written to. */
+/** A reference points to nothing: the store was emptied, or is not the one that was written to. */
 export class TextNotFoundError extends ConductorError {
   override readonly name = 'TextNotFoundError';
   readonly code = 'TextNotFound';
@@ -61,7 +58,7 @@ export async function readText(store: Store, text: Text): Promise<string> {
   return bytes.toString('utf8');
 }
 
-/** Whether a text is there: `store gc` may have removed it. */
+/** `store gc` may have removed it. */
 export async function holdsText(store: Store, text: Text): Promise<boolean> {
   return typeof text === 'string' || (await store.stat(keyOf(digestOf(text.ref) ?? ''))) !== null;
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Files, Store } from '../../store/store';
+import { eachInParallel, type Files, type Store, sweep, type Swept } from '../../store/store';
 import { openFiles } from '../artifacts';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
@@ -20,7 +20,6 @@ import { isOvertaken } from './open-night';
 import type { RunRecord } from '../records';
 import { readNight, readRecord, readRun } from './records';
 import { z } from 'zod';
-import { eachInParallel, sweep, type Swept } from '../../store/sweep';
 
 export interface ForgetCheckpointsRequest {
   readonly trainRun: string;
