@@ -29,9 +29,9 @@ export function findLookup(method: string, path: string): Lookup | null {
 const FREE = { usage: null, nanoUsd: 0 };
 
 /**
- * OpenAI's responses in the background: each is billed once, goes on when its client leaves, and may be asked about any
- * number of times. It is queued while its model is held, then in progress for its latency. One that is cancelled in
- * progress is billed for the input that was read; one that is cancelled while queued costs nothing.
+ * OpenAI's responses in the background: each is billed once, and goes on when its client leaves. It is queued while its
+ * model is held, then in progress for its latency. One that is cancelled in progress is billed for the input alone; one
+ * that is cancelled while queued costs nothing.
  */
 export class BackgroundResponses {
   readonly #known = new Map<string, Known>();
@@ -96,7 +96,7 @@ export class BackgroundResponses {
   }
 }
 
-/** A function, since the compiler takes a status that was read before a wait for the one after it. */
+/** A function, since the compiler takes a status for unchanged after a wait. */
 function isOver({ status }: Known): boolean {
   return status === 'over';
 }

@@ -86,9 +86,9 @@ function deliverReply(wire: Wire, whole: WholeReply, outcome: RequestOutcome, de
   return { outcome, usage: whole.usage, delayMs, written: body, send: jsonSender(200, body) };
 }
 
-function jsonSender(status: number, body: object): Send {
+function jsonSender(status: number, body: object, headers?: Readonly<Record<string, string>>): Send {
   return (response) => {
-    sendJson(response, status, body);
+    sendJson(response, status, body, headers);
   };
 }
 
@@ -103,26 +103,21 @@ function deliverError(
     ...UNBILLED,
     outcome: `fault:${fault}`,
     written: late === true ? encodeFailed(request, fault, message) : null,
-    send: (response) => {
-      sendJson(response, status, body, retryAfterHeaders(retryAfter, Date.now()));
-    },
+    send: jsonSender(status, body, retryAfterHeaders(retryAfter, Date.now())),
   };
 }
 
+/** Of these, no model wrote an answer that could be billed. */
+const UNWRITTEN: ReadonlySet<BrokenFaultKind> = new Set(['hang', 'reset', 'html']);
+
 function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultKind): Delivery {
-  const outcome = `fault:${kind}` as const;
-  if (kind === 'hang') return { ...UNBILLED, outcome, send: null };
   const whole = wholeReply(request, { text: 'This answer never arrives whole.' });
   const body = Buffer.from(JSON.stringify(wire.encodeReply(whole)));
-  const { isBilled, send } = BREAKAGES[kind];
-  return {
-    ...UNBILLED,
-    outcome,
-    usage: isBilled ? whole.usage : null,
-    send: (response) => {
-      send(response, body);
-    },
+  const send: Send = (response) => {
+    if (kind !== 'hang') BREAKAGES[kind](response, body);
   };
+  const usage = UNWRITTEN.has(kind) ? null : whole.usage;
+  return { ...UNBILLED, outcome: `fault:${kind}`, usage, send: kind === 'hang' ? null : send };
 }
 
 /** Anthropic's least for a prefix that is kept. */
@@ -154,63 +149,39 @@ function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-interface Breakage {
-  /** Whether the model wrote the answer before it was lost, so that the provider bills it. */
-  readonly isBilled: boolean;
-  readonly send: (response: ServerResponse, body: Buffer) => void;
-}
-
-const BREAKAGES: Readonly<Record<Exclude<BrokenFaultKind, 'hang'>, Breakage>> = {
-  stall: {
-    isBilled: true,
-    send: (response, body) => {
-      response.writeHead(200, { ...JSON_TYPE, 'content-length': body.length });
-      response.flushHeaders();
-    },
+const BREAKAGES: Readonly<
+  Record<Exclude<BrokenFaultKind, 'hang'>, (response: ServerResponse, body: Buffer) => void>
+> = {
+  stall: (response, body) => {
+    begin(response, body);
+    response.flushHeaders();
   },
-  reset: {
-    isBilled: false,
-    send: (response) => {
-      response.socket?.resetAndDestroy();
-    },
+  reset: (response) => response.socket?.resetAndDestroy(),
+  // A plain close: a TCP reset could overtake the bytes already sent, so that clients would see one or the other.
+  'cut-mid-body': (response, body) => {
+    begin(response, body);
+    response.write(halfOf(body), () => response.socket?.destroy());
   },
-  'cut-mid-body': {
-    isBilled: true,
-    // A plain close: a TCP reset could overtake the bytes already sent, so that clients would see one or the other.
-    send: (response, body) => {
-      response.writeHead(200, { ...JSON_TYPE, 'content-length': body.length });
-      response.write(halfOf(body), () => response.socket?.destroy());
-    },
+  truncated: (response, body) => {
+    begin(response, halfOf(body));
+    response.end(halfOf(body));
   },
-  truncated: {
-    isBilled: true,
-    send: (response, body) => {
-      const half = halfOf(body);
-      response.writeHead(200, { ...JSON_TYPE, 'content-length': half.length });
-      response.end(half);
-    },
+  'truncated-chunked': (response, body) => {
+    response.writeHead(200, JSON_TYPE);
+    response.write(halfOf(body));
+    response.end();
   },
-  'truncated-chunked': {
-    isBilled: true,
-    send: (response, body) => {
-      response.writeHead(200, JSON_TYPE);
-      response.write(halfOf(body));
-      response.end();
-    },
+  html: (response) => {
+    sendPage(response, 200, 'Sign in', 'Please sign in to use this network.');
   },
-  html: {
-    isBilled: false,
-    send: (response) => {
-      sendPage(response, 200, 'Sign in', 'Please sign in to use this network.');
-    },
-  },
-  'html-bad-gateway': {
-    isBilled: true,
-    send: (response) => {
-      sendPage(response, 502, '502 Bad Gateway', 'The proxy got no valid answer from the server behind it.');
-    },
+  'html-bad-gateway': (response) => {
+    sendPage(response, 502, '502 Bad Gateway', 'The proxy got no valid answer from the server behind it.');
   },
 };
+
+function begin(response: ServerResponse, { length }: Buffer): void {
+  response.writeHead(200, { ...JSON_TYPE, 'content-length': length });
+}
 
 function halfOf(body: Buffer): Buffer {
   return body.subarray(0, Math.floor(body.length / 2));
@@ -243,7 +214,7 @@ const PIECES = 20;
 
 /** Sends a JSON body piece by piece, the last one after `ms` milliseconds, for as long as it is read. */
 async function drip(response: ServerResponse, body: Buffer, ms = 1000): Promise<void> {
-  response.writeHead(200, { ...JSON_TYPE, 'content-length': body.length });
+  begin(response, body);
   const size = Math.ceil(body.length / PIECES);
   for (let start = 0; start < body.length && !response.destroyed; start += size) {
     await delay(ms / PIECES, undefined, { ref: false });

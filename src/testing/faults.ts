@@ -10,15 +10,12 @@ export interface RetryAfter {
 
 /** The response headers that carry a `RetryAfter`; `now` in epoch milliseconds. */
 export function retryAfterHeaders(retryAfter: RetryAfter | undefined, now: number): Record<string, string> {
-  if (retryAfter === undefined) return {};
-  const { ms, as } = retryAfter;
-  const headers: Record<RetryAfter['as'], Record<string, string>> = {
-    milliseconds: { 'retry-after-ms': String(ms) },
-    seconds: { 'retry-after': String(Math.ceil(ms / 1000)) },
-    date: { 'retry-after': new Date(now + ms).toUTCString() },
-    'retry-info': {},
+  const { ms = 0, as = 'retry-info' } = retryAfter ?? {};
+  if (as === 'retry-info') return {};
+  if (as === 'milliseconds') return { 'retry-after-ms': String(ms) };
+  return {
+    'retry-after': as === 'seconds' ? String(Math.ceil(ms / 1000)) : new Date(now + ms).toUTCString(),
   };
-  return headers[as];
 }
 
 /**
@@ -109,7 +106,6 @@ export type BrokenFaultKind = (typeof BROKEN_FAULTS)[number];
 export type SpoiledFaultKind = (typeof SPOILED_FAULTS)[number];
 export type FlawedFaultKind = (typeof FLAWED_FAULTS)[number];
 
-/** Something that goes wrong with one request. */
 export type Fault =
   | {
       readonly fault: ErrorFaultKind;

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Usage } from '../protocol/solve';
 import type { FaultKind } from './faults';
@@ -9,9 +10,7 @@ export type RequestOutcome =
 
 /**
  * One request as the server saw it, kept up to date until it ends. Headers and body are whole, keys included: tests
- * search them for leaks.
- *
- * A response in the background has one record, open until it is written; requests about it have records of their own.
+ * search them for leaks. A response in the background has one record, open until it is written.
  */
 export interface RequestRecord {
   readonly sequence: number;
@@ -44,7 +43,7 @@ type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: Req
  */
 export class RequestLog {
   readonly records: RequestRecord[] = [];
-  readonly #waiters = new Set<{ look(): void; fail(reason: Error): void }>();
+  readonly #changes = new EventEmitter().setMaxListeners(0);
   #closed = false;
 
   constructor(
@@ -76,37 +75,28 @@ export class RequestLog {
   }
 
   /** Resolves with the first value that `look` finds, now or after a later change; rejects with what it throws. */
-  waitFor<T>(look: () => T | undefined): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const attempt = (): void => {
-        try {
-          const found = look();
-          if (found === undefined) return;
-          resolve(found);
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-        this.#waiters.delete(waiter);
-      };
-      const waiter = { look: attempt, fail: reject };
-      this.#waiters.add(waiter);
-      attempt();
-    });
+  async waitFor<T>(look: () => T | undefined): Promise<T> {
+    for (;;) {
+      const found = look();
+      if (found !== undefined) return found;
+      if (this.#closed) {
+        const count = this.records.length;
+        throw new Error(
+          `The simulated providers closed, with ${count} in the log, before what was waited for.`,
+        );
+      }
+      await once(this.#changes, 'change');
+    }
   }
 
   close(): void {
     this.#closed = true;
-    const count = this.records.length;
-    const reason = new Error(
-      `The simulated providers closed, with ${count} in the log, before what was waited for.`,
-    );
-    for (const waiter of this.#waiters) waiter.fail(reason);
-    this.#waiters.clear();
+    this.#changes.emit('change');
   }
 
   #changed(event: 'received' | 'finished', record: RequestRecord): void {
     this.observe?.(event, record);
-    for (const waiter of this.#waiters) waiter.look();
+    this.#changes.emit('change');
   }
 }
 

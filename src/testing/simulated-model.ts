@@ -42,10 +42,8 @@ export interface ModelBehaviour {
   /** Latency in milliseconds; default 0. */
   readonly delayMs?: number;
   /**
-   * Which share of the unscripted requests, 0 to 1, gets which answer; the rest gets the standing one.
-   *
-   * Drawn from the seed, the model, the prompt and how often that prompt arrived: the same requests meet the same
-   * answers in whatever order they arrive, and a retry is drawn anew.
+   * Which share of the unscripted requests, 0 to 1, gets which answer; the rest gets the standing one. Drawn from the
+   * seed, the model, the prompt and how often that prompt arrived, so that the order of arrival does not matter.
    */
   readonly schedule?: readonly { readonly share: number; readonly answer: Answer }[];
   /** USD per million tokens, for the amounts in the log; the same as on the caller's card, for the sums to agree. */
@@ -60,7 +58,7 @@ export class SimulatedModel {
   readonly lookupFaults: Fault[] = [];
   answer: Answer | AnswerFunction;
   readonly #gates = new Set<Promise<void>>();
-  /** How often each prompt arrived, so that a retry is drawn anew. */
+  /** How often each prompt arrived. */
   readonly #seen = new Map<string, number>();
   /** The beginnings of prompts in its cache. */
   readonly #kept = new Set<string>();
@@ -93,7 +91,7 @@ export class SimulatedModel {
     return this.script.shift() ?? this.#drawScheduled(request) ?? this.#standingAnswer(request);
   }
 
-  /** Reply when nothing goes wrong: the standing answer, or a plain one where that is a fault. */
+  /** The standing answer, or a plain one where that is a fault. */
   ownReply(request: SimulatedRequest): Reply {
     const standing = this.#standingAnswer(request);
     if (typeof standing === 'string') return { text: standing };
@@ -105,7 +103,7 @@ export class SimulatedModel {
     return this.#kept.size < this.#kept.add(prefix).size;
   }
 
-  /** Nano-USD for so many tokens: 0 where nothing is billed, null where its price is unknown. */
+  /** Nano-USD; null where its price is unknown. */
   charge(usage: Usage | null): number | null {
     if (usage === null) return 0;
     const { price } = this.behaviour;
@@ -130,11 +128,7 @@ function plainAnswer({ model, text }: SimulatedRequest): string {
   return `${model} answers ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
 }
 
-/**
- * A number in [0, 1) that depends on its arguments alone, evenly spread: the first 48 bits of their SHA-256.
- *
- * A generator with a state would give requests other numbers whenever they arrive in another order; this does not.
- */
+/** A number in [0, 1) that depends on its arguments alone, evenly spread: the first 48 bits of their SHA-256. */
 export function draw(...key: readonly (string | number)[]): number {
   const digest = createHash('sha256').update(JSON.stringify(key)).digest();
   return digest.readUIntBE(0, 6) / 2 ** 48;

@@ -72,7 +72,7 @@ export class SimulatedProviders {
     this.#model(model).lookupFaults.push(...faults);
   }
 
-  /** Replaces what a model answers when no script is left. */
+  /** Replaces the standing answer. */
   answer(model: string, answer: Answer | AnswerFunction): void {
     this.#model(model).answer = answer;
   }
@@ -87,7 +87,7 @@ export class SimulatedProviders {
     return this.#log.waitFor(() => this.log.find(fits));
   }
 
-  /** Waits until the log as a whole fits, e.g. holds three open requests. */
+  /** Waits until the log as a whole fits. */
   async waitForLog(fits: (log: readonly RequestRecord[]) => boolean): Promise<void> {
     await this.#log.waitFor(() => fits(this.log) || undefined);
   }
@@ -110,7 +110,6 @@ export class SimulatedProviders {
     await once(this.#server, 'close');
   }
 
-  /** A name without a behaviour gets the fallback's. */
   #model(name: string): SimulatedModel {
     const { fallback = {}, seed = 0 } = this.simulation;
     const model = this.#models.get(name) ?? new SimulatedModel(fallback, seed);

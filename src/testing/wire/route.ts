@@ -44,7 +44,7 @@ export function decodePrompt(route: Route, body: string): Prompt | { readonly pr
   }
 }
 
-/** undefined, which JSON cannot say, for a text that is not JSON. */
+/** undefined for a text that is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -53,10 +53,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/**
- * The body that lists models at a path asked with GET; null for any other path. OpenAI and Anthropic share
- * `/v1/models`; only Anthropic's clients send `anthropic-version`.
- */
+/** The body that lists models at a path; null for any other. Only Anthropic's clients send `anthropic-version`. */
 export function listModels(
   path: string,
   headers: IncomingHttpHeaders,

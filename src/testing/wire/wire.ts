@@ -49,7 +49,7 @@ export interface Wire {
   encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError;
 }
 
-/** Text content as a string or as a list of text parts. Other parts, such as images, are not simulated. */
+/** A string or a list of text parts; others, such as images, are not simulated. */
 export const textContent = z.union([
   z.string(),
   z.array(z.object({ text: z.string() })).transform((parts) => parts.map((part) => part.text).join('')),
@@ -68,7 +68,7 @@ export const openAiMessages = z
   )
   .min(1);
 
-/** The error of a response in the background that fails after it was started; it always has a code. */
+/** For a response in the background that fails after it was started. */
 export function lateError(kind: ErrorFaultKind, message: string): { code: string; message: string } {
   const [, type, code] = ERRORS[kind];
   return { code: code ?? type, message };
