@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, Context, type Info } from '@temporalio/activity';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import { keepBegun, type LedgerRow } from '../store/ledger';
-import type { Dependencies } from './dependencies';
+import { brokenBy, brokenOff, type Dependencies, type ModelCall } from './model-call';
 import { delayed, timeLimit, untilWritten } from './heartbeat';
-import { brokenBy, brokenOff, type ModelCall } from './model-call';
 import {
   type Asked,
   type CallFailure,

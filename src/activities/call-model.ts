@@ -18,11 +18,10 @@ import type { Store } from '../store/store';
 import { keepText, TextTooLargeError } from '../store/texts';
 import { asFailure, callDetails, processLost, requestsSpent, toError } from './as-failure';
 import { callInBackground, type LeftRunning } from './call-in-background';
-import type { Dependencies } from './dependencies';
+import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './model-call';
 import { untilWritten } from './heartbeat';
 import { closeRow, openRow, openRowOf } from './ledger-row';
-import { brokenOff, callIdOf, type ModelCall, sendRequest } from './model-call';
-import type { Answered, Ended, Failed } from './models/failure';
+import type { Answered, CallFailure, Ended, Failed } from './models/failure';
 import type { Permit, Report } from './rate-limits/limiter';
 
 /**
@@ -222,7 +221,11 @@ function reportOf(sent: Ended | LeftRunning): Report {
   // Servers that do not count report 0 tokens, which no request comes to.
   const tokens = inputTokens + outputTokens || null;
   if (sent.kind === 'answered') return { tokens, health: 'good' };
-  const { type, billed } = sent.failure;
-  const known = type.startsWith('Provider.') ? 'good' : 'unknown';
-  return { tokens: billed === 'no' ? 0 : tokens, health: OUT_OF_ORDER.has(type) ? 'bad' : known };
+  const { failure } = sent;
+  return { tokens: failure.billed === 'no' ? 0 : tokens, health: healthAfter(failure) };
+}
+
+function healthAfter({ type }: CallFailure): Report['health'] {
+  if (OUT_OF_ORDER.has(type)) return 'bad';
+  return type.startsWith('Provider.') ? 'good' : 'unknown';
 }

@@ -6,7 +6,7 @@ import { FAILURES } from '../protocol/failures';
 import type { Store } from '../store/store';
 import { readText } from '../store/texts';
 import { callModel } from './call-model';
-import type { Dependencies } from './dependencies';
+import type { Dependencies } from './model-call';
 
 /**
  * Activity `conductor.callWorker`: one subtask to one model, with the whole question and what the step may see.

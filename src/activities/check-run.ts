@@ -4,7 +4,8 @@ import { ConfigError, explainIssue } from '../config/errors';
 import { resolveRun } from '../config/resolve-run';
 import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
-import type { Dependencies } from './dependencies';
+import type { ResolvedRun } from '../protocol/run';
+import type { Dependencies } from './model-call';
 
 /**
  * Refuses what a workflow's input has that no run can be made of: any client may have written it.

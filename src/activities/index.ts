@@ -22,7 +22,7 @@ import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
 import { callWorker } from './call-worker';
 import { checkRun, checkShape } from './check-run';
-import type { Dependencies, PolicyProvider } from './dependencies';
+import type { Dependencies, PolicyProvider } from './model-call';
 import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
 import { writePlan } from './write-plan';

@@ -12,7 +12,7 @@ import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { callModel } from './call-model';
 import { readBackground } from './call-worker';
-import type { Dependencies } from './dependencies';
+import type { Dependencies } from './model-call';
 
 /**
  * Activity `conductor.writePlan`: shows the Conductor the question and the pool, and reads its plan. Where the

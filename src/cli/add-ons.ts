@@ -1,5 +1,5 @@
 import type { WorkerPlugin } from '@temporalio/worker';
-import type { PolicyProvider } from '../activities/dependencies';
+import type { PolicyProvider } from '../activities/model-call';
 import type { LoadConfigOptions, LoadedConfig } from '../config/load';
 import type { Config } from '../config/schema';
 import { reasonOf } from '../errors';

@@ -1,9 +1,8 @@
 import type { ConductorCard, ModelCard, ResolvedRun } from '../protocol/cards';
 import { ConfigError, MissingKeyError } from './errors';
-import { nameOf } from './notices';
+import { nameOf, resolveVerifier } from './cards';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
-import { resolveVerifier } from './cards';
 
 type Card = ModelCard | ConductorCard;
 

@@ -1,5 +1,12 @@
 import type { Plan } from '../plan/plan';
-import type { Capabilities, ConductorCard, ExternalCard, ModelCard, Price } from '../protocol/cards';
+import type {
+  Capabilities,
+  ConductorCard,
+  ExternalCard,
+  ModelCard,
+  Price,
+  RunWorker,
+} from '../protocol/cards';
 import capabilityTable from './capabilities.json';
 import priceTable from './prices.json';
 import { ConfigError } from './errors';
@@ -177,3 +184,16 @@ export const VENDORS = {
   anthropic: { endpoint: 'https://api.anthropic.com', apiKeyEnv: 'ANTHROPIC_API_KEY' },
   google: { endpoint: 'https://generativelanguage.googleapis.com', apiKeyEnv: 'GEMINI_API_KEY' },
 } as const;
+
+/** Name in messages: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */
+export function nameOf(card: ConductorCard | RunWorker): string {
+  const what = 'provider' in card ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
+  return 'id' in card ? `worker ${card.id} (${what})` : `the Conductor (${what})`;
+}
+
+/** Names the writer of plans for commands: `openai gpt-6-sol`, `policy nightly/000040`. */
+export function describeConductor(conductor: ConductorConfig): string {
+  return conductor.provider === 'policy'
+    ? `policy ${conductor.checkpoint ?? '(the checkpoint that serves)'}`
+    : `${conductor.provider} ${conductor.model}`;
+}

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { reasonOf } from '../errors';
 import { defaultConfig, type Probe } from './default-pool';
 import { ConfigError, explainIssue, settingsOf, someOf } from './errors';
-import { noticesOf } from './notices';
+import { noticesOf } from './resolve-run';
 import { type Config, type ConfigInput, configSchema } from './schema';
 
 const FILE_NAME = 'conductor.yaml';

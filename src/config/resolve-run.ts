@@ -1,6 +1,7 @@
 import type { ResolvedRun, RunLimits, RunWorker } from '../protocol/cards';
 import type { LimitsInput, PoolFilter, SolveInput } from '../protocol/input';
-import { resolveConductor, resolveWorker } from './cards';
+import type { ResolvedRun, RunLimits } from '../protocol/run';
+import { nameOf, resolveConductor, resolveWorker } from './cards';
 import type { Plan } from '../plan/plan';
 import { PlanError, quoteBriefly } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
@@ -102,4 +103,38 @@ function askedMs(name: 'wallClock' | 'approval', asked: string): number {
   throw new ConfigError(
     `limits.${name} is ${quoteBriefly(asked)}: expected a duration such as 90s, 30m or 2h`,
   );
+}
+
+/** Sentences on what a configuration asks for and cannot have. */
+export function noticesOf(config: Config): string[] {
+  const { costUsd } = config.limits;
+  const names = unpricedOf(resolveRun(config)).map(({ name }) => name);
+  if (costUsd === null || names.length === 0) return [];
+  return [
+    `limits.costUsd ($${costUsd}) cannot be enforced: ${haveNoPrice(names)}. ` +
+      'Give each a "price:"; calls and tokens still bind.',
+  ];
+}
+
+/** A worker, or the Conductor (null), whose calls have an unknown cost, and the setting of the price that it lacks. */
+export interface Unpriced {
+  readonly name: string;
+  readonly worker: string | null;
+  readonly setting: string;
+}
+
+export function unpricedOf({ conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>): Unpriced[] {
+  const unpriced = [conductor, ...workers].filter((card) => !('price' in card) || card.price === null);
+  return unpriced.map((card) => ({
+    name: nameOf(card),
+    worker: 'id' in card ? card.id : null,
+    setting: 'provider' in card ? PRICE_OF_TOKENS : '"price: { perCall }", in USD',
+  }));
+}
+
+const PRICE_OF_TOKENS = '"price: { input, output }", in USD per million tokens';
+
+/** `worker a (openai m) has no known price`. */
+export function haveNoPrice(names: readonly string[]): string {
+  return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no known price`;
 }

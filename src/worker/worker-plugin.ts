@@ -1,7 +1,7 @@
 import { SimplePlugin } from '@temporalio/plugin';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities';
-import type { Dependencies, PolicyProvider } from '../activities/dependencies';
+import type { Dependencies, PolicyProvider } from '../activities/model-call';
 import { backgroundOpenAI } from '../activities/models/openai';
 import { createPacing } from '../activities/rate-limits/pacing';
 import { ConfigError } from '../config/errors';

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../src/activities';
-import type { Pacing } from '../../src/activities/dependencies';
+import type { Pacing } from '../../src/activities/model-call';
 import type { Complete } from '../../src/activities/models/model';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { createPacing } from '../../src/activities/rate-limits/pacing';

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defaultConfig, findLocalServer } from '../../src/config/default-pool';
@@ -64,29 +65,14 @@ describe('the configuration of someone who wrote none', () => {
   });
 });
 
-describe('looking for a local server', () => {
-  it('takes nothing that is silent or speaks otherwise for a server', async () => {
-    const server = createServer((request, response) => response.end('<html>')).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    expect(
-      await findLocalServer(undefined, [`http://127.0.0.1:${port}/v1`, 'http://127.0.0.1:1/v1']),
-    ).toBeNull();
-    server.close();
-  });
-
-  it('asks for the models as OpenAI does', async () => {
-    const body = JSON.stringify({ object: 'list', data: [{ id: 'tiny', object: 'model' }] });
-    const paths: (string | undefined)[] = [];
-    const server = createServer((request, response) => {
-      paths.push(request.url);
-      response.end(body);
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    const baseUrl = `http://127.0.0.1:${port}/v1`;
-    expect(await findLocalServer(undefined, [baseUrl])).toEqual({ baseUrl, models: ['tiny'] });
-    expect(paths).toEqual(['/v1/models']);
-    server.close();
-  });
+it('asks a local server as OpenAI is asked, and takes none that is silent or speaks otherwise', async () => {
+  const list = JSON.stringify({ object: 'list', data: [{ id: 'tiny', object: 'model' }] });
+  const answers: Record<string, string> = { '/v1/models': list };
+  const server = createServer(({ url = '' }, response) => response.end(answers[url] ?? '<html>'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const asked = [`${baseUrl}/of-another-kind`, 'http://127.0.0.1:1/v1'];
+  expect(await findLocalServer(undefined, asked)).toBeNull();
+  expect(await findLocalServer(undefined, [...asked, baseUrl])).toEqual({ baseUrl, models: ['tiny'] });
+  server.close();
 });

@@ -3,15 +3,12 @@ import { parseConfig } from '../../src/config/load';
 import type { ConfigInput } from '../../src';
 
 const model = { provider: 'openai', model: 'm', apiKeyEnv: 'OPENAI_API_KEY' } as const;
+const [A, B] = [
+  { id: 'a', ...model },
+  { id: 'b', ...model },
+];
 const read = (changes: Partial<ConfigInput> = {}) =>
-  parseConfig({
-    conductor: model,
-    workers: [
-      { id: 'a', ...model },
-      { id: 'b', ...model },
-    ],
-    ...changes,
-  });
+  parseConfig({ conductor: model, workers: [A, B], ...changes });
 const differing = (changes: Partial<ConfigInput>): string[] =>
   differencesOf(digestOf(read()), digestOf(read(changes)));
 
@@ -23,27 +20,9 @@ test('two files that say the same have one digest, however they say it', () => {
 test.each<[string, Partial<ConfigInput>, readonly string[]]>([
   ['a limit', { limits: { costUsd: 2 } }, ['limits.costUsd']],
   ['the Conductor', { conductor: { ...model, model: 'n' } }, ['conductor']],
-  [
-    'a worker',
-    {
-      workers: [
-        { id: 'a', ...model },
-        { id: 'b', ...model, effort: 'low' },
-      ],
-    },
-    ['workers.b'],
-  ],
-  ['a worker less', { workers: [{ id: 'a', ...model }] }, ['workers.b']],
-  [
-    'their order',
-    {
-      workers: [
-        { id: 'b', ...model },
-        { id: 'a', ...model },
-      ],
-    },
-    ['workers'],
-  ],
+  ['a worker', { workers: [A, { ...B, effort: 'low' }] }, ['workers.b']],
+  ['a worker less', { workers: [A] }, ['workers.b']],
+  ['their order', { workers: [B, A] }, ['workers']],
   ['the store', { store: 'sqlite:elsewhere.db' }, ['store']],
   ['a setting of training', { training: { groupSize: 8 } }, ['training.groupSize']],
 ])('what differs is named: %s', (_, changes, names) => {

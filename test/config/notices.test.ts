@@ -1,5 +1,5 @@
 import { parseConfig } from '../../src/config/load';
-import { noticesOf } from '../../src/config/notices';
+import { noticesOf } from '../../src/config/resolve-run';
 import type { ConfigInput } from '../../src';
 
 const PRICE = { input: 1, output: 2 };

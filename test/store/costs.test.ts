@@ -122,11 +122,6 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     expect((await report({ by: 'day' })).total.savedNanoUsd).toBe(600);
   });
 
-  test('open rows and unknown costs are counted, and known as such', async () => {
-    await keep(nextRow(), nextRow(OPEN), nextRow({ nanoUsd: null }));
-    expect((await report()).total).toMatchObject({ calls: 3, open: 1, unknown: 2, nanoUsd: 1000 });
-  });
-
   test('amounts that no floating point sum would hold add up exactly', async () => {
     const rows = Array.from({ length: 30 }, (_, index) => nextRow({ nanoUsd: 100_000_000_000_001 + index }));
     await keep(...rows);
@@ -135,10 +130,10 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
 
   test('a row that was open is summed as it was completed', async () => {
     const open = nextRow(OPEN);
-    await keep(nextRow(), nextRow(), open);
-    expect((await report()).total).toMatchObject({ calls: 3, open: 1, nanoUsd: 2000 });
-    await keep({ ...open, nanoUsd: 7, endedAt: '2026-11-21T11:00:00.000Z' }, nextRow());
-    expect((await report()).total).toMatchObject({ calls: 4, open: 0, unknown: 0, nanoUsd: 3007 });
+    await keep(nextRow(), nextRow({ nanoUsd: null }), open);
+    expect((await report()).total).toMatchObject({ calls: 3, open: 1, unknown: 2, nanoUsd: 1000 });
+    await keep({ ...open, nanoUsd: 7, endedAt: '2026-11-21T11:00:00.000Z' });
+    expect((await report()).total).toMatchObject({ calls: 3, open: 0, unknown: 1, nanoUsd: 1007 });
   });
 
   test('what is no row is in no sum', async () => {
@@ -157,14 +152,6 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     const { lines } = await sumCosts(store, { by: 'day', zone: 'local' });
     expect(lines.map(({ name, calls }) => `${name} ${calls}`)).toEqual(['2026-10-25 3', '2026-10-26 1']);
   });
-});
-
-test('rows that are no longer in the store are in no sum', async () => {
-  await keep(nextRow(), nextRow({ worker: 'bob' }));
-  await report();
-  for (const key of await store.list('')) await store.removeOlder(key, new Date(8.64e15));
-  await keep(nextRow({ worker: 'eve' }));
-  expect((await report()).lines.map(({ name }) => name)).toEqual(['eve']);
 });
 
 test('where rows are read one by one, progress is told', async () => {
@@ -192,29 +179,20 @@ test('a row that was opened and completed under two encryption keys is counted o
   });
 });
 
-test('a date is a day between two midnights', () => {
-  expect(readDay('2026-02-28', 'utc')).toEqual({
-    name: '2026-02-28',
-    begins: '2026-02-28T00:00:00.000Z',
-    ends: '2026-03-01T00:00:00.000Z',
-  });
-});
+test.each(['2026-02-30', '2025-02-29', '26-01-01', '2026-1-1', 'today', '', '2026-11-21T00:00'])(
+  '%p is no date',
+  (name) => {
+    expect(readDay(name, 'utc')).toBeNull();
+    expect(readDay(name, 'local')).toBeNull();
+  },
+);
 
-test.each([
-  '2026-02-30',
-  '2026-13-01',
-  '2025-02-29',
-  '26-01-01',
-  '2026-1-1',
-  'today',
-  '',
-  '2026-11-21T00:00',
-])('%p is no date', (name) => {
-  expect(readDay(name, 'utc')).toBeNull();
-  expect(readDay(name, 'local')).toBeNull();
-});
-
-test('days follow each other without a gap, across months and leap days', () => {
+test('a date is a day between two midnights, across months and leap days', () => {
   const days = ['2028-02-28', '2028-02-29', '2028-03-01'].map((name) => readDay(name, 'utc'));
+  expect(days.map((day) => day?.begins)).toEqual([
+    '2028-02-28T00:00:00.000Z',
+    '2028-02-29T00:00:00.000Z',
+    '2028-03-01T00:00:00.000Z',
+  ]);
   expect(days.slice(1).map((day) => day?.begins)).toEqual(days.slice(0, -1).map((day) => day?.ends));
 });

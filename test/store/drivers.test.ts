@@ -15,24 +15,13 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
   });
   afterAll(() => stores.close());
 
-  test('gives back what was written, and null where nothing was', async () => {
-    await store.write('texts/ab/abc', Buffer.from('hello'));
-    expect((await store.read('texts/ab/abc'))?.toString()).toBe('hello');
-    expect(await store.read('texts/ab/other')).toBeNull();
-  });
-
-  test('gives back every byte', async () => {
+  test('gives back every byte that was written last, and null where nothing was', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (__, byte) => byte));
-    await store.write('bytes', bytes);
-    expect(await store.read('bytes')).toEqual(bytes);
-    await store.write('nothing', Buffer.alloc(0));
-    expect(await store.read('nothing')).toEqual(Buffer.alloc(0));
-  });
-
-  test('the last write of a key holds', async () => {
-    await store.write('ledger/row.json', Buffer.from('opened'));
-    await store.write('ledger/row.json', Buffer.from('completed'));
-    expect((await store.read('ledger/row.json'))?.toString()).toBe('completed');
+    for (const each of [Buffer.from('opened'), bytes, Buffer.alloc(0)]) {
+      await store.write('ledger/row.json', each);
+      expect(await store.read('ledger/row.json')).toEqual(each);
+    }
+    expect(await store.read('ledger/other.json')).toBeNull();
   });
 
   test('creates what is not there, and leaves what is as it was', async () => {
@@ -104,11 +93,8 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
       'ledger/run/b/1.json',
     ]);
     expect(await store.list('ledger/nobody/')).toEqual([]);
-  });
-
-  test('lists everything below no prefix', async () => {
-    for (const key of ['texts/ab/abc', 'serving.json', 'zz/1']) await store.write(key, Buffer.from('x'));
-    expect(await store.list('')).toEqual(['serving.json', 'texts/ab/abc', 'zz/1']);
+    await store.write('serving.json', Buffer.from('row'));
+    expect(await store.list('')).toEqual([...keys, 'serving.json'].sort());
   });
 
   test('tells of every entry below a prefix', async () => {
@@ -150,12 +136,10 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     'x'.repeat(200),
     'https://somewhere.example/x',
   ])('refuses the key %j', async (key) => {
-    await expect(store.write(key, Buffer.from('x'))).rejects.toThrow(/refused/);
-    await expect(store.create(key, Buffer.from('x'))).rejects.toThrow(/refused/);
-    await expect(store.replace(key, Buffer.from('x'), Buffer.from('y'))).rejects.toThrow(/refused/);
-    await expect(store.read(key)).rejects.toThrow(/refused/);
-    await expect(store.stat(key)).rejects.toThrow(/refused/);
-    await expect(store.removeOlder(key, new Date())).rejects.toThrow(/refused/);
+    const bytes = Buffer.from('x');
+    const calls = [store.write(key, bytes), store.create(key, bytes), store.replace(key, bytes, bytes)];
+    const looks = [store.read(key), store.stat(key), store.removeOlder(key, new Date())];
+    for (const refused of [...calls, ...looks]) await expect(refused).rejects.toThrow(/refused/);
   });
 });
 

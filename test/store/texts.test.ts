@@ -20,9 +20,7 @@ describe('texts', () => {
     expect(await keepText(store, text)).toBe(text);
     expect(await readText(store, text)).toBe(text);
     await expect(store.list('texts/')).resolves.toEqual([]);
-  });
-
-  test('the limit counts bytes, not characters', async () => {
+    // Bytes count, not characters.
     expect(await keepText(store, 'é'.repeat(2049))).toMatchObject({ bytes: 4098 });
   });
 

@@ -48,18 +48,13 @@ test('an answer that is lost on the way is billed', async () => {
   }
 });
 
-test('html: a page where JSON was due', async () => {
-  expect(await fetchFaulty('html')).toEqual([
-    expect.stringContaining('text/html'),
-    expect.stringContaining('<!doctype html>'),
-  ]);
-});
-
-test('html-bad-gateway: the page of a proxy under its own status', async () => {
-  expect(await fetchFaulty('html-bad-gateway')).toEqual([
-    expect.stringContaining('text/html'),
-    expect.stringContaining('<title>502 Bad Gateway</title>'),
-  ]);
+test.each([
+  ['html', '<title>Sign in</title>'],
+  ['html-bad-gateway', '<title>502 Bad Gateway</title>'],
+] as const)('%s: a page where JSON was due', async (fault, title) => {
+  const [type, page] = await fetchFaulty(fault);
+  expect(type).toContain('text/html');
+  expect(page).toContain(title);
 });
 
 test.each(['openai-chat', 'openai-responses', 'anthropic', 'google'] as const)(

@@ -1,4 +1,4 @@
-import { nameOf } from '../../config/notices';
+import { nameOf } from '../../config/cards';
 import { ConductorError } from '../../conductor-error';
 import { factsOf } from '../../explain';
 import { FAILURES, type FailureType } from '../../protocol/failures';

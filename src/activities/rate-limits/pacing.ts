@@ -6,9 +6,8 @@ import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import { reasonOf } from '../../errors';
 import type { SharedState, SharedStates, Store } from '../../store/store';
-import type { Pacing } from '../dependencies';
+import type { ModelCall, Pacing } from '../model-call';
 import { toError } from '../as-failure';
-import type { ModelCall } from '../model-call';
 import { type Permit, RateLimiter, type RateLimiterSettings, type Surroundings } from './limiter';
 import type { RateRefusal } from './window';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { hasEngine, howToGetEngine } from '../../activities/models/local';
 import { configuredCards } from '../../config/api-keys';
 import type { LoadedConfig } from '../../config/load';
-import { describeConductor } from '../../config/notices';
+import { describeConductor } from '../../config/cards';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
 import { askServer, configuredServer } from '../../local/configured-server';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describeConductor } from '../../config/notices';
+import { describeConductor } from '../../config/cards';
 import type { Config } from '../../config/schema';
 import { reasonOf } from '../../errors';
 import { startProgram } from '../../start-program';

@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolveRun } from '../../config/resolve-run';
-import { describeConductor } from '../../config/notices';
+import { describeConductor } from '../../config/cards';
 import { EXIT, type ExitCode, listenForInterruption, unlessInterrupted, UsageError } from '../../cli/ending';
 import { findRun } from '../../cli/find-run';
 import { sayResumed } from '../../cli/follow-run';

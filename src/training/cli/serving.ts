@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { say } from '../../cli/terminal';
 import { someOf } from '../../config/errors';
-import { describeConductor } from '../../config/notices';
+import { describeConductor } from '../../config/cards';
 import { readPolicy } from '../../evaluation/methods/read-method';
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';

@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/errors';
 import { type ConfigReader, createConfigReader, readYaml } from '../../config/load';
-import { haveNoPrice, noticesOf, unpricedOf } from '../../config/notices';
-import { resolveRun } from '../../config/resolve-run';
+import { haveNoPrice, noticesOf, resolveRun, unpricedOf } from '../../config/resolve-run';
 import { isRecord } from '../../plan/validate';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
 

@@ -1,6 +1,5 @@
 import { ConfigError } from '../../config/errors';
-import { unpricedOf } from '../../config/notices';
-import { resolveRun } from '../../config/resolve-run';
+import { resolveRun, unpricedOf } from '../../config/resolve-run';
 import { resolveVerifier } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { TrainableConfig, TrainingConfig } from './schema';

@@ -1,4 +1,4 @@
-import type { PolicyProvider } from '../../activities/dependencies';
+import type { PolicyProvider } from '../../activities/model-call';
 import type { Complete } from '../../activities/models/model';
 import { resolveConductor } from '../../config/cards';
 import { ConfigError } from '../../config/errors';

@@ -29,36 +29,29 @@ test('says who answered what, why, and what to do', () => {
   });
 });
 
-test.each([
-  ['ECONNREFUSED', 'connect'],
-  ['ENOTFOUND', 'getaddrinfo'],
-  ['EAI_AGAIN', 'getaddrinfo'],
-  ['EHOSTUNREACH', 'connect'],
-  ['ETIMEDOUT', 'connect'],
-  ['UND_ERR_CONNECT_TIMEOUT', undefined],
-  ['CERT_HAS_EXPIRED', undefined],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', undefined],
-])('%s before sending costs nothing and is retried', (code, syscall) => {
-  expect(toProviderFailure(broken(`${code} 127.0.0.1`, { code, syscall }), REQUEST)).toMatchObject({
-    type: FAILURES.unavailable,
-    retryable: true,
-    billed: 'no',
-  });
-});
+const FREE = { type: FAILURES.unavailable, retryable: true, billed: 'no' };
+const LOST = { type: FAILURES.interrupted, retryable: false, billed: 'unknown' };
 
 test.each([
-  ['ECONNRESET', 'read'],
-  ['EPIPE', 'write'],
-  ['UND_ERR_SOCKET', undefined],
-  ['HPE_INVALID_CONSTANT', undefined],
-  ['ETIMEDOUT', 'read'],
-])('%s after sending may have been billed and is not retried', (code, syscall) => {
-  expect(toProviderFailure(broken(code, { code, syscall }), REQUEST)).toMatchObject({
-    type: FAILURES.interrupted,
-    retryable: false,
-    billed: 'unknown',
-  });
-});
+  ['ECONNREFUSED', 'connect', FREE],
+  ['ENOTFOUND', 'getaddrinfo', FREE],
+  ['EAI_AGAIN', 'getaddrinfo', FREE],
+  ['EHOSTUNREACH', 'connect', FREE],
+  ['ETIMEDOUT', 'connect', FREE],
+  ['UND_ERR_CONNECT_TIMEOUT', undefined, FREE],
+  ['CERT_HAS_EXPIRED', undefined, FREE],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', undefined, FREE],
+  ['ECONNRESET', 'read', LOST],
+  ['EPIPE', 'write', LOST],
+  ['UND_ERR_SOCKET', undefined, LOST],
+  ['HPE_INVALID_CONSTANT', undefined, LOST],
+  ['ETIMEDOUT', 'read', LOST],
+])(
+  '%s in %s is free and retried before sending, and may have been billed after',
+  (code, syscall, failure) => {
+    expect(toProviderFailure(broken(code, { code, syscall }), REQUEST)).toMatchObject(failure);
+  },
+);
 
 test('reads the first of several addresses that were tried', () => {
   const each = Object.assign(new Error('connect ECONNREFUSED ::1:9'), {
@@ -102,18 +95,13 @@ test.each([
   });
 });
 
-test.each([[409], [412], [307]])('%i is a wrong request', (status) => {
-  expect(toProviderFailure(answered(status, {}), REQUEST)).toMatchObject({
-    type: FAILURES.badRequest,
-    billed: 'no',
-  });
-});
-
-test.each([[502], [520], [524]])('%i comes from a gateway that lost the answer', (status) => {
-  expect(toProviderFailure(answered(status, {}), REQUEST)).toMatchObject({
-    type: FAILURES.timeout,
-    billed: 'unknown',
-  });
+test.each([
+  ['a wrong request', [409, 412, 307], { type: FAILURES.badRequest, billed: 'no' }],
+  ['a gateway that lost the answer', [502, 520, 524], { type: FAILURES.timeout, billed: 'unknown' }],
+])('statuses of %s', (_, statuses, failure) => {
+  for (const status of statuses) {
+    expect(toProviderFailure(answered(status, {}), REQUEST)).toMatchObject(failure);
+  }
 });
 
 test('becomes what Temporal carries, without the error it came from', () => {

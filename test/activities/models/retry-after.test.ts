@@ -21,13 +21,7 @@ test.each<[string, Record<string, string>, number | null]>([
 
 test("reads Gemini's RetryInfo", () => {
   const bodyWith = (retryDelay: string) =>
-    JSON.stringify(
-      {
-        error: { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }] },
-      },
-      null,
-      2,
-    );
+    JSON.stringify({ error: { details: [{ '@type': 'google.rpc.RetryInfo', retryDelay }] } }, null, 2);
   const headers = new Headers();
   expect(retryDelayIn({ headers, body: bodyWith('34.074s') })).toBe(34_074);
   expect(retryDelayIn({ headers, body: bodyWith('a while') })).toBeNull();

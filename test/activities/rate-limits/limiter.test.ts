@@ -38,15 +38,6 @@ function admitted(result: Permit | RateRefusal): Permit {
 }
 
 describe('a gate', () => {
-  test('lets as many through at a time as it may, and the next one when somebody has left', async () => {
-    const { acquire } = openGate({ concurrency: 2 });
-    const first = admitted(await acquire(1));
-    admitted(await acquire(1));
-    expect(await acquire(1)).toMatchObject({ reason: 'concurrency' });
-    first.release({ tokens: null, health: 'unknown' });
-    admitted(await acquire(1));
-  });
-
   test('tells those who wait for a place to come again when calls usually end, within reason', async () => {
     const { acquire, world } = openGate({ concurrency: 1 });
     const callOf = async (ms: number): Promise<number> => {
@@ -60,15 +51,6 @@ describe('a gate', () => {
       return 'reason' in refusal ? refusal.waitMs : 0;
     };
     expect([await callOf(4_000), await callOf(1), await callOf(600_000)]).toEqual([4_000, 100, 30_000]);
-  });
-
-  test('keeps a rate, and tells when there is room', async () => {
-    const { acquire, world } = openGate({ requestsPerMinute: 1 });
-    admitted(await acquire(1)).release(GOOD);
-    world.now = 20_000;
-    expect(await acquire(1)).toEqual({ reason: 'rate', waitMs: PAST - 20_000 });
-    world.now = PAST;
-    admitted(await acquire(1));
   });
 
   test('spreads those who wait over the time in which there will be room for all of them', async () => {
