@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import { ConductorError } from '../conductor-error';
-import type { Problem } from '../protocol/call';
+import { ConductorError } from '../errors';
+import type { Problem } from '../protocol/solve';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
 import { callOf, type LedgerRow } from '../store/ledger';
 import type { ModelCall } from './model-call';

@@ -4,7 +4,6 @@ import { ConfigError, explainIssue } from '../config/errors';
 import { resolveRun } from '../config/resolve-run';
 import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
-import type { ResolvedRun } from '../protocol/run';
 import type { Dependencies } from './model-call';
 
 /**

@@ -1,6 +1,5 @@
 import type { ResolvedRun, RunLimits, RunWorker } from '../protocol/cards';
 import type { LimitsInput, PoolFilter, SolveInput } from '../protocol/input';
-import type { ResolvedRun, RunLimits } from '../protocol/run';
 import { nameOf, resolveConductor, resolveWorker } from './cards';
 import type { Plan } from '../plan/plan';
 import { PlanError, quoteBriefly } from '../plan/plan-error';

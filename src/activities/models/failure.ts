@@ -1,6 +1,5 @@
 import { nameOf } from '../../config/cards';
-import { ConductorError } from '../../conductor-error';
-import { factsOf } from '../../explain';
+import { ConductorError, factsOf } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import { type ModelReply, type ModelRequest, UnreadableReply } from './model';
 import { redact } from './redact';

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { readJson } from '../../activities/models/failure';
-import { ConductorError } from '../../conductor-error';
-import type { Store } from '../../store/store';
-import { eachInParallel } from '../../store/sweep';
+import { ConductorError } from '../../errors';
+import { QuestionSets } from '../../evaluation/activities/question-sets';
+import type { Question } from '../../grading/question';
+import { eachInParallel, type Store } from '../../store/store';
 import {
   type CycleMetrics,
   cycleMetricsSchema,

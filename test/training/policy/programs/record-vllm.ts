@@ -13,9 +13,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { renderChatml } from '../../../../src/training/policy/ask';
+import { PolicyClient, renderChatml, type Sample } from '../../../../src/training/policy/client';
 import { readJson } from '../../../../src/activities/models/failure';
-import { PolicyClient, type Sample } from '../../../../src/training/policy/client';
 
 const OUTPUT = join(__dirname, '../vllm-exchanges.json');
 const MODEL = 'nightly-000012';
