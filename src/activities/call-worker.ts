@@ -60,7 +60,6 @@ async function textsOf(
   return { question: wholeQuestion, subtask, background: given, sees: visible };
 }
 
-/** The texts that every call of a solve may see, whole. */
 export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {
   return Promise.all(
     background.map(async ({ subtask, output }) => ({

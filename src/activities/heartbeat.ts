@@ -33,7 +33,7 @@ export function timeLimit(ms: number): AbortSignal {
   return startLimit(ms).signal;
 }
 
-/** Does something under such a signal. Its timer ends with it, and does not keep for minutes what was in its reach. */
+/** Does something under such a signal. Its timer ends with it, and keeps nothing in memory. */
 export async function withinLimit<T>(ms: number, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, timer } = startLimit(ms);
   try {

@@ -120,11 +120,8 @@ export function brokenBy(error: unknown, asked: Asked): Ended {
 }
 
 /**
- * The call was stopped by its run's cancellation or by the end of this process, and not by the provider: what was
- * already generated may be billed.
- *
- * @param wasSent false where it was stopped before anything went out
- * @param reply as far as it came
+ * The call was stopped by its run's cancellation or by the end of this process, and not by the provider: once it was sent,
+ * what was generated may be billed. `reply` is there as far as it came.
  */
 export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Failed {
   const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};

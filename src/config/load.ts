@@ -14,9 +14,9 @@ export interface LoadedConfig<Settings extends Config = Config> {
   readonly config: Settings;
   /** Absolute path of the file; null for the embedded default. */
   readonly path: string | null;
-  /** Sentences for the person who starts the command: what was found in the place of a file. */
+  /** What was found in the place of a file, in sentences. */
   readonly notices: readonly string[];
-  /** Sentences on limits that cannot be enforced, since a price is unknown. */
+  /** Limits that cannot be enforced, since a price is unknown, in sentences. */
   readonly unpriced: readonly string[];
 }
 

@@ -48,7 +48,7 @@ class EncryptionCodec implements PayloadCodec {
     private readonly leavesOut = false,
   ) {}
 
-  /** Drops payloads it refuses in messages to a workflow, instead of failing the workflow task. */
+  /** Leaves out what it refuses of messages to a workflow, instead of failing its task. */
   forWorker(): EncryptionCodec {
     return new EncryptionCodec(this.keys, this.strict, true);
   }
@@ -140,9 +140,8 @@ const PAYLOAD = new Type('Payload')
 export const failureConverterPath = require.resolve('../workflows/encoded-failures');
 
 /**
- * A data converter that encrypts, for `Client`, `Worker` and all else that takes one. Mount it beside the plugin, which
- * leaves a worker's data converter alone. With a converter of your own, take its parts: `encryptionCodec` as the last of
- * your codecs, and `failureConverterPath`.
+ * A data converter that encrypts, for `Client`, `Worker` and all else that takes one. With a converter of your own, take
+ * its parts: `encryptionCodec` as the last of your codecs, and `failureConverterPath`.
  *
  * @example
  * const keys = readEncryptionKeys('CONDUCTOR_KEYS');

@@ -14,13 +14,11 @@ const KEY_BYTES = 32;
 export class EncryptionKey {
   /** AES-256-GCM of what travels through Temporal. */
   readonly payload: KeyObject;
-  /** AES-256-GCM of what lies in the store. */
+  /** AES-256-GCM of what lies in the store, and HMAC-SHA-256 of its nonces. */
   readonly content: KeyObject;
-  /** HMAC-SHA-256 that makes the nonces of stored content. */
   readonly contentNonce: KeyObject;
-  /** AES-256-CTR of digests in the names of stored objects. */
+  /** AES-256-CTR of digests in the names of stored objects, and HMAC-SHA-256 of its counters. */
   readonly name: KeyObject;
-  /** HMAC-SHA-256 that makes the counters of those. */
   readonly nameCounter: KeyObject;
 
   constructor(

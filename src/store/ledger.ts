@@ -54,7 +54,7 @@ export async function rowsOfCall(store: Store, call: OpenRow): Promise<LedgerRow
   return rows.filter((row) => row !== null).sort((a, b) => a.attempt - b.attempt);
 }
 
-/** The keys of the rows of one run, in ascending order. */
+/** In ascending order. */
 export function rowKeys(store: Store, runId: string): Promise<string[]> {
   return store.list(`ledger/${runId}/`);
 }
@@ -86,11 +86,10 @@ function callFolder({ runId, callId }: Pick<LedgerRow, 'runId' | 'callId'>): str
   return `ledger/${runId}/${callId}/`;
 }
 
-/** A finished, usable answer of a model, kept before it is reported to the workflow. */
+/** A usable answer of a model, with the completed row of its attempt, kept before it is reported to the workflow. */
 export interface KeptAnswer {
   readonly output: Text;
   readonly dropped: readonly string[];
-  /** The completed ledger row of the attempt that was answered. */
   readonly row: LedgerRow & { readonly endedAt: string };
 }
 

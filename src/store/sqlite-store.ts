@@ -48,9 +48,7 @@ const BUSY_MS = 30_000;
 
 /**
  * A store in a SQLite database of this machine, which many processes may open at once. A write is over when the disk has
- * it.
- *
- * @throws Error, from each method, in one sentence: no access, a damaged or newer database
+ * it. Each method throws an Error in one sentence: no access, a damaged or newer database.
  */
 export class SqliteStore extends SqlStore {
   readonly url: string;

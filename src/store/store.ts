@@ -3,7 +3,7 @@ import { isKey } from '../config/store-url';
 
 /** Entry under one key of a store. */
 export interface StoredEntry {
-  /** Key as `write` was given it, however a driver or a wrapper spells it. */
+  /** As `write` was given it. */
   readonly key: string;
   readonly bytes: number;
   /** By the clock of where it lies. */
@@ -53,9 +53,8 @@ export interface Migration {
   readonly to: number;
 }
 
-/** The sums of a number of calls. */
+/** The sums of calls of a day, worker, workflow or model; `total` for all of them. */
 export interface CostLine {
-  /** The day, worker, workflow or model; `total` for all of them. */
   readonly name: string;
   readonly calls: number;
   /** Calls that are not over: under way, or of a process that died. */
@@ -80,26 +79,22 @@ export interface Day {
 /** Field of the ledger's rows; of `startedAt` only the quarter of an hour. */
 export type SummedBy = 'startedAt' | 'worker' | 'rootId' | 'model';
 
-/** A small text that several processes change, as one of them read it. */
+/** A small text that several processes change, and the time in milliseconds by the clock that they share. */
 export interface SharedState {
   /** null: nothing was written yet. */
   readonly text: string | null;
   /** Another one after each change. */
   readonly version: number;
-  /** Milliseconds, by the clock that all of them share. */
   readonly now: number;
 }
 
-/**
- * Small texts that processes change side by side. None is ever locked: whoever is stopped in between holds up nobody.
- */
+/** None is ever locked: whoever is stopped in between holds up nobody. */
 export interface SharedStates {
   read(name: string): Promise<SharedState>;
   /** Writes where nobody else has since that version: of many that do so at once, one is told `true`. */
   swap(name: string, text: string, version: number): Promise<boolean>;
 }
 
-/** @throws Error that says what a key is made of, for what is none */
 export function checkKey(key: string): void {
   if (isKey(key)) return;
   throw new Error(
@@ -127,7 +122,7 @@ export interface Tally {
   readonly bytes: number;
 }
 
-/** Old entries that were removed, and those that were kept. */
+/** Old entries, removed or kept. */
 export interface Swept {
   readonly removed: Tally;
   readonly live: Tally;

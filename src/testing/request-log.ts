@@ -36,10 +36,8 @@ export type RequestObserver = (event: 'received' | 'finished', record: RequestRe
 type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: RequestOutcome };
 
 /**
- * Every request in the order of arrival, and a way to wait for one without sleeping.
- *
- * An end is noted before its first byte is sent. So when the process is killed, a request without an end was not
- * billed, and one with an end was, though its answer may never have arrived.
+ * Every request in the order of arrival, and a way to wait for one without sleeping. An end is noted before its first byte
+ * is sent: when the process is killed, a request without an end was not billed, and one with an end was.
  */
 export class RequestLog {
   readonly records: RequestRecord[] = [];

@@ -140,10 +140,8 @@ export class SimulatedProviders {
   }
 
   /**
-   * Takes one posted prompt from its last byte to the last byte of its answer.
-   *
-   * The answer is chosen on arrival, so that a script is handed out in the order of arrival whatever the latencies.
-   * The log is written first, so that no client can know of an answer before the log does.
+   * The answer is chosen on arrival, so that a script is handed out in the order of arrival whatever the latencies. The
+   * log is written first, so that no client can know of an answer before the log does.
    */
   async #answerPrompt(route: Route, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { wire, path } = route;

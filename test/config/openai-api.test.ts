@@ -1,25 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readConfigFile } from '../../src/config/load';
+import type { ConfigInput } from '../../src';
+import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ResolvedRun } from '../../src/protocol/cards';
 
 const OPENAI = { provider: 'openai', model: 'gpt-6-sol' };
 const ELSEWHERE = { ...OPENAI, baseUrl: 'http://127.0.0.1:8000/v1' };
 
-let folder: string;
-beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'conductor-config-'))));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-/** Reads a file that holds these two models; JSON is YAML. */
 function resolve(models: { conductor?: object; worker?: object }): ResolvedRun {
   const { conductor = OPENAI, worker = OPENAI } = models;
-  const path = join(folder, 'conductor.yaml');
-  writeFileSync(path, JSON.stringify({ conductor, workers: [{ id: 'a', ...worker }] }));
-  return resolveRun(readConfigFile(path));
+  return resolveRun(parseConfig({ conductor, workers: [{ id: 'a', ...worker }] } as ConfigInput));
 }
 
 describe('a model whose answers are written in the background', () => {

@@ -20,7 +20,7 @@ import { NO_TIMEOUT_MS, sendWith } from './transport';
 type Body = Anthropic.MessageCreateParamsNonStreaming;
 type Content = Anthropic.MessageParam['content'];
 
-/** The version of the API that this SDK sends. */
+/** Sent by this SDK. */
 const VERSION = '2026-10-21';
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -55,7 +55,6 @@ const messageSchema = z.object({
   usage: usageSchema.nullish().catch(null),
 });
 
-/** Anthropic's Messages API. */
 export const completeAnthropic: Complete = async (request) => {
   const settings = chooseSettings(request, { seed: false, efforts: EFFORTS });
   const client = await openClient(request);
@@ -97,9 +96,8 @@ export const listAnthropic: ListModels = async ({ signal, ...place }) => {
 const LEAST_KEPT = 1024;
 
 /**
- * The first message in two blocks, where what other calls begin with is worth keeping: a model is shown the same text.
- * A cache write costs a quarter more than other input, which the limits set aside for; so it is asked for only where
- * that price is known, and where one reading saves more than it.
+ * The first message in two blocks, where what other calls begin with is worth keeping. A cache write costs a quarter more
+ * than other input: it is asked for only where that price is known, and one reading saves more than it.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 function firstContent({ card, sharedCharacters = 0 }: ModelRequest, text: string): Content {

@@ -56,13 +56,12 @@ const responseSchema = z.object({
   usageMetadata: usageSchema.nullish().catch(null),
 });
 
-/** Stops that withhold an answer: by the safety filter, or because it would repeat protected texts or data. */
+/** Stops that withhold an answer. */
 const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'LANGUAGE']);
 
 /** `CONTINUATION` is Gemini's limit per request, which may lie below the one asked for. */
 const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
 
-/** Google's Gemini API. */
 export const completeGoogle: Complete = async (request) => {
   const settings = chooseSettings(request, { seed: true, efforts: EFFORTS });
   const client = await openClient(request);

@@ -34,9 +34,9 @@ export interface ModelReply {
   /** The model's own words on why it refused, if it gave any. */
   readonly refusal: string | null;
   readonly usage: Usage | null;
-  /** Charge reported by the provider, if it reports one above 0. */
+  /** Charge reported by the provider, if it is above 0. */
   readonly reportedNanoUsd: number | null;
-  /** Names of settings of the card that were left out, e.g. `temperature`. */
+  /** Names of settings that were left out, e.g. `temperature`. */
   readonly dropped: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export type Complete = (request: ModelRequest) => Promise<ModelReply>;
 /** Where a model is asked, and with which key. */
 export type ModelPlace = Pick<ModelRequest, 'card' | 'apiKey' | 'signal'>;
 
-/** The ids of the models at a place, of which at most one page is read; free of charge. Throws whatever the SDK throws. */
+/** The ids of the models at a place, at most one page of them; free of charge. Throws whatever the SDK throws. */
 export type ListModels = (place: ModelPlace) => Promise<readonly string[]>;
 
 /** The state of an answer that a vendor writes in the background. */
@@ -94,7 +94,6 @@ export interface Settings<Effort extends string> {
   readonly seed: number | null;
   readonly effort: Effort | null;
   readonly outputSchema: OutputSchema | null;
-  /** Names of the settings that were asked for and left out. */
   readonly dropped: readonly string[];
 }
 
@@ -138,8 +137,7 @@ export const tierSchema = z
   .catch(null);
 
 /**
- * Reads the parts of a reply that matter here. The SDKs check nothing: a proxy's web page arrives as a string, and an
- * OpenAI-compatible server may leave out half of what the types promise.
+ * Reads the parts of a reply that matter here: the SDKs check nothing, and a proxy's web page arrives as a string.
  *
  * @throws UnreadableReply naming the error that came in place of a reply, or the first part that is amiss
  */

@@ -101,10 +101,8 @@ const UNFINISHED = new Set<unknown>(['queued', 'in_progress']);
 
 /**
  * Starts a response in OpenAI's background mode (developers.openai.com/api/docs/guides/background): the request brings
- * an id at once, and the answer is asked for by that id until its status is a final one.
- *
- * With `store: true`, whatever the vendor's default: background answers were refused without it, and today those without
- * it are gone after some ten minutes, and a worker that was lost may need longer.
+ * an id at once, and the answer is asked for by that id until its status is a final one. Without `store: true` an answer
+ * is gone after some ten minutes, and a worker that was lost may need longer.
  */
 export async function beginResponse(
   client: OpenAI,
@@ -128,7 +126,7 @@ export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: 
   }
 }
 
-/** Gives up a response; by the guide, cancelling what is over changes nothing and returns it as it ended. */
+/** By the guide, cancelling what is over changes nothing and returns it as it ended. */
 export async function cancelResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   const response = await client.responses.cancel(id, { signal: request.signal }).asResponse();
   return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);

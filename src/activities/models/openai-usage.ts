@@ -40,7 +40,6 @@ export const responsesUsageSchema = tokensOfUsage.transform((usage) => ({
   reportedNanoUsd: chargeIn(usage),
 }));
 
-/** Likewise, in the words of Chat Completions. */
 export const chatUsageSchema = z.preprocess((usage) => {
   const named = Object(usage) as Readonly<Record<string, unknown>>;
   return {
@@ -103,8 +102,7 @@ export function usageOf({
 }
 
 /**
- * Named in every request to OpenAI's own endpoint, since the cost limits calculate with its price. A request that names
- * none is served in the tier of its project's settings, which may be `priority` at twice the price
- * (developers.openai.com/api/docs/guides/priority-processing). Other servers may not know the field.
+ * Named in every request to OpenAI's own endpoint, since the cost limits calculate with its price: one that names none is
+ * served in the tier of its project's settings (developers.openai.com/api/docs/guides/priority-processing).
  */
 export const USUAL_TIER = 'default';

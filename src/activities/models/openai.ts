@@ -26,7 +26,6 @@ export const completeOpenAI: Complete = async (request) => {
     : completeChat(client, request, chooseSettings(request, { seed: true, efforts: EFFORTS }));
 };
 
-/** The Responses API in its background mode. */
 export const backgroundOpenAI: BackgroundCalls = {
   begin: async (request) => beginResponse(await openClient(request), request),
   look: async (request, id) => lookAtResponse(await openClient(request), request, id),
@@ -76,7 +75,7 @@ const completionSchema = z.object({
   error: noErrorSchema,
 });
 
-/** One request to Chat Completions, the API that OpenAI-compatible servers have in common. */
+/** The API that OpenAI-compatible servers have in common. */
 async function completeChat(
   client: OpenAI,
   request: ModelRequest,
@@ -95,10 +94,7 @@ async function completeChat(
   };
 }
 
-/**
- * OpenAI's own endpoint wants `max_completion_tokens` (its reasoning models reject the older name), other servers know
- * `max_tokens` and may ignore the newer one, so a card with a `baseUrl` is sent that.
- */
+/** OpenAI's reasoning models reject `max_tokens`; other servers may ignore `max_completion_tokens`. */
 function toBody({ card, messages }: ModelRequest, settings: ChatSettings): Body {
   const { system, turns } = toConversation(messages);
   const { temperature, seed, effort, outputSchema, maxOutputTokens } = settings;

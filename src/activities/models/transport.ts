@@ -18,9 +18,8 @@ export interface HttpError {
   readonly body: string;
 }
 
-/** A fault below HTTP. */
+/** A fault below HTTP. A request that was sent may have been billed. */
 export interface NetworkFault {
-  /** A request that was sent may have been billed. */
   readonly sent: boolean;
   readonly reason: string;
 }

@@ -1,8 +1,6 @@
-/** When a model is left alone, and for how long. */
+/** A model is left alone after so many failures in a row, for so long the first time. */
 export interface CircuitSettings {
-  /** In a row; Infinity: it is asked however often it fails. */
   readonly failures: number;
-  /** How long it stays open the first time; twice as long after each probe that fails. */
   readonly pauseMs: number;
 }
 

@@ -1,8 +1,9 @@
 import { toError } from '../../../src/activities/as-failure';
-import { toProviderFailure } from '../../../src/activities/models/failure';
+import { judgeReply, retryDelayIn, toProviderFailure } from '../../../src/activities/models/failure';
+import type { ModelReply } from '../../../src/activities/models/model';
 import { TransportError } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
-import { aCard, aRequest } from './ask';
+import { aCard, aRequest, NOTHING } from './ask';
 
 const REQUEST = aRequest(aCard({}));
 
@@ -118,4 +119,62 @@ test('becomes what Temporal carries, without the error it came from', () => {
   });
   expect(thrown.cause).toBeUndefined();
   expect(toError({ ...failure, retryable: false }, [])).toMatchObject({ nonRetryable: true });
+});
+
+function judge(reply: Partial<ModelReply>) {
+  return judgeReply({ ...NOTHING, ...reply }, REQUEST);
+}
+
+test('a whole answer is usable as it came', () => {
+  expect(judge({ text: ' Eight. \n' })).toMatchObject({ kind: 'answered', reply: { text: ' Eight. \n' } });
+});
+
+test.each<[string, Partial<ModelReply>, string, string]>([
+  [
+    "a refusal, with the model's own words",
+    { finish: 'refusal', refusal: 'Not that.', text: 'Sorry' },
+    FAILURES.refused,
+    'worker ada (openai sim-1) declined: Not that. ',
+  ],
+  [
+    'a cut answer',
+    { finish: 'length', text: 'Eight legs, some' },
+    FAILURES.truncated,
+    'before the answer was whole',
+  ],
+  ['reasoning alone', { finish: 'length', text: ' ' }, FAILURES.truncated, 'before the first word'],
+  ['an empty answer', { text: '\n' }, FAILURES.badResponse, 'an empty answer'],
+])('%s is a failure that was billed', (_, reply, type, words) => {
+  const message = expect.stringContaining(words) as string;
+  expect(judge(reply)).toMatchObject({
+    kind: 'failed',
+    failure: { type, message, retryable: false, billed: 'yes' },
+    reply,
+  });
+});
+
+test.each<[string, Record<string, string>, number | null]>([
+  ['milliseconds', { 'retry-after-ms': '1500' }, 1500],
+  ['fractions of a millisecond, rounded up', { 'retry-after-ms': '12.3' }, 13],
+  ['seconds', { 'retry-after': '20' }, 20_000],
+  ['milliseconds before seconds', { 'retry-after-ms': '900', 'retry-after': '20' }, 900],
+  ['a date', { 'retry-after': 'Sat, 21 Nov 2026 09:00:30 GMT' }, 30_000],
+  ['at most 10 minutes', { 'retry-after': '86400' }, 600_000],
+  ['nothing for a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 08:00:00 GMT' }, null],
+  ['nothing for 0', { 'retry-after': '0' }, null],
+  ['nothing for what is neither', { 'retry-after': 'soon', 'retry-after-ms': '-5' }, null],
+  ['nothing where nothing is said', {}, null],
+])('of when to come again, reads %s', (_, headers, expected) => {
+  jest.useFakeTimers({ now: Date.parse('2026-11-21T09:00:00Z') });
+  const waitMs = retryDelayIn({ headers: new Headers(headers), body: '' });
+  jest.useRealTimers();
+  expect(waitMs).toBe(expected);
+});
+
+test("reads Gemini's RetryInfo", () => {
+  const bodyWith = (retryDelay: string) =>
+    JSON.stringify({ error: { details: [{ '@type': 'google.rpc.RetryInfo', retryDelay }] } }, null, 2);
+  const headers = new Headers();
+  expect(retryDelayIn({ headers, body: bodyWith('34.074s') })).toBe(34_074);
+  expect(retryDelayIn({ headers, body: bodyWith('a while') })).toBeNull();
 });

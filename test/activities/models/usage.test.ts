@@ -26,32 +26,26 @@ const openai = {
   serviceTier: 'flex',
 };
 
-test('Chat Completions: cached and written tokens are parts of the prompt, the tier stands beside the usage', async () => {
-  const body = {
+test('OpenAI: cached and written tokens are parts of the prompt, the tier stands beside the usage', async () => {
+  const [read, reasoned] = [{ cached_tokens: 400, cache_write_tokens: 50 }, { reasoning_tokens: 200 }];
+  const chat = {
     choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
     service_tier: 'flex',
     usage: {
-      prompt_tokens: 1000,
-      completion_tokens: 300,
-      prompt_tokens_details: { cached_tokens: 400, cache_write_tokens: 50 },
-      completion_tokens_details: { reasoning_tokens: 200 },
+      ...{ prompt_tokens: 1000, prompt_tokens_details: read },
+      ...{ completion_tokens: 300, completion_tokens_details: reasoned },
     },
   };
-  expect(await usageIn(body, completeOpenAI, { api: 'chat' })).toEqual(openai);
-});
-
-test('Responses: likewise', async () => {
-  const body = {
+  expect(await usageIn(chat, completeOpenAI, { api: 'chat' })).toEqual(openai);
+  const responses = {
     output: [{ type: 'message', content: [{ type: 'output_text', text: 'Eight.' }] }],
     service_tier: 'flex',
     usage: {
-      input_tokens: 1000,
-      output_tokens: 300,
-      input_tokens_details: { cached_tokens: 400, cache_write_tokens: 50 },
-      output_tokens_details: { reasoning_tokens: 200 },
+      ...{ input_tokens: 1000, input_tokens_details: read },
+      ...{ output_tokens: 300, output_tokens_details: reasoned },
     },
   };
-  expect(await usageIn(body, completeOpenAI, { api: 'responses' })).toEqual(openai);
+  expect(await usageIn(responses, completeOpenAI, { api: 'responses' })).toEqual(openai);
 });
 
 test('Messages: the cache stands beside the input, and counts as input here', async () => {
