@@ -21,7 +21,8 @@ const MOST_LOCAL_WORKERS = 4;
 
 interface DefaultConfig {
   readonly config: ConfigInput;
-  readonly notices: readonly string[];
+  /** What was found in the place of a file, in a sentence. */
+  readonly notice: string;
 }
 
 /** The vendors whose key is in the environment, else a server on this machine, else a small model in this process. */
@@ -70,7 +71,7 @@ function vendorPool({ provider, strong }: Offer, offers: readonly Offer[]): Defa
         { id: cheap, provider, model: cheap, notes: `${vendor}'s fast and cheap model`, ...settings },
       ]),
     },
-    notices: [`There is no conductor.yaml: using the vendors of ${keys}, with ${strong} as Conductor.`],
+    notice: `There is no conductor.yaml: using the vendors of ${keys}, with ${strong} as Conductor.`,
   };
 }
 
@@ -89,9 +90,7 @@ function serverPool({ baseUrl, models }: LocalServer): DefaultConfig {
       conductor: { ...served, model: models[0], maxOutputTokens: 2048 },
       workers: workers.slice(0, MOST_LOCAL_WORKERS),
     },
-    notices: [
-      `There is no conductor.yaml and no vendor's key: using the server at ${baseUrl}, with ${models[0]} as Conductor.`,
-    ],
+    notice: `There is no conductor.yaml and no vendor's key: using the server at ${baseUrl}, with ${models[0]} as Conductor.`,
   };
 }
 
@@ -127,12 +126,11 @@ function smallPool(): DefaultConfig {
       limits: { steps: 2 },
       recursion: 'never',
     },
-    notices: [
+    notice:
       'There is no conductor.yaml, no vendor key and no model server, so a very small model (SmolLM2, 135 million ' +
-        'parameters) runs inside this process. It shows how a solve works, but its answers are weak and often wrong. ' +
-        'It cannot plan, so every question gets the same plan: a draft, then a check. ' +
-        `For real answers set one of ${OFFERS.map(keyOf).join(', ')}, or write a conductor.yaml.`,
-    ],
+      'parameters) runs inside this process. It shows how a solve works, but its answers are weak and often wrong. ' +
+      'It cannot plan, so every question gets the same plan: a draft, then a check. ' +
+      `For real answers set one of ${OFFERS.map(keyOf).join(', ')}, or write a conductor.yaml.`,
   };
 }
 

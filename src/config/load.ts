@@ -67,9 +67,9 @@ export function createConfigReader<Input, Settings extends Config>(
       const named = path ?? env.CONDUCTOR_CONFIG;
       const file = configPath(options);
       if (named === undefined && !existsSync(file)) {
-        const { config: found, notices } = await defaultConfig(env, probe);
+        const { config: found, notice } = await defaultConfig(env, probe);
         const config = parse(found);
-        return { config, path: null, notices, unpriced: unpricedNoticesOf(config) };
+        return { config, path: null, notices: [notice], unpriced: unpricedNoticesOf(config) };
       }
       const config = readFile(file, named ?? FILE_NAME);
       return { config, path: file, notices: [], unpriced: unpricedNoticesOf(config) };

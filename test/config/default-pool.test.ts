@@ -40,7 +40,7 @@ describe('the configuration of someone who wrote none', () => {
       'http://127.0.0.1:8080/v1': ['nomic-embed-text'],
       'http://127.0.0.1:8000/v1': ['Qwen/Qwen3.5:9b', 'bge-embed', 'gemma'],
     };
-    const { config, notices } = await defaultConfig({}, (url) => Promise.resolve(answers[url] ?? null));
+    const { config, notice } = await defaultConfig({}, (url) => Promise.resolve(answers[url] ?? null));
     const { conductor, workers } = resolveRun(parseConfig(config));
     expect(conductor).toMatchObject({
       model: 'Qwen/Qwen3.5:9b',
@@ -48,16 +48,16 @@ describe('the configuration of someone who wrote none', () => {
       apiKeyEnv: null,
     });
     expect(workers.map(({ id }) => id)).toEqual(['Qwen-Qwen3.5-9b', 'gemma']);
-    expect(notices.join()).toContain('http://127.0.0.1:8000/v1');
+    expect(notice).toContain('http://127.0.0.1:8000/v1');
   });
 
   it('else runs a small model in this process, and says that its answers are weak', async () => {
-    const { config, notices } = await defaultConfig({}, nobody);
+    const { config, notice } = await defaultConfig({}, nobody);
     const { conductor, workers, limits } = resolveRun(parseConfig(config));
     expect(conductor.provider).toBe('local');
     expect(workers).toHaveLength(1);
     expect(limits.steps).toBe(2);
-    expect(notices.join()).toMatch(/weak[^]*cannot plan/);
+    expect(notice).toMatch(/weak[^]*cannot plan/);
     expect(conductor.plan?.steps.map(({ worker, sees }) => [worker, sees])).toEqual([
       ['smollm2', []],
       ['smollm2', [0]],
