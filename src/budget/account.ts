@@ -14,7 +14,7 @@ import {
 } from './amount';
 import type { WorstCase } from './worst-case';
 
-/** The most requests of one model call, including free and lost ones. */
+/** The most requests of one model call, free and lost ones included. */
 const MAX_REQUESTS = 5;
 /** Those of them that may be billed: the answered one, and one that was under way when its process was lost. */
 const MAX_BILLABLE = 2;
@@ -49,7 +49,7 @@ export class Account {
     return limitsOf(combine(this.bound, this.committed, Math.max));
   }
 
-  /** All that is spent or set aside. `Infinity` where a child was given a share without a limit. */
+  /** All that is spent or set aside; `Infinity` where a child has a share without a limit. */
   get committed(): Amount {
     const held = [...this.reservations.values()].map((reservation) => reservation.held);
     return sumOf([this.spent, ...held, ...this.shares.values()]);

@@ -45,10 +45,9 @@ export interface LimitRefusal {
 }
 
 /**
- * The limit that forbids something, or null. Where several do, one that waiting cannot help comes first: no call must
- * wait for one limit only to fail at another.
+ * The limit that forbids something, or null; of several, one that waiting cannot help: no call must wait for one limit
+ * only to fail at another.
  *
- * @param left what is neither spent nor set aside
  * @param unspent what would be left if nothing were set aside
  */
 export function findRefusal(needed: Amount, left: Amount, unspent: Amount): LimitRefusal | null {

@@ -12,10 +12,8 @@ export function billOf(usage: Usage | null, price: Price | null): number | null 
 const BELIEVABLE = 0.5;
 
 /**
- * Amount to book for a request that was billed, in nano-USD; null if unknown. What the provider says it charged wins over
- * the price (discounts, cheaper upstreams), unless it is so low that it must be a part of the bill alone.
- *
- * @param reported null: the provider does not say
+ * Amount to book for a request that was billed, in nano-USD; null if unknown. What the provider reports wins over the
+ * price (discounts, cheaper upstreams), unless it is so low that it must be a part of the bill alone.
  */
 export function chargeOf(usage: Usage | null, price: Price | null, reported: number | null): number | null {
   const priced = billOf(usage, price);
@@ -55,8 +53,7 @@ function scaled(rates: Rates, factor: number): Rates {
  * The cost of one request in nano-USD (10⁻⁹ USD), an integer, in the usual service tier.
  *
  * Rates are taken to the millionth of a USD per million tokens, which makes them whole pico-USD a token; the sum is
- * exact, and rounded once, half up. Reasoning tokens are output already. Tokens that were read from a cache or written
- * to one are part of the input, each at its own rate where the price has one; a long prompt has rates of its own.
+ * exact, and rounded once, half up. Cached and written tokens are part of the input, reasoning is part of the output.
  */
 export function nanoUsdOf(usage: Usage, price: Price): number {
   const { inputTokens, outputTokens } = usage;

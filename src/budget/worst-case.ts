@@ -16,18 +16,12 @@ export interface WorstCase {
   readonly nanoUsd: number | null;
 }
 
-/**
- * Tokens that a server adds to a prompt unseen: the tags of its chat template around each of a few messages, the
- * default system message of an open model, a vendor's own words about the shape of the output.
- */
+/** Tokens that a server adds unseen: tags of its chat template, a default system message, words about the output. */
 const UNSEEN_TOKENS = 256;
 
 /**
- * The most that one request can cost: each byte of the prompt a token, and the output as long as it may be.
- *
- * A tokenizer makes at most one token of a byte, so this holds for every model without loading any. All input is
- * priced as fresh or as written to a cache, whichever costs more, in the usual service tier: no other is asked for. Of
- * the user's own activities and workflows, nothing is known.
+ * The most that one request can cost: each byte of the prompt a token, which holds for every tokenizer, and the output as
+ * long as it may be. Input is priced as fresh or as written to a cache, whichever costs more, in the usual service tier.
  *
  * @param promptBytes of all messages and of the output schema, in UTF-8
  * @param maxOutputTokens default: those of the card

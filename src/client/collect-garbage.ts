@@ -127,10 +127,7 @@ async function* refsOfRun(client: Client, run: Run): AsyncGenerator<string> {
   }
 }
 
-/**
- * The value of a payload. One that cannot be read may hold anything: in a run of ours that ends the search; another
- * workflow's may be of another team's codec, and is searched as it is.
- */
+/** The value of a payload. One that cannot be read may hold anything: in a run of ours, that ends the search. */
 async function decode(client: Client, { workflowId, type }: Run, payload: Payload): Promise<unknown> {
   try {
     return await new HistoryDecoder(client.options.loadedDataConverter).payload(payload);

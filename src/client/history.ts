@@ -17,8 +17,8 @@ export type Payloads = { payloads?: Payload[] | null } | null | undefined;
 export type ProtoFailure = NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure'];
 
 /**
- * Reads a run's history, page by page. With `follow`, waits for more until the run has ended, by a long poll that
- * needs no worker and is no billed Action. Throws what the server answers, e.g. gRPC's NOT_FOUND for an unknown id.
+ * Reads a run's history, page by page; with `follow`, until the run has ended, by a long poll that needs no worker and is
+ * no billed Action. Throws what the server answers.
  */
 export async function* readHistory(
   client: Client,
@@ -37,7 +37,7 @@ export async function* readHistory(
       namespace,
       execution,
       nextPageToken,
-      // Limits a page to so many events: without it, a page is cut by their number alone, however long they are.
+      // Without a limit, a page is cut by the number of its events alone, however long they are.
       maximumPageSize: isLong ? 1 : 0,
       waitNewEvent: follow,
       skipArchival: true,

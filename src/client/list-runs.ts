@@ -30,10 +30,7 @@ export interface ListOptions {
   /** How many of the runs that have ended, the last ones first. @default 10 */
   readonly ended?: number;
   readonly taskQueue?: string;
-  /**
-   * Ids of runs that must not be missing, though the server may not list them yet: it does so within a second or so.
-   * One that the server no longer knows is left out.
-   */
+  /** Ids of runs that must not be missing: the server lists a run a second late. Unknown ones are left out. */
   readonly known?: readonly string[];
 }
 
@@ -55,7 +52,7 @@ type Found = Pick<
 const RUNNING = "ExecutionStatus = 'Running'";
 const ENDED = "ExecutionStatus != 'Running'";
 
-/** Lists solves, those that a workflow of the user's started included; parts of other runs are left out. Needs no worker. */
+/** Lists solves, those that a workflow of the user's started included, without parts of other runs. Needs no worker. */
 export async function listRuns(
   client: Client,
   readTrace: (id: string) => Promise<SolveTrace>,
@@ -147,7 +144,7 @@ export async function unfinishedOf(client: Client, type: string, taskQueue: stri
   return (await findRuns(client, going, MOST_UNFINISHED, type)).map(({ workflowId }) => workflowId);
 }
 
-/** How many runs that have ended are looked through for the one that was started last: the server lists them by their ends. */
+/** The server lists ended runs by their ends: the one that was started last is sought among so many. */
 const MOST_LATEST = 20;
 
 /** The id of the run that was started last; null where there is none. @param known as in `ListOptions` */

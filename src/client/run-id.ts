@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 
-// Workflow ids that people can read, type and tell apart. Temporal takes 1,000 bytes; ids of children begin with that of
-// their parent, so a root's own is kept far below.
+// Workflow ids that people can read and type, far below Temporal's 1,000 bytes, since ids of children begin with them.
 
 const WORDS_LENGTH = 40;
 
-/** Without the letters that are taken for others, as Crockford's base 32 has it. */
+/** Crockford's base 32. */
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * `solve-what-is-the-capital-of-france-7kq2m9xw`: the question's first words in ASCII, and a random part. Ids are no
- * payloads, so where the client has a codec, which may encrypt those, nothing of the question stands in its id.
+ * `solve-what-is-the-capital-of-france-7kq2m9xw`: the question's first words in ASCII, and a random part alone where the
+ * client has a codec, which does not encrypt ids.
  */
 export function newRunId(question: string, { options }: Pick<Client, 'options'>): string {
   const words = options.loadedDataConverter.payloadCodecs.length > 0 ? '' : wordsOf(question);

@@ -79,10 +79,7 @@ async function* followChild(read: ReadRun, id: string): AsyncGenerator<SolveTrac
   }
 }
 
-/**
- * The children that the run's history does not hold: those under way, and those that were cancelled or killed. Whatever
- * presumes a call is read as well: its ledger tells.
- */
+/** Children that the run's history does not hold, under way or broken off, and those with presumed calls. */
 function childrenToRead({ rounds, calls }: SolveTrace): string[] {
   const known = new Set(calls.map(({ childId }) => childId));
   const steps = rounds.filter((round) => round.childId === null).flatMap((round) => round.steps);
@@ -131,11 +128,9 @@ class Readers {
 }
 
 /**
- * The trace of a run that has ended, with its own calls as the ledger has them. The server tells no one of the attempts
- * of an activity that was cancelled between two of them, nor of a process that was given up for lost and went on. What
- * was presumed to be sent to a model goes: if it was, there is a row.
- *
- * Only the names of the rows are listed; a row is read where the trace does not have its call, or not its cost.
+ * The trace of a run that has ended, with its own calls as the ledger has them: the server knows nothing of attempts of
+ * an activity that was cancelled between two of them, nor of a process that was given up for lost and went on. A presumed
+ * call goes: if it was sent, there is a row. A row is read only where the trace lacks its call or its cost.
  */
 export async function addLedger(trace: SolveTrace, store: Store): Promise<SolveTrace> {
   const settled = new Set(trace.calls.filter(({ nanoUsd }) => nanoUsd !== null).map(attemptOf));

@@ -24,8 +24,8 @@ export function utf8Bytes(text: string): number {
 }
 
 /**
- * What a value takes in a payload of Temporal's, which is what its limits count: a control character is one byte of
- * UTF-8, and six as JSON. The quotes around a text are left out, so that a plain one takes what it takes in UTF-8.
+ * What a value takes as JSON in a payload of Temporal's, without the quotes around a text: a control character is one
+ * byte of UTF-8, and six as JSON.
  */
 export function jsonBytes(value: unknown): number {
   return utf8Bytes(JSON.stringify(value)) - (typeof value === 'string' ? 2 : 0);
@@ -40,10 +40,7 @@ export interface PlanContext {
   readonly round: number;
 }
 
-/**
- * The wave of each step: 0 where it sees nothing, else one more than the latest wave it sees. Only for people who look
- * at a plan: a run does not wait for whole waves, a step starts as soon as all that it sees is done.
- */
+/** The wave of each step, for people: a run does not wait for whole waves. */
 export function planWaves({ steps }: Plan): number[] {
   const waves: number[] = [];
   for (const { sees } of steps) waves.push(Math.max(-1, ...sees.map((seen) => waves[seen] ?? -1)) + 1);
@@ -51,9 +48,8 @@ export function planWaves({ steps }: Plan): number[] {
 }
 
 /**
- * The steps that should have their provider keep what their prompts share with other steps, or look for it there: each
- * that begins when an earlier step of the same worker is over, and the first of those that it waits for. Steps that
- * begin at the same time find nothing of each other's, and writing costs more than sending.
+ * The steps whose prompts should be kept in, or read from, their provider's cache: each that begins when an earlier step
+ * of the same worker is over, and the first of those. Steps that begin together find nothing of each other's.
  */
 export function stepsSharingPrompts({ steps }: Plan): ReadonlySet<number> {
   const sharing = new Set<number>();
@@ -64,7 +60,7 @@ export function stepsSharingPrompts({ steps }: Plan): ReadonlySet<number> {
   return sharing;
 }
 
-/** By step: all that must be over before it begins, in ascending order. A step sees earlier ones alone. */
+/** All that must be over before a step begins, by step, ascending. */
 function stepsBefore({ steps }: Plan): number[][] {
   const before: number[][] = [];
   for (const { sees } of steps) {
@@ -80,14 +76,11 @@ export interface Message {
   readonly text: string;
 }
 
-/**
- * How a worker is shown its part: `tagged`, everything in one user message, as the paper does; `chat`, seen steps as
- * turns of a conversation; `plain`, turns of subtasks, outputs and the question alone, for a model that tags confuse.
- */
+/** How a worker is shown its part: in one tagged message, as turns of a chat, or as turns without any tags. */
 export const LAYOUTS = ['tagged', 'chat', 'plain'] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
-/** Which questions with their plans the Conductor is shown: of everyday subjects, of the paper's tasks, some of both, or none. */
+/** Examples that the Conductor is shown: everyday subjects, the paper's tasks, some of both, or none. */
 export const EXAMPLE_SET_NAMES = ['everyday', 'in-domain', 'mixed', 'none'] as const;
 export type ExampleSet = (typeof EXAMPLE_SET_NAMES)[number];
 

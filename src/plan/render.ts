@@ -48,9 +48,8 @@ const GRAMMAR_SUBTASK = 400;
 /**
  * A JSON schema for a Conductor whose output can be held to one; `parsePlan` reads what it produces.
  *
- * All that a `grammar` allows is a valid plan: a step sees all earlier steps or none, so that no reference can point
- * ahead. (In the paper's ablation, lists of indices scored no better.) Reasoning comes first, since a model cannot think
- * outside of its output. `vendor` leaves out the bounds that strict modes of hosted APIs refuse.
+ * All that a `grammar` allows is a valid plan: a step sees all earlier steps or none. (In the paper's ablation, lists of
+ * indices scored no better.) Reasoning comes first. `vendor` leaves out bounds that strict modes of hosted APIs refuse.
  */
 export function planOutputSchema(
   { workers, maxSteps, round }: PlanContext,

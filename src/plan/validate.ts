@@ -40,10 +40,7 @@ export function inNormalForm({ steps }: Plan): Plan {
   return { steps: steps.map((step) => ({ ...step, sees: ascending(step.sees) })) };
 }
 
-/**
- * Why a value does not even have the shape of a plan, or null. Plain code instead of `planSchema`: plans are checked in
- * the sandbox, which must not load zod.
- */
+/** Why a value has not the shape of a plan, or null. Plain code: the sandbox must not load zod. */
 export function findShapeProblem(value: unknown, firstStep: 0 | 1 = 0): string | null {
   if (!isRecord(value)) return 'the value is no object';
   const stray = Object.keys(value).find((key) => key !== 'steps');

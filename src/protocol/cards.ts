@@ -28,10 +28,7 @@ const tierSchema = ratesSchema.extend({
 });
 
 const priceSchema = tierSchema.extend({
-  /**
-   * Service tiers but the usual one, by the vendor's word: a factor on every rate above, or a price of its own. A tier
-   * that is not listed has an unknown price; where there is no list at all, the price holds in each.
-   */
+  /** By service tier: a factor on the rates, or a price. One that is not listed is unknown; with no list, all are alike. */
   tiers: z.record(z.string(), z.union([rate, tierSchema])).optional(),
 });
 export type Price = z.infer<typeof priceSchema>;
@@ -131,10 +128,7 @@ const limitsSchema = z.object({
 /** Limits of a run with everything below it. */
 export type RunLimits = z.infer<typeof limitsSchema>;
 
-/**
- * The configuration that one run keeps from its first Conductor call to its end, whatever changes on disk meanwhile.
- * Keys are never in it, only the names of environment variables. The sandbox imports the type alone.
- */
+/** What a run keeps to its end, whatever changes on disk. Keys are never in it, only names of environment variables. */
 export const runSchema = z.object({
   conductor: conductorSchema,
   /** The workers this run may use, in the order of the configuration: the index is the plan's ordinal. */

@@ -83,10 +83,7 @@ export const solveInputSchema = z.strictObject({
   priority: z.int().min(1).max(5).optional(),
   /** Whose run it is, where task queues must be fair between several: Temporal's fairness key. */
   tenant: z.string().min(1).max(64).optional(),
-  /**
-   * A plan to run as it is instead of one by the Conductor, with a place for each step: the output that is kept, or
-   * null if the step is to be run.
-   */
+  /** A plan to run as it is, and for each step the output that is kept, or null if the step is to be run. */
   given: z
     .strictObject({ plan: planSchema, outputs: z.array(text.nullable()).readonly() })
     .refine(({ plan, outputs }) => plan.steps.length === outputs.length, {

@@ -4,10 +4,7 @@ import { findFault, findFaultOfChange, isString, number, orNull, type Rule, whol
 
 // Accepted messages must not stop the run: they fit a payload (2 MB), a timer and Temporal's fields.
 
-/**
- * The most model requests of one run, children included. Its result lists them all and must fit one payload (2 MB);
- * at about 6 KB a call with its step, 200 leave room.
- */
+/** Model requests of one run, children included. Its result lists them all and must fit 2 MB, at about 6 KB a call. */
 export const MAX_CALLS = 200;
 
 /** Most steps of one plan. Each step brings its subtask and an output into the result. */
@@ -43,10 +40,7 @@ export interface LimitsChange {
   readonly wallClockMs?: number;
 }
 
-/**
- * The answer to `setLimits`: what now holds. A limit is never lower than what is spent or promised to calls under way,
- * so that it is kept whatever happens; nothing more starts then.
- */
+/** The answer to `setLimits`: what now holds, which is never less than what is spent or promised to calls under way. */
 export interface HeldLimits extends Required<LimitsChange> {
   /** Milliseconds left of the wall clock, without the time that plans waited for a person. */
   readonly remainingMs: number;

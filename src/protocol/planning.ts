@@ -35,8 +35,8 @@ export function standInPlan({ workers: [best] }: Pick<ResolvedRun, 'workers'>): 
 }
 
 /**
- * The outputs of an earlier run that hold for a plan, by step: null for a step to be run. A person may have edited the
- * plan that was given, or had another one written: a step keeps its output only as it was, seeing what was kept.
+ * The outputs of an earlier run that hold for a plan, by step; null for a step to be run. A person may have changed the
+ * plan that was given: a step keeps its output only as it was, seeing what was kept.
  */
 export function keptOutputs({ given }: Pick<SolveInput, 'given'>, { steps }: Plan): (Text | null)[] {
   const kept: (Text | null)[] = [];

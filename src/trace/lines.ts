@@ -60,10 +60,7 @@ export function oneLine(text: string, columns: number): string {
 /** No sentence of ours, and no id, is longer. */
 const MOST_WRAPPED = 2000;
 
-/**
- * Texts as harmless lines of at most `columns` columns, nothing of them left out: a line ends between two of them,
- * where one is too long for a line between its words, and where a word is too long within it.
- */
+/** Texts as harmless lines, whole: a line ends between two texts, else between words, else within one. */
 export function wrap(texts: readonly string[], columns: number, glue = ' '): string[] {
   const lines: string[] = [];
   for (const text of texts) {

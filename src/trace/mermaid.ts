@@ -4,10 +4,7 @@ import { describePlan, describeWorker, stateOf } from './describe';
 import { oneLine } from './lines';
 import { roundsOf } from './run-tree';
 
-/**
- * The run as a Mermaid flowchart: steps, and an arrow for each output that a step may see. The question, or the answer
- * that a review reads, has arrows only to steps that see nothing else.
- */
+/** The run as a Mermaid flowchart. A step that sees no other has an arrow from the question, or the reviewed answer. */
 export function renderMermaid(trace: SolveTrace): string {
   const { lines, last } = drawRounds(trace, trace.id, 'question');
   const answer =

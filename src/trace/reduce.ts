@@ -175,10 +175,8 @@ function isOwn({ childId }: RoundTrace): boolean {
 }
 
 /**
- * The trace of a run with what is now known of one of its children in place of what was known before.
- *
- * Rounds and calls of the child's own get its id. The run's own rounds come first, then its children in the order of
- * their steps, and the review last.
+ * The trace of a run with what is now known of one of its children, under the child's id. The run's own rounds come
+ * first, then children in the order of their steps, and the review last.
  */
 export function withChild(trace: SolveTrace, childId: string, child: SolveTrace): SolveTrace {
   const order = trace.rounds

@@ -35,10 +35,7 @@ import {
 import { totalOf } from './reduce';
 import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
 
-/**
- * The story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it. Below
- * a step that the Conductor gave to itself stands the story of that child. Whole texts are in the JSON format.
- */
+/** The story of a run for a terminal, a child's below its step. Whole texts are in the JSON format. */
 export function renderTree(
   trace: SolveTrace,
   { paint = PLAIN, columns = 160 }: { paint?: Paint; columns?: number } = {},

@@ -57,10 +57,7 @@ function keyOf({ namespace = 'default', taskQueue }: Pick<WorkerOptions, 'namesp
   return JSON.stringify([namespace, taskQueue]);
 }
 
-/**
- * The other plugins of a worker, for one beside it: those before ours have changed its options already, and only run it.
- * Temporal itself adds those of the connection.
- */
+/** The plugins but ours and the connection's. Those before ours have changed the options already, and only run it. */
 function pluginsBeside({ plugins = [], connection }: WorkerOptions, ours: WorkerPlugin): WorkerPlugin[] {
   const own = plugins.slice(0, plugins.length - (connection?.plugins ?? []).length);
   const place = plugins.indexOf(ours);
@@ -102,9 +99,7 @@ export type Runnable = Pick<Worker, 'run' | 'getState' | 'shutdown'>;
 
 /**
  * Runs workers as one: whichever of them ends first, whether asked to or broken down, ends them all.
- *
  * @param first runs at once, by `run`, since its owner may stop it from the first moment on
- * @param others on their way to run beside it
  * @throws what the first to break down threw, once all have ended
  */
 export async function runTogether(

@@ -28,10 +28,7 @@ import type { Share } from './limits';
 import { mayRecurse, type RunContext } from './run-context';
 import type { ChildSolve, Told } from './steering';
 
-/**
- * Runs a step that the Conductor gave to itself as a solve of its own, one level deeper: the subtask is the question, and
- * what the step may see is known to every call there.
- */
+/** Runs a step that the Conductor gave to itself as a solve, one level deeper; every call there sees what it sees. */
 export async function callItself(
   context: RunContext,
   step: number,

@@ -23,10 +23,8 @@ export interface Share {
 }
 
 /**
- * The limits of one solve as they hold now, and whether one of them has ended it.
- *
- * Every call and every child is checked before it begins. What may fit once others give back what they did not use waits
- * for them; what cannot fit any more stops the run, and the best answer so far is the answer.
+ * The limits of one solve, and whether one of them has ended it. A call or child that may fit once others give back what
+ * they did not use waits for them; one that cannot fit any more stops the run, with the best answer so far.
  */
 export class Limits {
   private readonly account: Account;

@@ -8,8 +8,8 @@ import { storeActivities } from './activities';
 import { isOwnCancellation } from './failures';
 
 /**
- * What texts that a solve's calls and children are shown may take inline, all of them together, as JSON. Beyond it they
- * travel by reference, or what begins in one workflow task (4 MB) would grow with the square of the steps.
+ * Shown texts that travel inline, all together, as JSON. Beyond, they travel by reference, or what begins in one workflow
+ * task (4 MB) would grow with the square of the steps.
  */
 const SHOWN_INLINE_BYTES = 256 * 1024;
 
@@ -78,10 +78,7 @@ async function keepOrShow(text: string): Promise<Text> {
 const MAX_RESULT_BYTES = 1_900_000;
 const CLIPPED_CHARACTERS = 200;
 
-/**
- * The trace as it is left. Where that is too much, texts of children are clipped, and where it still is, those of the run
- * itself: their histories hold them whole.
- */
+/** The trace as it is left; if it is too long, texts of children are clipped, then all: histories hold them whole. */
 export function fitResult(trace: SolveTrace): SolveTrace {
   if (jsonBytes(trace) <= MAX_RESULT_BYTES) return trace;
   const fitted = clipRounds(trace, ({ childId }) => childId !== null);

@@ -170,10 +170,7 @@ async function callExternalWorker(
   return { output, calls, dropped: [], startedAt, endedAt: now() };
 }
 
-/**
- * Makes a call that has a price with a row in the ledger: opened before the call, or nothing is called, and completed
- * after it. Where the store fails then, the row stays open, at the price.
- */
+/** Makes a priced call with a row in the ledger, opened before it. The row stays open where it cannot be completed. */
 async function booked<Result extends { readonly usage: Usage | null }>(
   request: WorkerRequest,
   worker: ExternalCard,

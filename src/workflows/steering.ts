@@ -21,10 +21,8 @@ interface LiveChild {
 }
 
 /**
- * What a run receives while it runs, and the children that must know of it as well.
- *
- * A child is started with what holds at that moment. Whatever changes between that moment and the one when it can be
- * signalled is made up for as soon as it can be, so that nothing is lost between start and forward.
+ * What a run receives while it runs, passed on to its children. A change between a child's start and the moment when it
+ * can be signalled is made up for as soon as it can be.
  */
 export class Steering {
   readonly hints: string[] = [];
@@ -90,7 +88,7 @@ export class Steering {
   }
 }
 
-/** A person's verdict: the plan to run, which is the one that waits or another in its place, or why there must be another. */
+/** A person's verdict: the plan to run, changed or not, or why there must be another. */
 type Verdict = { readonly plan: Plan } | { readonly reason: string };
 
 /** Where a plan waits for a person, one at a time. */

@@ -69,9 +69,8 @@ function reviewRule(format: ConductorPrompt['format']): string {
 }
 
 /**
- * The prompt without a word of instruction, for a policy that knows by training what a plan is: the question and one
- * `Model id N` line a worker, as the paper's list of models (its figure 13). Hints, given texts and repairs, which no
- * such policy was trained on, are said as in the full prompt.
+ * The prompt for a policy that was trained to plan: the question and a `Model id N` line for each worker, as in the
+ * paper's figure 13. Hints, given texts and repairs are told as in the full prompt.
  */
 function compactMessages(prompt: ConductorPrompt): Message[] {
   const { question, review, hints } = prompt;
@@ -95,10 +94,7 @@ function describeHints(hints: readonly string[] = []): string {
   return ['The person who asked wants you to mind this:', ...hints.map((hint) => `- ${hint}`)].join('\n');
 }
 
-/**
- * The reviewed plan and its outcome, then failed replies, oldest first. A plan is shown as the Conductor would have
- * written it, though some of its workers may have left the pool.
- */
+/** The reviewed plan, as the Conductor would have written it, with its outcome; then failed replies, oldest first. */
 function laterTurns(
   { review, repairs, workers, format }: ConductorPrompt,
   outcomeOf: (answer: string) => string,
@@ -123,7 +119,7 @@ function laterTurns(
   ];
 }
 
-/** How much of a failed reply is shown, in characters: a model that never stopped must not fill its own context. */
+/** Characters of a failed reply that are shown: a model that never stopped must not fill its own context. */
 const SHOWN = 4000;
 
 function clip(reply: string): string {

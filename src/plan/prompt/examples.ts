@@ -9,13 +9,9 @@ export interface Example {
   readonly plan: Plan;
 }
 
-// Both sets have the same graphs: one step, a draft and its polish, independent attempts and a judge, and checks side by
-// side. So they differ by their subjects alone.
+// Both sets have the same graphs and differ by their subjects alone.
 
-/**
- * Everyday subjects on purpose: in the paper, examples from outside the tasks' domain did better than examples from
- * inside it (its ablation of few-shot examples).
- */
+/** In the paper's ablation, examples from outside the domain of the tasks did better than examples from inside it. */
 const EVERYDAY: readonly Example[] = [
   {
     question: 'Which river flows through Vienna?',

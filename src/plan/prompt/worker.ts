@@ -18,10 +18,7 @@ export interface WorkerPrompt {
   readonly instructions?: string | undefined;
 }
 
-/**
- * What a worker is sent: its instructions, the whole question, what is given with it, the subtasks and outputs it may
- * see, its own subtask, and nothing else. What more calls of a run share comes earlier, for the sake of prompt caches.
- */
+/** What a worker is sent. What more calls of a run share comes earlier, for the sake of prompt caches. */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
   const { question, subtask, sees, layout, instructions } = prompt;
   const seen = sees.filter(({ output }) => output.trim() !== '');
@@ -76,9 +73,8 @@ export type Fence = (tag: string, text: string) => string;
 const TAG = /<[\s/]{0,8}(?:question|subtask|answer|your_subtask)(-\d{1,9})?\b/giu;
 
 /**
- * A fence that none of the texts can climb: `<answer>…</answer>` where no text holds such a tag, else
- * `<answer-2>…</answer-2>`, with the first number that no text uses. So a worker's output that imitates our tags, by
- * accident or to pose as another step, stays visibly inside its own.
+ * A fence that none of the texts can climb: `<answer>…</answer>`, or `<answer-2>…</answer-2>` with the first number that
+ * no text uses. So an output that imitates our tags stays visibly inside its own.
  */
 export function fenceAround(texts: readonly string[]): Fence {
   const taken = new Set(texts.flatMap((text) => [...text.matchAll(TAG)].map(([, mark = '']) => mark)));
