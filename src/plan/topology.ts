@@ -1,21 +1,7 @@
 import { CONDUCTOR_ID, type Plan } from './plan';
 
-/** Kinds of plans by their graph, in the order in which pictures show them. */
-export const TOPOLOGIES = [
-  'single',
-  'chain',
-  'aggregate',
-  'verify',
-  'tree',
-  'recursion',
-  'parallel',
-  'other',
-] as const;
-
-export type Topology = (typeof TOPOLOGIES)[number];
-
-/** For people. */
-export const TOPOLOGY_NAMES: Readonly<Record<Topology, string>> = {
+/** Kinds of plans by their graph, in the order in which pictures show them, with their names for people. */
+export const TOPOLOGY_NAMES = {
   single: 'one shot',
   chain: 'a chain',
   aggregate: 'attempts and an aggregator',
@@ -24,7 +10,10 @@ export const TOPOLOGY_NAMES: Readonly<Record<Topology, string>> = {
   recursion: 'a recursion',
   parallel: 'independent steps',
   other: 'another graph',
-};
+} as const;
+
+export type Topology = keyof typeof TOPOLOGY_NAMES;
+export const TOPOLOGIES = Object.keys(TOPOLOGY_NAMES) as readonly Topology[];
 
 /**
  * The kind of a plan by its graph, without what a step sees through a step that it sees. The first of these that holds:

@@ -64,11 +64,8 @@ export function questionOf(input: unknown): Text {
 }
 
 /** Whether a plan is that of the configuration, which the Conductor is not asked for: the first one, in no review. */
-export function takesConfigured({
-  run,
-  repairs,
-  review,
-}: Pick<WritePlanRequest, 'run' | 'repairs' | 'review'>): boolean {
+export function takesConfigured(request: Pick<WritePlanRequest, 'run' | 'repairs' | 'review'>): boolean {
+  const { run, repairs, review } = request;
   return run.conductor.plan !== undefined && review === undefined && repairs.length === 0;
 }
 
