@@ -12,6 +12,7 @@ import { writeManifest } from '../../src/training/policy/serving';
 import { checkCheckpoints } from '../../src/training/cli/serving';
 import { findEvaluation, routeQuestions } from '../../src/evaluation/cli/earlier';
 import { MAX_STEPS } from '../../src/protocol/messages';
+import type { Question } from '../../src/grading/question';
 import { keepLines } from '../../src/store/texts';
 import { externalCard } from '../budget/cards';
 import { aManifest } from '../support/a-manifest';
@@ -84,11 +85,9 @@ test('what was learned of an earlier evaluation decides who answers, and its cos
   const { input: earlier, records: tried } = await stage.play('eval-earlier', ['workers'], { questions: 1 });
   const manifest = { ...earlier, schema: 1, file: 'earlier.jsonl', startedAt: '' };
   await stage.store.write(manifestKey(earlier.id), Buffer.from(JSON.stringify(manifest)));
-  const asked = { workers: earlier.workers, questions: questionsOf(2) };
-  const { questions, learned } = await routeQuestions(stage.store, earlier.id, {
-    ...asked,
-    questions: questionsOf(2).slice(1),
-  });
+  const route = (id: string, asked: readonly Question[]) =>
+    routeQuestions(stage.store, id, asked, earlier.workers);
+  const { questions, learned } = await route(earlier.id, questionsOf(2).slice(1));
   expect(learned).toEqual({
     from: 'eval-earlier',
     questions: 1,
@@ -107,11 +106,10 @@ test('what was learned of an earlier evaluation decides who answers, and its cos
   const alone = records.find(({ method }) => method === `worker:${questions[0]?.routed ?? ''}`);
   expect(routed).toMatchObject({ verdict: alone?.verdict, answer: alone?.answer });
 
-  await expect(routeQuestions(stage.store, 'eval-none', asked)).rejects.toThrow(
+  await expect(route('eval-none', questionsOf(2))).rejects.toThrow(
     'has no evaluation "eval-none": check the id and the folder',
   );
-  const repeated = { ...asked, questions: questionsOf(1) };
-  await expect(routeQuestions(stage.store, earlier.id, repeated)).rejects.toThrow(
+  await expect(route(earlier.id, questionsOf(1))).rejects.toThrow(
     'tells nothing about scholar, coder, clerk alone on questions that are not asked now (of 1, 1 are)',
   );
 });

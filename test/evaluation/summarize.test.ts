@@ -1,5 +1,6 @@
-import { chartsOf, reportOf } from '../../src/evaluation/cli/report';
+import { reportOf } from '../../src/evaluation/cli/report';
 import { renderMarkdown } from '../../src/evaluation/report/report';
+import { chartsOf } from '../../src/evaluation/report/score-charts';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { summarize, type Summary } from '../../src/evaluation/summarize';
 

@@ -100,10 +100,8 @@ export function checkLearning(methods: readonly string[], from: string | undefin
 export async function routeQuestions(
   store: Store,
   given: string,
-  {
-    questions,
-    workers,
-  }: { readonly questions: readonly EvaluatedQuestion[]; readonly workers: readonly string[] },
+  questions: readonly EvaluatedQuestion[],
+  workers: readonly string[],
 ): Promise<{ readonly questions: EvaluatedQuestion[]; readonly learned: Learned }> {
   const { id: from, set } = await findEvaluation(store, given);
   const alone = new Map(workers.map((worker) => [`worker:${worker}`, worker]));

@@ -9,13 +9,6 @@ import { readMethod, REFERENCE } from '../methods/read-method';
 import { meanOfAll, sumOfAll } from '../statistics';
 import { needsVerifier } from './draw-questions';
 
-/** Expected size of an evaluation. */
-export interface Estimate {
-  readonly calls: number;
-  /** Null if a price is unknown. */
-  readonly usd: number | null;
-}
-
 // Before anything is asked, lengths can only be assumed; what is spent is bounded by the budget, not by this.
 
 /** Bytes that are a token, in most languages and for most models. */
@@ -26,6 +19,9 @@ const ANSWER_TOKENS = 600;
 /** Steps of a plan, in the mean (paper, section 4). */
 const PLAN_STEPS = 3;
 
+/** A number of calls, and the price of each in USD; null if it is unknown. */
+type Calls = readonly [count: number, usd: number | null];
+
 interface EstimateOptions {
   readonly run: ResolvedRun;
   readonly verifier: ModelCard | null;
@@ -33,80 +29,77 @@ interface EstimateOptions {
   readonly compares: boolean;
 }
 
-/** Estimates the calls of all methods on all questions. */
+/** Estimates the calls of all methods on all questions; `usd` is null if a price is unknown. */
 export function estimateEvaluation(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
   { run, verifier, compares }: EstimateOptions,
-): Estimate {
+): { readonly calls: number; readonly usd: number | null } {
   const workers = run.workers.map(({ id }) => id);
   const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
   const tokens = bytes / questions.length / BYTES_A_TOKEN;
   // Leaves out the Conductor's part in questions of the log, which is paid already.
   const isLogged = questions.some(({ solved }) => solved);
   const tried = methods.filter((name) => !isLogged || name !== REFERENCE);
-  const played = tried.map((name) => {
-    const { calls, usd } = estimateMethod(readMethod(name, workers).method, run, tokens);
-    return { calls: calls * questions.length, usd: usd && usd * questions.length };
-  });
+  const played = tried
+    .flatMap((name) => callsOf(readMethod(name, workers).method, run, tokens))
+    .map(([count, usd]): Calls => [count * questions.length, usd]);
   const unknown = questions.filter(({ grader }) => grader === 'none').length;
   const verified = methods.length * questions.filter(needsVerifier).length;
   const compared = compares ? 2 * tried.length * unknown : 0;
-  const judgement = callOf(verifier, PROMPT_TOKENS.verifier + tokens + 2 * ANSWER_TOKENS);
-  const { calls, usd } = sumOf([...played, times(verified + compared, judgement)]);
+  const judgement = priceOf(verifier, PROMPT_TOKENS.verifier + tokens + 2 * ANSWER_TOKENS);
+  const { calls, usd } = total([...played, [verified + compared, judgement]]);
   return { calls: Math.round(calls), usd };
 }
 
-function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estimate {
+function total(all: readonly Calls[]): { readonly calls: number; readonly usd: number | null } {
+  return {
+    calls: all.reduce((sum, [count]) => sum + count, 0),
+    usd: sumOfAll(all.map(([count, usd]) => (count === 0 ? 0 : usd && count * usd))),
+  };
+}
+
+/** Calls of a method on one question. */
+function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Calls[] {
   const stepOf = (worker: RunWorker | undefined): number | null =>
-    callOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS);
+    priceOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS);
   const step = meanOfAll(run.workers.map(stepOf));
-  const planned = (steps: number): Estimate =>
-    sumOf([times(1, callOf(run.conductor, PROMPT_TOKENS.conductor + tokens)), times(steps, step)]);
+  const planned = (steps: number): readonly Calls[] => [
+    [1, priceOf(run.conductor, PROMPT_TOKENS.conductor + tokens)],
+    [steps, step],
+  ];
   switch (method.kind) {
     case 'conductor':
-      return sumOf(Array.from({ length: 1 + method.depth }, () => planned(method.steps ?? PLAN_STEPS)));
+      return Array.from({ length: 1 + method.depth }, () => planned(method.steps ?? PLAN_STEPS)).flat();
     case 'rewrite':
-      return times(PLAN_STEPS, step);
+      return [[PLAN_STEPS, step]];
     case 'routed':
-      return times(1, step);
+      return [[1, step]];
     case 'samples': {
       // Attempts are made for as much as the Conductor costs.
-      const { calls, usd } = planned(PLAN_STEPS);
+      const { calls, usd } = total(planned(PLAN_STEPS));
       const attempt = stepOf(run.workers.find(({ id }) => id === method.worker));
       const affordable = usd && attempt ? usd / attempt : calls;
-      return times(Math.max(1, Math.min(MOST_ATTEMPTS, affordable)), attempt);
+      return [[Math.max(1, Math.min(MOST_ATTEMPTS, affordable)), attempt]];
     }
     case 'plan': {
       const team = { workers: run.workers.map(({ id }) => id), random: randomFrom('estimate') };
       const { steps } = method.write(team);
-      return sumOf(steps.map(({ worker }) => times(1, stepOf(run.workers.find(({ id }) => id === worker)))));
+      return steps.map(({ worker }) => [1, stepOf(run.workers.find(({ id }) => id === worker))]);
     }
   }
 }
 
 /** USD of one call; null where no price is known. */
-function callOf(card: RunWorker | ConductorCard | null | undefined, inputTokens: number): number | null {
+function priceOf(card: RunWorker | ConductorCard | null | undefined, inputTokens: number): number | null {
   if (!card) return null;
   if (!('provider' in card)) return card.price?.perCall ?? null;
   if (card.price === null) return null;
-  const outputTokens = Math.min(ANSWER_TOKENS, card.maxOutputTokens);
   const usage = {
     inputTokens: Math.round(inputTokens),
-    outputTokens,
+    outputTokens: Math.min(ANSWER_TOKENS, card.maxOutputTokens),
     cachedInputTokens: 0,
     reasoningTokens: 0,
   };
   return nanoUsdOf(usage, card.price) / 1e9;
-}
-
-function times(calls: number, usd: number | null): Estimate {
-  return { calls, usd: calls === 0 ? 0 : usd && calls * usd };
-}
-
-function sumOf(parts: readonly Estimate[]): Estimate {
-  return {
-    calls: parts.reduce((sum, { calls }) => sum + calls, 0),
-    usd: sumOfAll(parts.map(({ usd }) => usd)),
-  };
 }

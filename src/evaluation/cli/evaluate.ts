@@ -1,31 +1,43 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../../cli/ending';
+import { checkRun } from '../../activities/check-run';
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { commandOf, sayResumed } from '../../cli/follow-run';
 import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
 import { loadServable, loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
-import { follow, lookAgain, openView } from '../../cli/view/follow';
-import { reasonOf } from '../../errors';
-import { checkStore } from '../../store/open-store';
-import { describeAge, describeUsd, joinFacts } from '../../trace/describe';
-import { wrap, wrapFacts } from '../../trace/lines';
+import { follow, lookAgain } from '../../cli/view/follow';
+import { openView } from '../../cli/view/open-view';
+import { isNotFound } from '../../client/steer';
+import { keyFor, modelCardsOf } from '../../config/api-keys';
 import type { Config } from '../../config/schema';
-import { readResults } from '../activities';
-import { type EvaluationProgress, PROGRESS_QUERY, resultsFolder } from '../contract';
-import { drawCharts, type Picture } from '../report/page';
+import { reasonOf } from '../../reason-of';
+import { checkStore } from '../../store/open-store';
+import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
+import { wrapFacts } from '../../trace/lines';
+import { readResults } from '../activities/read-results';
+import {
+  EVALUATE_WORKFLOW,
+  type EvaluateInput,
+  EVALUATION_PRIORITY,
+  type EvaluationProgress,
+  PROGRESS_QUERY,
+} from '../contract';
+import { drawCharts } from '../report/page';
 import { writeReport } from '../report/report';
+import { chartsOf } from '../report/score-charts';
 import type { Manifest } from '../results';
-import { summarize, type Summary } from '../summarize';
-import { begin, type BeginOptions, checkConfiguration, keepPlan } from './begin';
+import { resultsFolder } from '../store-keys';
+import { summarize } from '../summarize';
 import { findEvaluation } from './earlier';
-import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
-import { chartsOf, findingsOf, reportOf } from './report';
-import { shownTable, tableOf } from './table';
+import { checkBudget, keepPlan, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
+import { reportOf, showSummary } from './report';
 
-interface EvaluateOptions extends WorkOptions, PlanOptions, BeginOptions {
+interface EvaluateOptions extends WorkOptions, PlanOptions {
+  readonly window: number;
+  readonly resume?: string;
   readonly out?: string;
   readonly json?: boolean;
   readonly detach?: boolean;
@@ -43,34 +55,28 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
     : ({ role: 'work', servesCheckpoints: true } as const);
   return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
     const manifest = await prepare(session);
-    if (!detach) await sayResumed(session, manifest.id);
+    const comeBack = commandOf(`eval --resume ${manifest.id}`, config);
+    if (!detach) await sayResumed(session, config, manifest.id);
     const isUnderWay = await begin(session, manifest, options);
     if (detach) {
       await print(manifest.id);
-      say(`Come back for its results with: ${comeBack(manifest.id, options)}`);
+      say(`Come back for its results with: ${comeBack}`);
       await checkServed(session);
       return EXIT.answered;
     }
-    const end = isUnderWay ? await followEvaluation(session, manifest, interruption) : NOTHING_LEFT;
+    const end = isUnderWay ? await followEvaluation(session, manifest, interruption) : undefined;
     if (end === null) {
-      say(`Evaluation ${manifest.id} is kept; go on with: ${comeBack(manifest.id, options)}`);
+      say(`Evaluation ${manifest.id} is kept; go on with: ${comeBack}`);
       return EXIT.interrupted;
     }
     await showResults(session, manifest, options);
-    if (end.stoppedBy === null) return EXIT.answered;
+    if (end === undefined || end.stoppedBy === null) return EXIT.answered;
     say(
       `It was stopped by its budget after ${describeUsd(end.spentNanoUsd / 1e9)}. Go on with more, and pay for nothing ` +
-        `twice: ${comeBack(manifest.id, options)} --max-cost USD`,
+        `twice: ${comeBack} --max-cost USD`,
     );
     return EXIT.stopped;
   });
-}
-
-/** All of it was known already. */
-const NOTHING_LEFT = { stoppedBy: null, spentNanoUsd: 0 } as const;
-
-function comeBack(id: string, { config }: EvaluateOptions): string {
-  return commandOf(`eval --resume ${id}`, config);
 }
 
 /**
@@ -87,21 +93,83 @@ async function prepareEvaluation(
   if (resume !== undefined) {
     if (file !== undefined || fromTraces)
       throw new UsageError('--resume reuses the original questions; drop FILE and --from-traces');
-    const store = storeOf(config);
-    const manifest = await findEvaluation(store, resume);
+    const manifest = await findEvaluation(storeOf(config), resume);
     checkConfiguration(manifest, config, !detach);
     checkBudget(manifest, options);
     return () => Promise.resolve(manifest);
   }
-  if (fromTraces)
-    return async (session) => keepPlan(session.store, await planForLog(session, file, options), options);
+  if (fromTraces) return async (session) => keepPlan(session.store, await planForLog(session, file, options));
   if (file === undefined) {
     throw new UsageError('which questions? Name a file, --from-traces, or an evaluation with --resume');
   }
   const plan = await planForFile(file, options, config);
-  return ({ store }) => keepPlan(store, plan, options);
+  return ({ store }) => keepPlan(store, plan);
 }
 
+/**
+ * An evaluation goes on with the models that it began with.
+ *
+ * @param makesCalls in this process
+ * @throws UsageError where this configuration does not serve them
+ */
+function checkConfiguration({ id, run, verifier }: Manifest, config: Config, makesCalls: boolean): void {
+  try {
+    checkRun({ config }, run);
+    const cards = [...modelCardsOf(run), ...(verifier === undefined ? [] : [verifier])];
+    for (const card of makesCalls ? cards : []) keyFor(card, config, process.env);
+  } catch (error) {
+    throw new UsageError(
+      `this configuration does not serve what evaluation ${id} began with: ${reasonOf(error)}. ` +
+        'Name the configuration of then with --config, or begin a new evaluation',
+    );
+  }
+  say(`Evaluation ${id} goes on with the models and limits that it began with.`);
+}
+
+/**
+ * Begins it, or goes on with one that stopped early; one that runs is left as it is.
+ *
+ * @returns false where nothing is left to be done
+ */
+async function begin(
+  { temporal, config, store }: Session,
+  manifest: Manifest,
+  { resume, maxCost, window }: EvaluateOptions,
+): Promise<boolean> {
+  const { id, methods, workers, seed, set, questions, run, verifier, compares, file } = manifest;
+  const known = await readResults(store, resultsFolder(id));
+  if (known.length === methods.length * questions) return false;
+  if (resume !== undefined) {
+    if (await isRunning(temporal.workflow.getHandle(id))) return true;
+    if (maxCost === undefined) {
+      throw new UsageError(
+        `evaluation ${id} stopped early; set a budget for the rest with --max-cost USD, or --max-cost none`,
+      );
+    }
+  }
+  const planned = { id, methods, workers, seed, set, questions, run, verifier, compares };
+  const nanoUsd = typeof maxCost === 'number' ? Math.round(maxCost * 1e9) : null;
+  const input: EvaluateInput = { ...planned, window, runNanoUsd: run.limits.nanoUsd, nanoUsd };
+  await temporal.workflow.start(EVALUATE_WORKFLOW, {
+    workflowId: id,
+    taskQueue: config.temporal.taskQueue,
+    args: [input],
+    priority: { priorityKey: EVALUATION_PRIORITY },
+    staticSummary: `${counted(questions, 'question')} of ${file}, ${counted(methods.length, 'method')}`,
+  });
+  return true;
+}
+
+async function isRunning(handle: WorkflowHandle): Promise<boolean> {
+  try {
+    return (await handle.describe()).status.name === 'RUNNING';
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** Prints what was found, and writes it to a folder; without pictures if ECharts is not installed. */
 async function showResults({ store }: Session, manifest: Manifest, options: EvaluateOptions): Promise<void> {
   const records = await readResults(store, resultsFolder(manifest.id));
   const summary = summarize(manifest, records);
@@ -109,51 +177,36 @@ async function showResults({ store }: Session, manifest: Manifest, options: Eval
   await mkdir(folder, { recursive: true });
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(join(folder, 'results.jsonl'), lines.join(''));
-  const pictures = await drawSummary(summary);
+  const pictures = await drawCharts(chartsOf(summary)).catch((error: unknown) => {
+    say(`No pictures: ${reasonOf(error)}`);
+    return [];
+  });
   await writeReport(reportOf(summary, pictures), folder);
-  if (options.json === true) await print(toJson(summary));
-  else await print(showSummary(summary, columnsOf(process.stdout)));
+  await print(options.json === true ? toJson(summary) : showSummary(summary, columnsOf(process.stdout)));
   say(
     `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`,
   );
 }
 
-/** Renders the result. @param columns of the terminal; undefined: there is none */
-export function showSummary(summary: Summary, columns: number | undefined): string {
-  const findings = findingsOf(summary);
-  const lines = columns === undefined ? findings : findings.flatMap((finding) => wrap([finding], columns));
-  return [shownTable(tableOf(summary), columns), '', ...lines].join('\n');
-}
-
-/** No pictures if ECharts is not installed. */
-async function drawSummary(summary: Summary): Promise<Picture[]> {
-  try {
-    return await drawCharts(chartsOf(summary));
-  } catch (error) {
-    say(`No pictures: ${reasonOf(error)}`);
-    return [];
-  }
-}
-
 /** Shows an evaluation on stderr until it has ended; null after Ctrl-C. @throws Error for one that failed */
-async function followEvaluation(
+function followEvaluation(
   session: Session,
   manifest: Manifest,
   interruption: AbortSignal,
-): Promise<EvaluationProgress | null> {
+): Promise<EvaluationProgress | undefined | null> {
   const view = openView<EvaluationProgress>(process.stderr, {
     draw: (progress, { now, columns }) => wrapFacts(describeProgress(manifest, progress, now), columns),
     tell: (before, after) =>
       before?.done === after.done ? [] : [joinFacts(...describeProgress(manifest, after, Date.now()))],
   });
   const states = progressOf(session.temporal.workflow.getHandle(manifest.id));
-  return (await follow(session, manifest.id, interruption, { states, view })) ?? null;
+  return follow(session, manifest.id, interruption, { states, view });
 }
 
 /** Looks at an evaluation again and again, and at last at its result. */
 async function* progressOf(handle: WorkflowHandle): AsyncGenerator<EvaluationProgress> {
   yield* lookAgain(async () => {
-    if ((await handle.describe()).status.name !== 'RUNNING') return null;
+    if (!(await isRunning(handle))) return null;
     // Between two workers, none may answer.
     return handle.query<EvaluationProgress>(PROGRESS_QUERY).catch(() => undefined);
   });

@@ -1,19 +1,23 @@
-import { UsageError } from '../../cli/ending';
+import { addOns } from '../../cli/add-ons';
+import { UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
-import { checkCostLimit } from '../../cli/load-settings';
+import { checkCostLimit, storeOf } from '../../cli/load-settings';
 import { say } from '../../cli/terminal';
 import { newEvaluationId } from '../../client/run-id';
 import { resolveRun } from '../../config/resolve-run';
 import { resolveVerifier } from '../../config/cards';
-import { counted, describeUsd } from '../../trace/describe';
 import type { Config } from '../../config/schema';
 import type { ModelCard } from '../../protocol/cards';
+import { keepLines } from '../../store/texts';
+import type { Store } from '../../store/store';
+import { counted, describeUsd } from '../../trace/describe';
 import type { EvaluatedQuestion } from '../contract';
 import { readMethods, REFERENCE } from '../methods/read-method';
 import type { LogFacts, Manifest } from '../results';
+import { manifestKey, questionSetKey } from '../store-keys';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
 import { estimateEvaluation } from './estimate';
-import { checkLearning, findBestWorker } from './earlier';
+import { checkLearning, findBestWorker, routeQuestions } from './earlier';
 
 /** Options that decide which methods are tried on which questions. */
 export interface PlanOptions extends DrawOptions {
@@ -27,7 +31,7 @@ export interface PlanOptions extends DrawOptions {
   readonly learnFrom?: string;
 }
 
-export interface PlannedEvaluation {
+interface PlannedEvaluation {
   readonly manifest: Omit<Manifest, 'set'>;
   readonly questions: readonly EvaluatedQuestion[];
 }
@@ -41,7 +45,8 @@ export async function planForFile(
   if (options.judge === true)
     throw new UsageError('--judge is for questions without a right answer: use it with --from-traces');
   const questions = await drawFromFile(file, options);
-  return plan({ file, questions, names: options.methods ?? ['conductor', 'workers'] }, options, config);
+  const names = options.methods ?? ['conductor', 'workers'];
+  return plan({ file, questions, names }, options, { config, store: storeOf(config) });
 }
 
 /** Plans an evaluation of logged questions, which the Conductor has answered already. */
@@ -50,10 +55,9 @@ export async function planForLog(
   file: string | undefined,
   options: PlanOptions,
 ): Promise<PlannedEvaluation> {
-  const { config, store } = session;
-  const run = resolveRun(config, { pool: options });
-  const names = [REFERENCE, ...(options.methods ?? [await findBestWorker(store, run)])];
-  return plan({ file: 'the log', names, ...(await drawFromLog(session, file, options)) }, options, config);
+  const run = resolveRun(session.config, { pool: options });
+  const names = [REFERENCE, ...(options.methods ?? [await findBestWorker(session.store, run)])];
+  return plan({ file: 'the log', names, ...(await drawFromLog(session, file, options)) }, options, session);
 }
 
 interface Drawn {
@@ -63,11 +67,11 @@ interface Drawn {
   readonly log?: LogFacts;
 }
 
-function plan(
+async function plan(
   { file, questions, names, log }: Drawn,
   options: PlanOptions,
-  config: Config,
-): PlannedEvaluation {
+  { config, store }: Pick<Session, 'config' | 'store'>,
+): Promise<PlannedEvaluation> {
   const { judge: compares = false, maxCost, seed, learnFrom } = options;
   const run = resolveRun(config, { pool: options });
   const verifier = resolveVerifier(config);
@@ -86,6 +90,8 @@ function plan(
   }
   const judging = isJudged && verifier !== null ? { verifier } : {};
   checkBudget({ run, ...judging }, options);
+  for (const addOn of addOns) await addOn.checkMethods?.(store, methods);
+  const routed = learnFrom === undefined ? null : await routeQuestions(store, learnFrom, questions, workers);
   const manifest = {
     schema: 1,
     id: newEvaluationId(),
@@ -99,8 +105,16 @@ function plan(
     ...judging,
     ...(compares && { compares }),
     ...(log && { log }),
+    ...(routed && { learned: routed.learned }),
   } as const;
-  return { manifest, questions };
+  return { manifest, questions: routed?.questions ?? questions };
+}
+
+export async function keepPlan(store: Store, { manifest, questions }: PlannedEvaluation): Promise<Manifest> {
+  const { key: set } = await keepLines(store, questions, questionSetKey);
+  const kept = { ...manifest, set };
+  await store.write(manifestKey(kept.id), Buffer.from(JSON.stringify(kept)));
+  return kept;
 }
 
 /** Whether a model judges answers. @throws UsageError where one should, and none is configured */

@@ -1,18 +1,39 @@
-import { TOPOLOGIES, TOPOLOGY_NAMES } from '../../plan/topology';
+import { TOPOLOGIES } from '../../plan/topology';
 import { counted, describeUsd } from '../../trace/describe';
+import { widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { FAILURES } from '../failure-kinds';
-import type { Learned } from '../results';
 import { MOST_ATTEMPTS } from '../methods/samples';
-import { dollars, plain } from '../report/formats';
-import type { Chart, Heading, Picture } from '../report/page';
+import type { Picture } from '../report/page';
 import type { Report, Table } from '../report/report';
-import { type ScoredPoint, scoreCostChart, scoreLineChart, sharesChart } from '../report/score-charts';
-import { sharesOf } from '../statistics';
+import type { Learned } from '../results';
+import { type Comparison, signed } from '../statistics';
 import type { MethodSummary, Preferences, Summary } from '../summarize';
-import { compareSentence, describeChance, seconds, tableOf } from './table';
 
-/** The results in sentences. */
-export function findingsOf(summary: Summary): string[] {
+export function reportOf(summary: Summary, pictures: readonly Picture[]): Report {
+  return {
+    title: `Evaluation ${summary.id}`,
+    parts: [
+      `Questions: ${summary.file}. Workers: ${summary.workers.join(', ')}.`,
+      ...findingsOf(summary),
+      { rows: tableOf(summary), numeric: true },
+      'Score: right answers of those that could be judged, with Wilson’s interval. Difference: from the ' +
+        `score of ${summary.reference}, question by question, with p of McNemar’s exact test; what could be found is the ` +
+        'smallest difference that so many questions show four times out of five. USD, tokens, calls: means per question, ' +
+        'the Conductor’s own calls included. Latency: median and 95th percentile of a question, waits included.',
+      ...plansAndFailures(summary),
+      ...pictures,
+      'Every verdict, with the ids of its runs for "temporal-conductor trace", is a line of "results.jsonl".',
+    ],
+  };
+}
+
+/** Table and sentences for a terminal. @param columns undefined: there is none */
+export function showSummary(summary: Summary, columns = Infinity): string {
+  const findings = findingsOf(summary).flatMap((finding) => wrap([finding], columns));
+  return [showTable(tableOf(summary), columns), '', ...findings].join('\n');
+}
+
+function findingsOf(summary: Summary): string[] {
   const { complete, questions, methods, reference, againstBestWorker, usd, lost, learned, log } = summary;
   const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
   const unjudged = ungraded - (log ? questions - log.known : 0) * methods.length;
@@ -32,23 +53,21 @@ export function findingsOf(summary: Summary): string[] {
 
 function describeCapped({ method, capped, usd }: MethodSummary, { methods, reference }: Summary): string {
   const other = methods.find((each) => each.method === reference)?.usd ?? null;
-  const cost =
-    usd === null || other === null
-      ? ''
-      : `: it cost ${describeUsd(usd)} a question, and ${reference} ${describeUsd(other)}`;
   return (
     `${method} is not at equal cost on ${counted(capped, 'question')}, where it stopped at ${MOST_ATTEMPTS} attempts, ` +
-    `the most it makes${cost}.`
+    `the most it makes: it cost ${costOf(usd)} a question, and ${reference} ${costOf(other)}.`
   );
 }
 
+function costOf(usd: number | null): string {
+  return usd === null ? 'an unknown sum' : describeUsd(usd);
+}
+
 function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learned): string {
-  const cost = nanoUsd === null ? 'at a cost that is unknown' : `for ${describeUsd(nanoUsd / 1e9)}`;
-  const left =
-    repeated === 0 ? '' : ` ${counted(repeated, 'question')} of it are asked here, and were left out.`;
   return (
     `learned-router learned from ${counted(answers, 'answer')} to ${counted(questions, 'question')} of evaluation ${from}, ` +
-    `made ${cost}, which is not in its USD.${left}`
+    `made for ${costOf(nanoUsd && nanoUsd / 1e9)}, which is not in its USD; left out were ` +
+    `${counted(repeated, 'question')} of it that are asked here.`
   );
 }
 
@@ -56,13 +75,10 @@ function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learne
 function findingsOfLog({ log, methods, reference, questions }: Summary): string[] {
   const logged = methods.find(({ method }) => method === reference);
   if (log === undefined || logged === undefined) return [];
-  const flattery =
-    log.unanswered === 0
-      ? '.'
-      : `; ${log.unanswered} ended without one and cannot be drawn, which flatters the Conductor.`;
   const others = methods.filter((method) => method !== logged);
   return [
-    `They were drawn from ${counted(log.answered, 'solve')} of the log that have an answer${flattery}`,
+    `They were drawn from ${counted(log.answered, 'solve')} of the log that have an answer; ${log.unanswered} ended ` +
+      'without one and cannot be drawn, which flatters the Conductor.',
     'Answers and costs of the Conductor are those of the log, whatever was configured then; the others are of today.',
     ...others.flatMap((other) => [
       `${other.method} would have cost: ${compareCosts(logged, other)}.`,
@@ -76,8 +92,8 @@ function compareCosts({ usd }: MethodSummary, { usd: other, costGain }: MethodSu
   if (usd === null || other === null || costGain === null) {
     return 'what both cost cannot be compared, since a price is unknown';
   }
-  const [low, high] = costGain.interval.map(describeGain);
-  const bounds = low === high ? 'just that' : `between ${high ?? ''} and ${low ?? ''}`;
+  const [low, high] = costGain.interval;
+  const bounds = low === high ? 'just that' : `between ${describeGain(high)} and ${describeGain(low)}`;
   const factor = other > 0 ? `, ${(usd / other).toFixed(1)} times as much` : '';
   return (
     `${describeUsd(other)} a question instead of ${describeUsd(usd)}: the Conductor cost ` +
@@ -100,19 +116,17 @@ function compareQuality(
   { method, comparison, preferences }: MethodSummary,
   open: number,
 ): string[] {
-  const sentences: string[] = [];
-  if (comparison !== null) {
-    const compared = compareSentence(method, comparison, `, ${counted(comparison.pairs, 'question')}`);
-    sentences.push(`Where the right answer is known: ${compared}`);
-  }
-  if (preferences !== null) sentences.push(describePreferences(logged.method, method, preferences));
-  else if (open > 0) {
-    sentences.push(
-      `Quality was not judged on ${counted(open, 'question')}: their right answers are not known, and no judge was ` +
-        'asked. Name a file of questions that has them, or have the verifier compare the answers with --judge.',
-    );
-  }
-  return sentences;
+  const known =
+    comparison &&
+    `Where the right answer is known: ${compareSentence(method, comparison, `, ${counted(comparison.pairs, 'question')}`)}`;
+  const unknown =
+    open > 0 &&
+    `Quality was not judged on ${counted(open, 'question')}: their right answers are not known, and no judge was ` +
+      'asked. Name a file of questions that has them, or have the verifier compare the answers with --judge.';
+  return [
+    known,
+    preferences === null ? unknown : describePreferences(logged.method, method, preferences),
+  ].filter((sentence) => typeof sentence === 'string');
 }
 
 function describePreferences(reference: string, method: string, preferences: Preferences): string {
@@ -126,99 +140,84 @@ function describePreferences(reference: string, method: string, preferences: Pre
   );
 }
 
-const describeColumns = (reference: string): string =>
-  'Score: right answers of those that could be judged, with Wilson’s interval. Difference: from the ' +
-  `score of ${reference}, question by question, with p of McNemar’s exact test; what could be found is the smallest ` +
-  'difference that so many questions show four times out of five. USD, tokens, calls: means per question, the ' +
-  'Conductor’s own calls included. Latency: median and 95th percentile of a question, waits included.';
+/** Compares one method with another in a sentence. @param whom describes the other one */
+function compareSentence(one: string, comparison: Comparison, whom: string): string {
+  const { against, gain, interval, p, pairs } = comparison;
+  const [low, high] = interval.map(signed);
+  const found = `${one} against ${against}${whom}: ${signed(gain)}, between ${low} and ${high}, p ${describeChance(p)}.`;
+  if (p < 0.05) return found;
+  const smallest = describeSmallest(comparison);
+  return `${found} No difference was found; the smallest that ${counted(pairs, 'question')} could show: ${smallest}.`;
+}
 
 function plansAndFailures({ methods }: Summary): Table[] {
   const describe = (counts: Readonly<Record<string, number>>, names: readonly string[]): string =>
     names.flatMap((name) => (counts[name] === undefined ? [] : `${name} ${counts[name]}`)).join(', ');
-  const rows = methods.map(({ method, topologies, failures }) => [
-    method,
-    describe(topologies, TOPOLOGIES),
-    describe(failures, FAILURES),
-  ]);
-  const told = rows.filter(([, plans, failures]) => plans !== '' || failures !== '');
+  const rows = methods
+    .map(({ method, topologies, failures }) => [
+      method,
+      describe(topologies, TOPOLOGIES),
+      describe(failures, FAILURES),
+    ])
+    .filter(([, plans, failures]) => plans !== '' || failures !== '');
   const head = ['method', 'plans, by their graph', 'wrong answers, by what went wrong'];
-  return told.length === 0 ? [] : [{ rows: [head, ...told], numeric: false }];
+  return rows.length === 0 ? [] : [{ rows: [head, ...rows], numeric: false }];
 }
 
-export function reportOf(summary: Summary, pictures: readonly Picture[]): Report {
-  return {
-    title: `Evaluation ${summary.id}`,
-    parts: [
-      `Questions: ${summary.file}. Workers: ${summary.workers.join(', ')}.`,
-      ...findingsOf(summary),
-      { rows: tableOf(summary), numeric: true },
-      describeColumns(summary.reference),
-      ...plansAndFailures(summary),
-      ...pictures,
-      'Every verdict, with the ids of its runs for "temporal-conductor trace", is a line of "results.jsonl".',
-    ],
+const NOTHING = '–';
+
+const COLUMNS: Readonly<Record<string, (method: MethodSummary) => string>> = {
+  method: ({ method }) => method,
+  score: ({ score }) => score?.toFixed(3) ?? NOTHING,
+  '95 % interval': ({ interval }) => interval?.map((bound) => bound.toFixed(3)).join('–') ?? NOTHING,
+  difference: ({ comparison }) => (comparison === null ? NOTHING : signed(comparison.gain)),
+  p: ({ comparison }) => (comparison === null ? NOTHING : describeChance(comparison.p)),
+  'could find': ({ comparison }) => (comparison === null ? NOTHING : describeSmallest(comparison)),
+  USD: ({ usd }) => (usd === null ? 'unknown' : describeUsd(usd)),
+  tokens: ({ tokens }) => Math.round(tokens).toLocaleString('en-US'),
+  calls: ({ calls }) => calls.toFixed(1),
+  'median time': ({ latencyMs }) => seconds(latencyMs.median),
+  '95 % time': ({ latencyMs }) => seconds(latencyMs.p95),
+  'not judged': ({ ungraded }) => String(ungraded),
+};
+
+/** A head and a row for each method: cells as text, without columns in which nothing stands. */
+function tableOf({ methods }: Summary): string[][] {
+  const columns = Object.entries(COLUMNS)
+    .map(([head, cellOf]) => [head, ...methods.map(cellOf)])
+    .filter(([, ...cells]) => cells.some((cell) => cell !== NOTHING));
+  return ['', ...methods].map((_, row) => columns.map((column) => column[row] ?? ''));
+}
+
+function describeChance(p: number): string {
+  return p < 0.001 ? '< 0.001' : p.toFixed(3);
+}
+
+/** Scores differ by at most 1. */
+function describeSmallest({ smallestGain }: Comparison): string {
+  return smallestGain === null || smallestGain >= 1 ? 'none' : smallestGain.toFixed(3);
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+const INDENT = 2;
+
+/** A table too wide for the terminal becomes a paragraph for each row, with each cell beside the head of its column. */
+function showTable(rows: readonly (readonly string[])[], columns: number): string {
+  const [head = [], ...methods] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
+  const padded = (cell: string, column: number): string => {
+    const gap = ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+    return column === 0 ? cell + gap : gap + cell;
   };
-}
-
-/** The charts of an evaluation for which there are data. */
-export function chartsOf(summary: Summary): Chart[] {
-  const scored = summary.methods.filter(({ score }) => score !== null);
-  const byDepth = scored.filter(({ method }) => /^conductor(?::\d)?$/.test(method));
-  const planned = scored.filter(({ topologies }) => Object.keys(topologies).length > 0);
-  return [
-    ...(scored.length > 0 ? [scoreAgainstCost(summary, scored), workerShares(summary, scored)] : []),
-    ...(planned.length > 0 ? [topologyShares(summary, planned)] : []),
-    ...(byDepth.length > 1 ? [scoreByDepth(summary, byDepth)] : []),
-  ];
-}
-
-function heading({ file, complete, id }: Summary, title: string, note: string): Heading {
-  return { title, subtitle: `${note} · ${complete} questions · evaluation ${id} · ${file}` };
-}
-
-function pointOf({ method, score, interval }: MethodSummary): Omit<ScoredPoint, 'cost'> {
-  const known = score ?? 0;
-  return { name: method, score: known, interval: interval ?? [known, known] };
-}
-
-/** Cost in USD per question, or in tokens if a price is unknown or nothing is paid. */
-function scoreAgainstCost(summary: Summary, methods: readonly MethodSummary[]): Chart {
-  const inUsd = methods.every(({ usd }) => usd !== null && usd > 0);
-  return scoreCostChart(
-    heading(summary, 'Score against cost', '95 % intervals'),
-    methods.map((method) => ({ ...pointOf(method), cost: inUsd ? (method.usd ?? 0) : method.tokens })),
-    inUsd ? { name: 'USD per question', format: dollars } : { name: 'tokens per question', format: plain },
-  );
-}
-
-function workerShares(summary: Summary, methods: readonly MethodSummary[]): Chart {
-  return sharesChart(
-    'worker-shares',
-    heading(summary, 'Who answers', 'share of all answered steps, by worker'),
-    {
-      parts: summary.workers.map((worker) => ({ part: worker, name: worker })),
-      rows: methods.map(({ method, workerShares: shares }) => ({ name: method, shares })),
-    },
-  );
-}
-
-function topologyShares(summary: Summary, methods: readonly MethodSummary[]): Chart {
-  const rows = methods.map(({ method, topologies }) => ({ name: method, shares: sharesOf(topologies) }));
-  const parts = TOPOLOGIES.filter((part) => rows.some(({ shares }) => part in shares));
-  return sharesChart(
-    'topology-shares',
-    heading(summary, 'Shape of plans', 'share of all first plans, by graph'),
-    {
-      parts: parts.map((part) => ({ part, name: TOPOLOGY_NAMES[part] })),
-      rows,
-    },
-  );
-}
-
-function scoreByDepth(summary: Summary, methods: readonly MethodSummary[]): Chart {
-  const points = methods
-    .map((method) => ({ ...pointOf(method), name: method.method.split(':')[1] ?? '0' }))
-    .toSorted((one, other) => Number(one.name) - Number(other.name));
-  const note = 'how deep the Conductor may call itself; 95 % intervals';
-  return scoreLineChart('score-depth', heading(summary, 'Score by depth', note), { name: 'depth', points });
+  const lines = rows.map((row) => row.map(padded).join('  ').trimEnd());
+  if (lines.every((line) => widthOf(line) <= columns)) return lines.join('\n');
+  const paragraphs = methods.flatMap(([name = '', ...cells]) => {
+    const facts = cells.map((cell, column) => cell !== NOTHING && `${head[column + 1] ?? ''} ${cell}`);
+    const below = wrapFacts(facts, columns - INDENT).map((line) => ' '.repeat(INDENT) + line);
+    return [...wrap([name], columns), ...below];
+  });
+  return paragraphs.join('\n');
 }

@@ -35,6 +35,7 @@ export const AXIS = {
   axisLabel: { color: FAINT, fontSize: 11 },
   nameTextStyle: { color: FAINT, fontSize: 11 },
 } as const;
+
 export function page(heading: Heading, ...more: readonly object[]): EChartsOption {
   return {
     animation: false,
@@ -79,7 +80,6 @@ export function legend(left: number, top: number): object {
   };
 }
 
-/** A drawn chart. */
 export interface Picture {
   readonly file: string;
   readonly svg: string;
@@ -99,4 +99,29 @@ export async function drawCharts(charts: readonly Chart[]): Promise<Picture[]> {
       chart.dispose();
     }
   });
+}
+
+// Numbers for people: three digits are enough.
+const DIGITS = { maximumSignificantDigits: 3 } as const;
+const compact = new Intl.NumberFormat('en', { ...DIGITS, notation: 'compact' });
+const share = new Intl.NumberFormat('en', { ...DIGITS, style: 'percent' });
+
+export function plain(value: number): string {
+  return compact.format(value);
+}
+
+export function percent(value: number): string {
+  return share.format(value);
+}
+
+export function dollars(value: number): string {
+  return `$${plain(value)}`;
+}
+
+/** @param value milliseconds */
+export function duration(value: number): string {
+  if (value < 1000) return `${plain(value)} ms`;
+  if (value < 120_000) return `${plain(value / 1000)} s`;
+  if (value < 7_200_000) return `${plain(value / 60_000)} min`;
+  return `${plain(value / 3_600_000)} h`;
 }

@@ -1,11 +1,13 @@
 import type { CustomSeriesOption } from 'echarts' with { 'resolution-mode': 'import' };
+import { TOPOLOGIES, TOPOLOGY_NAMES } from '../../plan/topology';
 import { oneLine } from '../../trace/lines';
-import type { Interval } from '../statistics';
-import { percent } from './formats';
+import { type Interval, sharesOf } from '../statistics';
+import type { MethodSummary, Summary } from '../summarize';
 import {
   AXIS,
   type Chart,
   colourOf,
+  dollars,
   EDGE,
   GREY,
   HEAD,
@@ -15,8 +17,53 @@ import {
   legend,
   page,
   PAGE_WIDTH,
+  percent,
+  plain,
   TEXT,
 } from './page';
+
+/** The charts of an evaluation for which there are data. */
+export function chartsOf({ methods, workers, ...summary }: Summary): Chart[] {
+  const headed = (title: string, note: string): Heading => ({
+    title,
+    subtitle: `${note} · ${summary.complete} questions · evaluation ${summary.id} · ${summary.file}`,
+  });
+  const scored = methods.filter(isScored);
+  if (scored.length === 0) return [];
+  const byDepth = scored.filter(({ method }) => /^conductor(?::\d)?$/.test(method));
+  const planned = scored
+    .filter(({ topologies }) => Object.keys(topologies).length > 0)
+    .map(({ method, topologies }) => ({ method, shares: sharesOf(topologies) }));
+  const shapes = TOPOLOGIES.filter((shape) => planned.some(({ shares }) => shape in shares));
+  const charts = [
+    scoreCostChart(headed('Score against cost', '95 % intervals'), scored),
+    sharesChart(
+      'worker-shares',
+      headed('Who answers', 'share of all answered steps, by worker'),
+      workers.map((worker) => [worker, worker]),
+      scored.map(({ method, workerShares: shares }) => ({ method, shares })),
+    ),
+  ];
+  if (planned.length > 0) {
+    const names = shapes.map((shape) => [shape, TOPOLOGY_NAMES[shape]] as const);
+    const heading = headed('Shape of plans', 'share of all first plans, by graph');
+    charts.push(sharesChart('topology-shares', heading, names, planned));
+  }
+  if (byDepth.length > 1) {
+    const note = 'how deep the Conductor may call itself; 95 % intervals';
+    charts.push(scoreDepthChart(headed('Score by depth', note), byDepth));
+  }
+  return charts;
+}
+
+export interface Scored extends Pick<MethodSummary, 'method' | 'usd' | 'tokens'> {
+  readonly score: number;
+  readonly interval: Interval;
+}
+
+function isScored(method: MethodSummary): method is MethodSummary & Scored {
+  return method.score !== null && method.interval !== null;
+}
 
 /** Columns of text in a label beside a plot. */
 const LABEL = 28;
@@ -54,29 +101,25 @@ function errorBars(bars: readonly Bar[]): CustomSeriesOption {
   };
 }
 
-export interface ScoredPoint {
-  readonly name: string;
-  readonly cost: number;
-  readonly score: number;
-  readonly interval: Interval;
-}
-
 const PLOT_WIDTH = PAGE_WIDTH - 64 - LABEL_WIDTH;
 const NEAR = 5;
 
-/** A point with its interval for each method, named on the right. */
-export function scoreCostChart(
-  heading: Heading,
-  points: readonly ScoredPoint[],
-  cost: { readonly name: string; readonly format: (value: number) => string },
-): Chart {
-  const most = 1.05 * Math.max(...points.map((point) => point.cost)) || 1;
-  const lefts = points.map((point) => (point.cost / most) * PLOT_WIDTH);
+/**
+ * A point with its interval for each method, named on the right. Cost is in USD a question, or in tokens if a price is
+ * unknown or nothing is paid.
+ */
+export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Chart {
+  const inUsd = methods.every(({ usd }) => usd !== null && usd > 0);
+  const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
+  const most = 1.05 * Math.max(...costs) || 1;
+  const lefts = costs.map((cost) => (cost / most) * PLOT_WIDTH);
   // Methods of equal cost stand beside each other, so that every interval can be seen.
-  const shifts = lefts.map(
-    (left, index) => 8 * lefts.slice(0, index).filter((other) => Math.abs(left - other) < NEAR).length,
-  );
-  const height = Math.max(344, 16 * points.length);
+  const points = methods.map(({ score, interval }, index) => {
+    const left = lefts[index] ?? 0;
+    const shift = 8 * lefts.slice(0, index).filter((other) => Math.abs(left - other) < NEAR).length;
+    return { x: costs[index] ?? 0, score, interval, shift, colour: colourOf(index) };
+  });
+  const height = Math.max(344, 16 * methods.length);
   return {
     file: 'score-cost',
     height: HEAD + height + 68,
@@ -85,34 +128,27 @@ export function scoreCostChart(
       grid: { left: 64, top: HEAD + 12, width: PLOT_WIDTH, height },
       xAxis: {
         type: 'value',
-        name: cost.name,
+        name: `${inUsd ? 'USD' : 'tokens'} per question`,
         nameLocation: 'middle',
         nameGap: 30,
         min: 0,
         max: most,
         splitLine: { show: false },
         ...AXIS,
-        axisLabel: { ...AXIS.axisLabel, showMaxLabel: false, formatter: cost.format },
+        axisLabel: { ...AXIS.axisLabel, showMaxLabel: false, formatter: inUsd ? dollars : plain },
       },
       yAxis: SCORE_AXIS,
       series: [
-        errorBars(
-          points.map(({ cost: x, interval }, index) => ({
-            x,
-            interval,
-            colour: colourOf(index),
-            shift: shifts[index],
-          })),
-        ),
+        errorBars(points),
         {
           type: 'scatter',
           silent: true,
           symbolSize: 9,
-          data: points.map((point, index) => ({
-            value: [point.cost, point.score],
-            symbolOffset: [shifts[index] ?? 0, 0],
-            itemStyle: { color: colourOf(index), opacity: 1 },
-            labelLine: { lineStyle: { color: colourOf(index), opacity: 0.4 } },
+          data: points.map(({ x, score, shift, colour }) => ({
+            value: [x, score],
+            symbolOffset: [shift, 0],
+            itemStyle: { color: colour, opacity: 1 },
+            labelLine: { lineStyle: { color: colour, opacity: 0.4 } },
           })),
           label: {
             show: true,
@@ -120,7 +156,7 @@ export function scoreCostChart(
             color: TEXT,
             fontSize: 11,
             lineHeight: 15,
-            formatter: ({ dataIndex }) => oneLine(points[dataIndex]?.name ?? '', LABEL),
+            formatter: ({ dataIndex }) => oneLine(methods[dataIndex]?.method ?? '', LABEL),
           },
           labelLine: { show: true, length2: 6 },
           labelLayout: { x: PAGE_WIDTH - LABEL_WIDTH + 8, moveOverlap: 'shiftY' },
@@ -130,24 +166,23 @@ export function scoreCostChart(
   };
 }
 
-/** A score with its interval for each of some ordered settings. */
-export function scoreLineChart(
-  file: string,
-  heading: Heading,
-  { name, points }: { readonly name: string; readonly points: readonly Omit<ScoredPoint, 'cost'>[] },
-): Chart {
+/** A score with its interval for each depth, e.g. of `conductor:1`. */
+function scoreDepthChart(heading: Heading, methods: readonly Scored[]): Chart {
+  const points = methods
+    .map(({ method, ...scored }) => ({ depth: method.split(':')[1] ?? '0', ...scored }))
+    .toSorted((one, other) => Number(one.depth) - Number(other.depth));
   return {
-    file,
+    file: 'score-depth',
     height: 360,
     option: {
       ...page(heading),
       grid: { left: 64, right: 64, top: HEAD + 12, bottom: 48 },
       xAxis: {
         type: 'category',
-        name,
+        name: 'depth',
         nameLocation: 'middle',
         nameGap: 28,
-        data: points.map((point) => point.name),
+        data: points.map(({ depth }) => depth),
         ...AXIS,
       },
       yAxis: SCORE_AXIS,
@@ -166,16 +201,15 @@ export function scoreLineChart(
   };
 }
 
-export interface Shares {
-  /** In the order of the legend; `part` is the key in `shares`. */
-  readonly parts: readonly { readonly part: string; readonly name: string }[];
-  readonly rows: readonly { readonly name: string; readonly shares: Readonly<Record<string, number>> }[];
-}
-
 const ROW = 26;
 
-/** A bar for each row, filled by its parts. */
-export function sharesChart(file: string, heading: Heading, { parts, rows }: Shares): Chart {
+/** A bar for each method, filled by its shares. @param parts keys of the shares and their names, as the legend has them */
+export function sharesChart(
+  file: string,
+  heading: Heading,
+  parts: readonly (readonly [key: string, name: string])[],
+  rows: readonly { readonly method: string; readonly shares: Readonly<Record<string, number>> }[],
+): Chart {
   return {
     file,
     height: HEAD + 48 + Math.max(rows.length * ROW, parts.length * 18),
@@ -193,18 +227,18 @@ export function sharesChart(file: string, heading: Heading, { parts, rows }: Sha
       yAxis: {
         type: 'category',
         inverse: true,
-        data: rows.map(({ name }) => oneLine(name, LABEL)),
+        data: rows.map(({ method }) => oneLine(method, LABEL)),
         axisTick: { show: false },
         axisLabel: { color: TEXT, fontSize: 11, interval: 0 },
       },
-      series: parts.map(({ part, name }, index) => ({
+      series: parts.map(([key, name], index) => ({
         type: 'bar',
         silent: true,
         stack: 'shares',
         name: keyed(index, oneLine(name, LABEL - 2)),
         barWidth: 14,
         color: colourOf(index),
-        data: rows.map(({ shares }) => shares[part] ?? 0),
+        data: rows.map(({ shares }) => shares[key] ?? 0),
       })),
     },
   };

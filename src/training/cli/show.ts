@@ -9,7 +9,7 @@ import { readCycle, readCycleGroups } from '../activities/records';
 import { groupWorkflowId } from '../names';
 import type { CycleMetrics, GroupRecord, Rollout } from '../records';
 import { groupBy, meanOf, tally } from '../../evaluation/statistics';
-import { percent, plain } from '../../evaluation/report/formats';
+import { percent, plain } from '../../evaluation/report/page';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
 export async function showCycle(

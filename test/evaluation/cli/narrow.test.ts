@@ -1,4 +1,5 @@
-import { describeProgress, showSummary } from '../../../src/evaluation/cli/evaluate';
+import { describeProgress } from '../../../src/evaluation/cli/evaluate';
+import { showSummary } from '../../../src/evaluation/cli/report';
 import type { MethodRecord } from '../../../src/evaluation/results';
 import { summarize, type Summary } from '../../../src/evaluation/summarize';
 import { widthOf, wrapFacts } from '../../../src/trace/lines';

@@ -17,17 +17,19 @@ const HOSTILE = [
 async function hostileReport(): Promise<Report> {
   const [name = ''] = HOSTILE;
   const heading = { title: name, subtitle: HOSTILE.join(' ') };
-  const points = HOSTILE.map((name, cost) => ({ name, cost, score: 0.5, interval: [0, 1] as const }));
+  const scored = { usd: 1, tokens: 1, score: 0.5, interval: [0, 1] as const };
   const panel = { form: 'lines', format: String } as const;
   const pictures = await drawCharts([
-    scoreCostChart(heading, points, { name, format: String }),
-    sharesChart('shares', heading, {
-      parts: HOSTILE.map((part) => ({ part, name: part })),
-      rows: HOSTILE.map((name) => ({
-        name,
-        shares: Object.fromEntries(HOSTILE.map((part) => [part, 0.25])),
-      })),
-    }),
+    scoreCostChart(
+      heading,
+      HOSTILE.map((method) => ({ method, ...scored })),
+    ),
+    sharesChart(
+      'shares',
+      heading,
+      HOSTILE.map((part) => [part, part]),
+      HOSTILE.map((method) => ({ method, shares: Object.fromEntries(HOSTILE.map((part) => [part, 0.25])) })),
+    ),
     curvesChart({
       ...heading,
       file: 'curves',
@@ -73,8 +75,8 @@ test('a report is one page and one text with the same content, beside its pictur
   const folder = await mkdtemp(join(tmpdir(), 'report-'));
   try {
     const heading = { title: 'Score', subtitle: '' };
-    const points = [{ name: 'router', cost: 1, score: 0.5, interval: [0.4, 0.6] as const }];
-    const pictures = await drawCharts([scoreCostChart(heading, points, { name: 'USD', format: String })]);
+    const router = { method: 'router', usd: 1, tokens: 1, score: 0.5, interval: [0.4, 0.6] as const };
+    const pictures = await drawCharts([scoreCostChart(heading, [router])]);
     const table = {
       rows: [
         ['method', 'score'],

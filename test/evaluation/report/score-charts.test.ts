@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { drawCharts, PAGE_WIDTH } from '../../../src/evaluation/report/page';
-import { type ScoredPoint, scoreCostChart } from '../../../src/evaluation/report/score-charts';
+import { scoreCostChart, type Scored } from '../../../src/evaluation/report/score-charts';
 
 /** Size of a letter in a font of 11 pixels. */
 const [HEIGHT, WIDTH] = [11, 6];
 
 /** Where the renderer put the labels, in pixels of the page. */
-async function labelsOf(points: readonly ScoredPoint[]) {
+async function labelsOf(points: readonly Scored[]) {
   const heading = { title: 'Score', subtitle: '' };
-  const [picture] = await drawCharts([scoreCostChart(heading, points, { name: 'USD', format: String })]);
+  const [picture] = await drawCharts([scoreCostChart(heading, points)]);
   const { svg = '' } = picture ?? {};
   const texts = svg.matchAll(/text-anchor="(start|end)"[^>]*translate\(([\d.]+) ([\d.]+)\)[^>]*>(m\w+)</g);
   return [...texts].map(([, anchor, x, y, name = '']) => {
@@ -24,8 +24,8 @@ const anyMethod = fc
     cost: fc.integer({ min: 1, max: 40 }),
     letters: fc.integer({ min: 1, max: 24 }),
   })
-  .map(({ score, cost, letters }): ScoredPoint => {
-    return { name: `m${'x'.repeat(letters)}`, score, cost, interval: [score * 0.9, score] };
+  .map(({ score, cost, letters }): Scored => {
+    return { method: `m${'x'.repeat(letters)}`, score, usd: cost, tokens: 0, interval: [score * 0.9, score] };
   });
 
 test('every method is named on the page, and no name lies on another', async () => {
