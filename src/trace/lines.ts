@@ -87,6 +87,12 @@ function broken(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
+/** A text beside a label of so many columns; what is too long for a line goes on below. */
+export function beside(label: string, width: number, text: string, columns: number): string[] {
+  const lines = wrap([text], Math.max(NARROWEST, columns - width));
+  return lines.map((line, index) => (index === 0 ? label : '').padEnd(width) + line);
+}
+
 export function widthOf(line: string): number {
   // Nearly every line is printable ASCII, which the library would take a hundred times as long to measure.
   return /^[ -~]*$/.test(line) ? line.length : stringWidth(line);

@@ -33,9 +33,9 @@ test('inspect says what a file holds, what repeats and what cannot be used, and 
     'a.jsonl  4 questions · rows of our own · JSON lines',
     'graders     exact (4)',
     '1 row cannot be used:\n  a.jsonl:5: ',
-    'line 3: a, as in line 1',
-    '1 question repeated:\n  line 4: the same as line 2',
-    '1 of 4 repeat one of 1 question in b.jsonl:\n  line 3: the same as line 1',
+    'a.jsonl:3: a, as in a.jsonl:1',
+    '1 question repeated:\n  a.jsonl:4: the same as a.jsonl:2',
+    '1 of 4 repeat one of 1 question in b.jsonl:\n  a.jsonl:3: the same as b.jsonl:1',
   ]) {
     expect(stdout).toContain(line);
   }

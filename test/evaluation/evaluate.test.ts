@@ -9,7 +9,7 @@ import {
 } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
-import { checkCheckpoints } from '../../src/training/cli/serving';
+import { checkCheckpoints } from '../../src/training/cli/checkpoints';
 import { findEvaluation, routeQuestions } from '../../src/evaluation/cli/earlier';
 import { MAX_STEPS } from '../../src/protocol/messages';
 import type { Question } from '../../src/grading/question';

@@ -5,7 +5,7 @@ import { configSchema } from '../../src/config/schema';
 import type { Question } from '../../src/grading';
 import type { Answer, SimulatedRequest } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';
-import { exampleQuestions } from '../../src/training/cli/example-questions';
+import { exampleQuestions } from '../../src/training/cli/init';
 import { aboutTheDanube } from './danube';
 
 /** Answers that documents show, by a word of the question. */

@@ -4,8 +4,8 @@ import type { PlainGrader } from '../data/format';
 import type { Copy } from '../data/question-index';
 import { type Part, splitDataSets } from '../data/split';
 import { counted, joinFacts } from '../../trace/describe';
-import { oneLine, type Paint, wrap } from '../../trace/lines';
-import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
+import { beside, oneLine, type Paint } from '../../trace/lines';
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 
 interface InspectOptions {
@@ -49,74 +49,62 @@ export async function split(files: readonly string[], { part, ...options }: Spli
   return EXIT.answered;
 }
 
+const WIDTH = 12;
+
 function render(inspection: Inspection, paint: Paint, columns: number): string[] {
   const { file, kind, format, questions, mapping, graders, topics, levels, dates, leftOut } = inspection;
   const head = joinFacts(counted(questions, 'question'), format, kind);
-  const draw = (title: string, text: string): string[] => {
-    const [first = '', ...rest] = wrap([text], Math.max(20, columns - WIDTH));
-    return [paint.faint(title.padEnd(WIDTH)) + first, ...rest.map((line) => ' '.repeat(WIDTH) + line)];
-  };
-  const mapped = Object.entries(mapping).flatMap(([field, from]) => draw(field, `← ${from}`));
-  const facts = Object.entries({
+  const draw = ([title, text]: readonly [string, string]): string[] =>
+    text === '' ? [] : beside(paint.faint(title.padEnd(WIDTH)), WIDTH, text, columns);
+  const mapped = Object.entries(mapping).flatMap(([field, from]) => draw([field, `← ${from}`]));
+  const facts = {
     graders: describeTally(graders),
     topics: describeTally(topics),
     levels: describeTally(levels),
     dates: dates?.join(' to ') ?? '',
     'left out': describeTally(leftOut),
-  }).flatMap(([title, text]) => (text === '' ? [] : draw(title, text)));
+  };
   return [
     `${paint.strong(oneLine(file, columns))}  ${paint.faint(head)}`,
     ...(mapped.length === 0 ? [] : ['', ...mapped]),
     '',
-    ...facts,
+    ...Object.entries(facts).flatMap(draw),
     ...describeFaults(inspection, columns, paint),
   ];
 }
 
-const WIDTH = 12;
 const MOST_NAMES = 8;
 
 function describeTally(tally: Tally): string {
-  const names = Object.entries(tally);
+  const names = Object.entries(tally).map(([name, count]) => `${name} (${count.toLocaleString('en-US')})`);
   const more = names.length - MOST_NAMES;
-  const shown = names
-    .slice(0, MOST_NAMES)
-    .map(([name, count]) => `${name} (${count.toLocaleString('en-US')})`);
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+  return [...names.slice(0, MOST_NAMES), ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
 function describeFaults(inspection: Inspection, columns: number, paint: Paint): string[] {
-  const { file, problems, badRows, repeatedIds, copies, overlap, questions } = inspection;
-  const list = <Each>(
-    title: string,
-    { count, first }: Some<Each>,
-    line: (each: Each) => string,
-  ): string[] => {
+  const { problems, badRows, repeatedIds, copies, overlap, questions } = inspection;
+  const list = (title: string, { count, first }: Some<string>): string[] => {
     if (count === 0) return [];
     const more = count - first.length;
-    const lines = [...first.map(line), ...(more > 0 ? [`and ${more.toLocaleString('en-US')} more`] : [])];
-    return ['', paint.bad(`${title}:`), ...lines.map((each) => `  ${oneLine(each, columns - 2)}`)];
+    const lines = [...first, ...(more > 0 ? [`and ${more.toLocaleString('en-US')} more`] : [])];
+    return ['', paint.bad(`${title}:`), ...lines.map((line) => `  ${oneLine(line, columns - 2)}`)];
   };
-  const describeCopy = ({ place, of, share }: Copy): string => {
-    const other = within(overlap?.file ?? file, within(file, of));
-    const what = share === 1 ? 'the same as' : `${Math.floor(100 * share)} % of it is in`;
-    return `${within(file, place)}: ${what} ${other}`;
-  };
-  const faults = [
-    ...list(`${counted(badRows, 'row')} cannot be used`, problems, (problem) => problem),
-    ...list('The id of an earlier question', repeatedIds, ({ place, of, id }) => {
-      return `${within(file, place)}: ${id}, as in ${within(file, of)}`;
+  const copied = ({ count, first }: Some<Copy>): Some<string> => ({
+    count,
+    first: first.map(({ place, of, share }) => {
+      const what = share === 1 ? 'the same as' : `${Math.floor(100 * share)} % of it is in`;
+      return `${place}: ${what} ${of}`;
     }),
-    ...list(`${counted(copies.count, 'question')} repeated`, copies, describeCopy),
+  });
+  const ids = repeatedIds.first.map(({ place, of, id }) => `${place}: ${id}, as in ${of}`);
+  const faults = [
+    ...list(`${counted(badRows, 'row')} cannot be used`, problems),
+    ...list('The id of an earlier question', { ...repeatedIds, first: ids }),
+    ...list(`${counted(copies.count, 'question')} repeated`, copied(copies)),
   ];
   if (overlap === null) return faults.length === 0 ? ['', paint.good('Nothing is wrong with it.')] : faults;
   const against = `${counted(overlap.questions, 'question')} in ${overlap.file}`;
   if (overlap.count === 0) return [...faults, '', paint.good(`None repeats one of ${against}.`)];
   const share = `${overlap.count.toLocaleString('en-US')} of ${questions.toLocaleString('en-US')}`;
-  return [...faults, ...list(`${share} repeat one of ${against}`, overlap, describeCopy)];
-}
-
-/** `line 3` or `row 3` for a place in a file that the reader has in mind. */
-function within(file: string, place: string): string {
-  return place.startsWith(file) ? place.slice(file.length).replace(/^, /, '').replace(/^:/, 'line ') : place;
+  return [...faults, ...list(`${share} repeat one of ${against}`, copied(overlap))];
 }

@@ -1,6 +1,10 @@
 import type { AddOn } from '../../cli/add-ons';
+import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
 import { TRAIN_WORKFLOW } from '../names';
-import { trainable } from './trainable';
+
+/** The section as this add-on has read it. */
+const sectionOf = (config: Config) => (config as TrainableConfig).training;
 
 /** Loads what it needs only when it is asked for: every command begins with this file. */
 export const TRAINING: AddOn = {
@@ -9,25 +13,28 @@ export const TRAINING: AddOn = {
     load: async (options) => (await import('../config/load.js')).loadTrainableConfig(options),
   },
   placesOf: (config) => {
-    const { training } = trainable(config);
+    const training = sectionOf(config);
     return training === undefined ? [] : [training.artifacts];
   },
   pluginFor: async ({ config, store }, servesCheckpoints) => {
     const isAsked = config.training !== undefined || config.conductor.provider === 'policy';
     if (!isAsked && !servesCheckpoints) return null;
     const { TrainingPlugin } = await import('../plugin.js');
-    return { plugin: new TrainingPlugin({ config: trainable(config), store }), bundle: 'training' };
+    return {
+      plugin: new TrainingPlugin({ config: config as TrainableConfig, store }),
+      bundle: 'training',
+    };
   },
   workflowOf: ({ training }) =>
     training === undefined
       ? null
       : { type: TRAIN_WORKFLOW, stopOf: (id) => `train stop ${id.replace(/^train-/, '--run ')}` },
   check: async (place) => {
-    const { training } = trainable(place.config);
+    const training = sectionOf(place.config);
     return training === undefined ? [] : (await import('./night-parts.js')).checkNight(training, place);
   },
   sweep: async (config, how) => {
-    const { training } = trainable(config);
+    const training = sectionOf(config);
     if (training === undefined) return null;
     const { openFiles } = await import('../artifacts.js');
     const { sweepWeights } = await import('../activities/forget-checkpoints.js');
@@ -35,5 +42,5 @@ export const TRAINING: AddOn = {
   },
   policyOf: async (store, config) =>
     (await import('../policy/conductor.js')).createPolicyProvider(store, config),
-  checkMethods: async (store, methods) => (await import('./serving.js')).checkCheckpoints(store, methods),
+  checkMethods: async (store, methods) => (await import('./checkpoints.js')).checkCheckpoints(store, methods),
 };

@@ -11,23 +11,16 @@ import { completedSolves } from '../../client/list-runs';
 import { sumOfAll, tally } from '../../evaluation/statistics';
 import { reasonOf } from '../../errors';
 import { counted, describeUsd } from '../../trace/describe';
-import { readQuestions, readRows } from '../activities/data';
-import {
-  askedHow,
-  type ExampleRow,
-  exampleRowSchema,
-  type GradedSolve,
-  gradeSolve,
-  tryExample,
-} from '../client/examples';
+import { readQuestions, readRows } from '../activities/questions';
+import { askedHow, type ExampleRow, exampleRowSchema, gradeSolve, tryExample } from '../client/examples';
 import { playPrompted } from '../client/prompted-groups';
 import { resolveTraining, trainingOf, type TrainingSettings } from '../config/resolve';
-import type { TrainableConfig } from '../config/schema';
+import type { TrainingConfig } from '../config/schema';
 import type { GroupRecord } from '../records';
 import { warmStartWith } from './init';
 import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
 
-export interface ExamplesOptions extends TrainOptions {
+interface ExamplesOptions extends TrainOptions {
   readonly fromPrompted?: boolean;
   /** Ids; true: the latest ones. */
   readonly fromRuns?: readonly string[] | true;
@@ -59,13 +52,13 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
   }
   const { train: questions } = await readQuestions(trainingOf(config).data);
   await loadServable(options);
-  const { maxCost = DEFAULT_USD } = options;
+  const { maxCost = DEFAULT_USD, samples, out } = options;
   if (typeof options.maxCost === 'number') checkCostLimit(resolveRun(config));
   const most = Math.min(options.questions, questions.length);
   return withTraining(options, { role: 'work' }, async (session) => {
     const { temporal, store, worker } = session;
-    await sayResumed(session);
-    const settings = settingsFor(session, options.samples);
+    await sayResumed(session, options.config);
+    const settings = settingsFor(session, samples);
     const groups: GroupRecord[] = [];
     const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
     const conductor = describeConductor(config.conductor);
@@ -93,27 +86,23 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
     await print(sumUp(groups));
     const rows = groups.flatMap(({ question: id, rollouts, workers }) => {
       const question = questions.find((each) => each.id === id)?.question ?? '';
-      return rollouts.flatMap(({ plan, verdict }) =>
-        plan === null || verdict !== 'correct' ? [] : [{ question, plan, workers }],
-      );
+      const right = rollouts.filter(({ verdict }) => verdict === 'correct');
+      return right.flatMap(({ plan }) => (plan === null ? [] : [{ question, plan, workers }]));
     });
-    return keep(session, settings, options.out, rows);
+    return keep(session, settings, out, rows);
   });
 }
 
 /** Limits are those of so many rollouts, of one round each. */
 function settingsFor({ config, trainRun }: TrainingSession, samples: number): TrainingSettings {
-  const { recursion, gate, ...training } = trainingOf(config);
-  const sampled: TrainableConfig = {
-    ...config,
-    training: {
-      ...training,
-      groupSize: samples,
-      recursion: { ...recursion, rounds: 1 },
-      gate: { ...gate, samples },
-    },
+  const { recursion, gate, ...others } = trainingOf(config);
+  const training: TrainingConfig = {
+    ...others,
+    groupSize: samples,
+    recursion: { ...recursion, rounds: 1 },
+    gate: { ...gate, samples },
   };
-  return resolveTraining(sampled, { trainRun });
+  return resolveTraining({ ...config, training }, { trainRun });
 }
 
 const VERDICTS = {
@@ -126,7 +115,7 @@ const VERDICTS = {
 function describeGroup({ question, rollouts }: GroupRecord): string {
   const verdicts = rollouts.map(({ verdict, problem, invalidBecause }) => {
     const [reason] = (invalidBecause ?? problem)?.split('\n') ?? [];
-    return reason === undefined ? VERDICTS[verdict] : `${VERDICTS[verdict]} (${reason})`;
+    return VERDICTS[verdict] + (reason === undefined ? '' : ` (${reason})`);
   });
   return `${question}: ${verdicts.join(', ')}`;
 }
@@ -149,27 +138,30 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
   return withTraining(options, { used: true }, async (session) => {
     const { config, store, temporal: client, trainRun } = session;
     const { train: questions } = await readQuestions(trainingOf(config).data);
-    const isNamed = fromRuns !== undefined && fromRuns !== true;
-    const given = isNamed
-      ? fromRuns
-      : (await completedSolves(client, config.temporal.taskQueue, MOST_SOLVES)).solves.map(
-          (solve) => solve.workflowId,
-        );
-    const solves: GradedSolve[] = [];
-    for (const named of given) {
-      const id = isNamed ? await findRun(session, named) : named;
+    const latest = async (): Promise<string[]> => {
+      const { solves } = await completedSolves(client, config.temporal.taskQueue, MOST_SOLVES);
+      return solves.map(({ workflowId }) => workflowId);
+    };
+    const named = fromRuns === true ? undefined : fromRuns;
+    const rows: ExampleRow[] = [];
+    let graded = 0;
+    for (const given of named ?? (await latest())) {
+      const id = named === undefined ? given : await findRun(session, given);
       const solve = await gradeSolve({ client, store, questions }, id).catch((error: unknown) => {
-        if (isNamed) throw error;
+        if (named !== undefined) throw error;
         // The latest runs of a server may be another configuration's: in another store, under another key.
         say(`Left out: ${id} cannot be read here (${reasonOf(error)}).`);
         return null;
       });
-      if (solve !== null) solves.push(solve);
-      else if (isNamed) say(`Left out: ${id} has no answer to one of the training questions.`);
+      if (solve === null) {
+        if (named !== undefined) say(`Left out: ${id} has no answer to one of the training questions.`);
+        continue;
+      }
+      const { verdict, ...row } = solve;
+      graded += 1;
+      if (verdict === 'correct') rows.push(row);
     }
-    const right = solves.filter(({ verdict }) => verdict === 'correct');
-    await print(`${counted(solves.length, 'solve')} of training questions: ${right.length} right.`);
-    const rows = right.map(({ question, plan, workers }) => ({ question, plan, workers }));
+    await print(`${counted(graded, 'solve')} of training questions: ${rows.length} right.`);
     return keep(session, resolveTraining(config, { trainRun }), options.out, rows);
   });
 }
@@ -184,22 +176,22 @@ async function keep(
   const asked = askedHow(store, settings);
   const text = await readFile(file, 'utf8').catch(() => '');
   const there = text.trim() === '' ? [] : await readRows(file, exampleRowSchema);
-  const kept = new Set(there.map(({ value }) => JSON.stringify(value)));
-  const fresh: string[] = [];
+  const known = new Set(there.map(({ value }) => JSON.stringify(value)));
+  const lines = new Set<string>();
   let unfit = 0;
   for (const row of rows) {
-    const line = JSON.stringify(row);
     if ((await tryExample(row, asked)) === null) unfit += 1;
-    else if (!kept.has(line)) fresh.push(line);
-    kept.add(line);
+    else lines.add(JSON.stringify(row));
   }
+  const fresh = [...lines].filter((line) => !known.has(line));
   if (unfit > 0) say(`Left out: ${counted(unfit, 'plan')} that this pool could not carry out.`);
   if (fresh.length > 0) {
     const separator = text === '' || text.endsWith('\n') ? '' : '\n';
     await appendFile(file, `${separator}${fresh.join('\n')}\n`);
   }
-  await print(`${file}: ${counted(fresh.length, 'example')} added, ${there.length + fresh.length} in all.`);
-  if (there.length + fresh.length === 0) return EXIT.failed;
+  const count = there.length + fresh.length;
+  await print(`${file}: ${counted(fresh.length, 'example')} added, ${count} in all.`);
+  if (count === 0) return EXIT.failed;
   say(`Teach them with: temporal-conductor ${warmStartWith(file, trainingOf(config).base)}`);
   return EXIT.answered;
 }

@@ -6,10 +6,10 @@ import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { ask as askPerson, isPersonHere, say } from '../../cli/terminal';
 import { defaultConfig } from '../../config/default-pool';
 import { configPath, readYaml } from '../../config/load';
+import type { Question } from '../../grading/question';
 import { counted } from '../../trace/describe';
 import { parseTrainable, readProfile, shippedProfiles } from '../config/load';
-import { type TrainingConfig, type TrainingInput, trainingSchema } from '../config/schema';
-import { exampleQuestions } from './example-questions';
+import { type TrainingConfig, trainingSchema } from '../config/schema';
 
 interface InitOptions {
   readonly config?: string;
@@ -32,7 +32,7 @@ export async function initTraining(options: InitOptions): Promise<ExitCode> {
   const file = relative('', path);
   const before = existsSync(path) ? readFileSync(path, 'utf8') : null;
   if (before !== null) requireNoSection(before, file);
-  const ask = options.yes === true ? takeDefault : asker();
+  const ask = options.yes === true || !isPersonHere() ? takeDefault : askHere;
   const training = await chooseSettings(options, ask);
   const section = writeSection(training);
   // Without a file, the models that are used then are written above it.
@@ -62,22 +62,14 @@ type Ask = (question: string, otherwise: string) => Promise<string>;
 
 const takeDefault: Ask = (_, otherwise) => Promise.resolve(otherwise);
 
-/** Asks the person at the terminal; where there is none, the defaults hold. */
-function asker(): Ask {
-  if (!isPersonHere()) return takeDefault;
-  return async (question, otherwise) =>
-    ((await askPerson(`${question} [${otherwise}] `)) ?? '').trim() || otherwise;
-}
+const askHere: Ask = async (question, otherwise) =>
+  ((await askPerson(`${question} [${otherwise}] `)) ?? '').trim() || otherwise;
 
-interface ChosenSettings extends TrainingInput {
-  readonly profile: string;
-  readonly data: { readonly train: string; readonly heldOut: string };
-  readonly base: { readonly kind: 'tiny' } | { readonly kind: 'folder'; readonly path: string };
-}
+type ChosenSettings = Awaited<ReturnType<typeof chooseSettings>>;
 
 const DEFAULT_PROFILE = 'cpu-demo';
 
-async function chooseSettings(options: InitOptions, ask: Ask): Promise<ChosenSettings> {
+async function chooseSettings(options: InitOptions, ask: Ask) {
   const profile = await chooseProfile(options.profile, ask);
   const preset = presetOf(profile);
   const train = options.train ?? (await ask('File of questions to learn from', 'questions.jsonl'));
@@ -90,7 +82,7 @@ async function chooseSettings(options: InitOptions, ask: Ask): Promise<ChosenSet
     profile,
     run: options.run ?? preset.run,
     data: { train, heldOut },
-    base: base === 'tiny' ? { kind: 'tiny' } : { kind: 'folder', path: base },
+    base: base === 'tiny' ? ({ kind: 'tiny' } as const) : ({ kind: 'folder', path: base } as const),
     policy: { baseUrl },
     checkpoints,
     cycles: preset.cycles,
@@ -151,11 +143,66 @@ async function offerQuestions(
     return;
   }
   for (const { file, questions } of missing) {
-    await writeFile(file, questions.map((question) => `${JSON.stringify(question)}\n`).join(''), {
-      flag: 'wx',
-    });
-    say(`Wrote ${file}: ${counted(questions.length, 'example question')}, to be replaced by your own.`);
+    const lines = questions.map((question) => `${JSON.stringify(question)}\n`);
+    await writeFile(file, lines.join(''), { flag: 'wx' });
+    say(`Wrote ${file}: ${counted(lines.length, 'example question')}, to be replaced by your own.`);
   }
+}
+
+const WORDS =
+  'anchor basket candle dragon engine forest garden hammer island jacket kettle ladder mirror needle orange pencil ' +
+  'rocket saddle timber window';
+
+/**
+ * Small questions for a first night, which any model can be asked: of four topics with three graders, the same each time.
+ * They show that a night works; what a Conductor should be good at takes questions of one's own.
+ */
+export function exampleQuestions(): { readonly train: Question[]; readonly heldOut: Question[] } {
+  const all = WORDS.split(' ').map((word, index): Question[] => {
+    const [apples, pears, crates] = [index + 3, 2 * index + 5, 2 + (index % 7)];
+    const [twentieths, twenties] = [1 + (index % 19), index + 3];
+    const base = index + 4;
+    // The first is the larger one: (base + 2)(base + 7) exceeds (base + 3)(base + 5) by base - 1.
+    const pair = [`${base + 2}/${base + 5}`, `${base + 3}/${base + 7}`];
+    const isFirst = index % 3 !== 0;
+    const [a = '', b = ''] = isFirst ? pair : pair.toReversed();
+    return [
+      {
+        id: `sum-${index + 1}`,
+        question: `A crate holds ${apples} apples and ${pears} pears. How many pieces of fruit do ${crates} crates hold?`,
+        answer: `${(apples + pears) * crates}`,
+        grader: 'number',
+        topic: 'sums',
+      },
+      {
+        id: `share-${index + 1}`,
+        question: `What is ${5 * twentieths} % of ${20 * twenties}?`,
+        answer: `${twentieths * twenties}`,
+        grader: 'number',
+        topic: 'shares',
+      },
+      {
+        id: `fraction-${index + 1}`,
+        question: `Which is larger: A) ${a} or B) ${b}? Answer with the letter.`,
+        answer: isFirst ? 'A' : 'B',
+        grader: 'choice',
+        topic: 'fractions',
+      },
+      {
+        id: `word-${index + 1}`,
+        question: `Write the word "${word}" backwards, and nothing else.`,
+        answer: word.split('').reverse().join(''),
+        grader: 'exact',
+        topic: 'words',
+      },
+    ];
+  });
+  // Every fourth of a topic is held out.
+  const isHeldOut = (_: unknown, index: number): boolean => index % 4 === 3;
+  return {
+    train: all.filter((each, index) => !isHeldOut(each, index)).flat(),
+    heldOut: all.filter(isHeldOut).flat(),
+  };
 }
 
 function sayNext({ profile, base }: ChosenSettings): void {

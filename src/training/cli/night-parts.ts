@@ -12,29 +12,28 @@ import {
   STORE_NOT_ASKED,
 } from '../../cli/add-ons';
 import { storeOf } from '../../cli/load-settings';
+import { say } from '../../cli/terminal';
 import { isPolled } from '../../client/pollers';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/grade-mathematics';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
-import { reasonOf } from '../../errors';
-import { isOurImage, runProgram } from '../../start-program';
-import type { Store } from '../../store/store';
+import { reasonOf } from '../../reason-of';
+import { runProgram } from '../../start-program';
 import { counted } from '../../trace/describe';
 import { exampleSchema, readQuestions, readRows } from '../activities/data';
 import { readRun } from '../activities/records';
-import { checkpointId } from '../names';
-import type { TrainableConfig, TrainingConfig } from '../config/schema';
+import { checkpointId } from '../ids';
+import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
 import { FEWEST_VALUES } from '../../evaluation/statistics';
 import { openFiles } from '../artifacts';
 import { sizeOfWeights } from '../activities/forget-checkpoints';
+import type { TrainingSession } from './session';
 
-interface Place {
-  readonly store: Store;
+interface Place extends Pick<TrainingSession, 'store' | 'trainRun'> {
   /** Null if no server runs, so that no trainer can listen. */
   readonly temporal: Client | null;
-  readonly trainRun: string;
 }
 
 /** Checks what nights need beside a worker, for `doctor`. */
@@ -59,7 +58,9 @@ export async function checkNight(
 /** Looks for all that a night needs, some seconds at most. */
 export async function checkNightParts(training: TrainingConfig, place: Place): Promise<Finding[]> {
   const questions = readQuestions(training.data);
-  const graders = await gradersOf(questions);
+  // Why they cannot be read is told by their own check.
+  const { train, heldOut } = await questions.catch(() => ({ train: [], heldOut: [] }));
+  const graders = new Set([...train, ...heldOut].map(({ grader }) => grader));
   const checks: Record<string, Promise<Looked>> = {
     Questions: checkQuestions(training, questions),
     ...(graders.has('math') && { Mathematics: checkMathematics() }),
@@ -68,32 +69,30 @@ export async function checkNightParts(training: TrainingConfig, place: Place): P
     'Policy server': checkPolicyServer(training),
     Checkpoints: checkCheckpoints(training, place),
   };
-  const late = pause(TIMEOUT_MS, broken(`no answer within ${TIMEOUT_MS / 1000} s: try again`), {
-    ref: false,
-  });
+  const tooLate = broken(`no answer within ${TIMEOUT_MS / 1000} s: try again`);
+  const late = pause(TIMEOUT_MS, tooLate, { ref: false });
   const found = Object.entries(checks).map(([what, check]) => find(what, () => Promise.race([check, late])));
   return (await Promise.all(found)).flat();
 }
 
 /** Finds what a night of this session would wait for, or fail by. */
-export async function findMissing({
-  config,
-  ...place
-}: Place & { readonly config: Pick<TrainableConfig, 'training'> }): Promise<Finding[]> {
-  if (config.training === undefined) return [];
-  const parts = await checkNightParts(config.training, place);
+export async function findMissing({ config: { training }, ...place }: TrainingSession): Promise<Finding[]> {
+  const parts = training === undefined ? [] : await checkNightParts(training, place);
   return parts.filter(({ state }) => state !== 'fine');
 }
 
-export function describeMissing({ what, state, text }: Finding): string {
-  return `${state === 'broken' ? 'Missing' : 'Note'}: ${what}: ${text}.`;
+export async function sayMissing(session: TrainingSession): Promise<void> {
+  for (const { what, state, text } of await findMissing(session)) {
+    say(`${state === 'broken' ? 'Missing' : 'Note'}: ${what}: ${text}.`);
+  }
 }
 
 const TIMEOUT_MS = 4_000;
 
-type Questions = ReturnType<typeof readQuestions>;
-
-async function checkQuestions({ data, warmStart }: TrainingConfig, questions: Questions): Promise<Looked> {
+async function checkQuestions(
+  { data, warmStart }: TrainingConfig,
+  questions: ReturnType<typeof readQuestions>,
+): Promise<Looked> {
   const { train, heldOut } = await questions;
   const examples = warmStart === undefined ? [] : await readRows(warmStart.examples, exampleSchema);
   const held = `${heldOut.length} held out`;
@@ -105,12 +104,6 @@ async function checkQuestions({ data, warmStart }: TrainingConfig, questions: Qu
   const more = warmStart === undefined ? '' : `, ${counted(examples.length, 'example')}`;
   const few = describeSmallSet(heldOut.length);
   return few === null ? fine(`${train.length} to learn from, ${held}${more}`) : note(few);
-}
-
-/** None where the questions cannot be read, which their own check reports. */
-async function gradersOf(questions: Questions): Promise<ReadonlySet<string>> {
-  const { train, heldOut } = await questions.catch(() => ({ train: [], heldOut: [] }));
-  return new Set([...train, ...heldOut].map(({ grader }) => grader));
 }
 
 async function checkCode(): Promise<Looked> {
@@ -138,14 +131,10 @@ async function checkTrainer(
   { trainer: { taskQueue } }: TrainingConfig,
   { temporal }: Place,
 ): Promise<Looked> {
-  if (temporal !== null && (await isPolled(temporal, taskQueue, 'activities'))) {
-    return fine(`listens on task queue ${taskQueue}`);
-  }
-  const missing =
-    temporal === null
-      ? 'no Temporal server runs here, so no trainer listens'
-      : `none listens on task queue ${taskQueue} (training.trainer.taskQueue)`;
-  return broken(`${missing}: start it ${HOW}`);
+  if (temporal === null)
+    return broken(`no Temporal server runs here, so no trainer listens: start it ${HOW}`);
+  if (await isPolled(temporal, taskQueue, 'activities')) return fine(`listens on task queue ${taskQueue}`);
+  return broken(`none listens on task queue ${taskQueue} (training.trainer.taskQueue): start it ${HOW}`);
 }
 
 /** How programs of training are started here. */
@@ -160,10 +149,7 @@ async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promi
   return note(`${url} answered ${status}: is a policy server there? Else ${remedy}`);
 }
 
-/**
- * What a policy server says of itself; null where nothing answers in so many milliseconds. vLLM and our own servers say
- * so at once, whatever they are busy with.
- */
+/** Asks a policy server, which answers at once, whatever it is busy with; null where nothing does in so many milliseconds. */
 export async function askHealth(
   baseUrl: string,
   timeoutMs: number,

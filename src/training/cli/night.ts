@@ -4,17 +4,17 @@ import { checkServed, watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
-import { isNightDate, nightWorkflowId, readCheckpointId } from '../names';
-import { describeMissing, findMissing } from './night-parts';
 import {
-  chooseTimeZone,
-  findSetback,
-  LOOK_MS,
-  type TrainingSession,
-  type TrainOptions,
-  whyFailed,
-  withTraining,
-} from './session';
+  findSchedule,
+  holdSchedule,
+  type NightSchedule,
+  removeSchedule,
+  scheduleNights,
+} from '../client/schedule';
+import { trainingOf } from '../config/resolve';
+import { isNightDate, isTimeZone, nightWorkflowId, readCheckpointId } from '../ids';
+import { sayMissing } from './night-parts';
+import { findSetback, type TrainingSession, type TrainOptions, whyFailed, withTraining } from './session';
 
 interface StartOptions extends TrainOptions {
   readonly cycles?: number;
@@ -45,9 +45,17 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
       say(`It could not be opened, and is over: ${failure}`);
       return EXIT.failed;
     }
-    for (const part of await findMissing(session)) say(describeMissing(part));
+    await sayMissing(session);
     return EXIT.answered;
   });
+}
+
+/** The time zone whose calendar names the nights; default: that of this process. */
+function chooseTimeZone(timezone = new Intl.DateTimeFormat().resolvedOptions().timeZone): string {
+  if (isTimeZone(timezone)) return timezone;
+  throw new UsageError(
+    `--timezone ${JSON.stringify(timezone)} is unknown: expected a name of the tz database, such as Europe/Berlin`,
+  );
 }
 
 /** Whatever hinders the opening of a night mostly does so at once. */
@@ -67,7 +75,7 @@ async function watchOpening(session: TrainingSession, id: string): Promise<strin
     const setback = await findSetback(session, id);
     if (setback !== null) say(setback);
     if (setback !== null || historyLength > OPENING_EVENTS) return null;
-    await pause(LOOK_MS / 10);
+    await pause(200);
   }
   return null;
 }
@@ -114,4 +122,95 @@ export async function budgetNight({ maxCost, hours, ...options }: BudgetOptions)
     await print(`cost  ${cost}\nhours ${held.hours ?? 'as configured'}`);
     return EXIT.answered;
   });
+}
+
+interface ScheduleOptions extends TrainOptions {
+  readonly at?: string;
+  readonly cron?: string;
+  readonly timezone?: string;
+  readonly cycles?: number;
+  /** Milliseconds. */
+  readonly jitter: number;
+  /** Milliseconds. */
+  readonly timeLimit?: number;
+  readonly remove?: boolean;
+  readonly pause?: boolean;
+  readonly resume?: boolean;
+}
+
+export async function scheduleTraining(options: ScheduleOptions): Promise<ExitCode> {
+  const { at, pause: isHeld = false } = options;
+  const cron = at === undefined ? options.cron : cronAt(at);
+  const timeZone = chooseTimeZone(options.timezone);
+  if (cron !== undefined) {
+    return withTraining(options, { outliving: '"train schedule"' }, async (session) =>
+      show(await schedule(session, cron, timeZone, options)),
+    );
+  }
+  return withTraining(options, { used: true }, async ({ temporal, trainRun }) => {
+    if (options.remove === true) {
+      const has = (await removeSchedule(temporal, trainRun)) ? 'has no schedule any more' : 'had no schedule';
+      say(`Training run ${trainRun} ${has}. A night under way goes on.`);
+      return EXIT.answered;
+    }
+    if (isHeld || options.resume === true) await holdSchedule(temporal, trainRun, isHeld);
+    const found = await findSchedule(temporal, trainRun);
+    if (found !== null) return show(found);
+    throw new UsageError(
+      `training run ${trainRun} has no schedule: give it one with --at 03:30 or --cron "30 3 * * *"`,
+    );
+  });
+}
+
+function cronAt(at: string): string {
+  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(at) ?? [];
+  if (hour !== undefined && minute !== undefined) return `${Number(minute)} ${Number(hour)} * * *`;
+  throw new UsageError(`--at ${JSON.stringify(at)} is no time of day: expected one such as 03:30`);
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Time for evaluation and gate after a night's hours. */
+const AFTERWARDS_MS = 2 * HOUR_MS;
+
+async function schedule(
+  { temporal, config, trainRun }: TrainingSession,
+  cron: string,
+  timeZone: string,
+  { jitter: jitterMs, timeLimit, cycles }: ScheduleOptions,
+): Promise<NightSchedule> {
+  const { taskQueue } = config.temporal;
+  const timeLimitMs = timeLimit ?? trainingOf(config).budget.hours * HOUR_MS + AFTERWARDS_MS;
+  const request = { trainRun, taskQueue, cron, timeZone, jitterMs, timeLimitMs, cycles };
+  try {
+    return await scheduleNights(temporal, request);
+  } catch (error) {
+    // How the SDK reports a cron expression that the server refuses.
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(
+      `the server refuses --cron ${JSON.stringify(cron)}: ${error.message}; ` +
+        'expected minute, hour, day of month, month and day of week, e.g. "30 3 * * *"',
+      { cause: error },
+    );
+  }
+}
+
+async function show(found: NightSchedule): Promise<ExitCode> {
+  await print(`${found.id} ${describeSchedule(found)}`);
+  return EXIT.answered;
+}
+
+const NIGHTS_SHOWN = 3;
+
+/** The next nights in one line, in their time zone, or why there are none. */
+export function describeSchedule({ next, timeZone, isPaused, note }: NightSchedule): string {
+  if (isPaused) {
+    const why = note === null ? '' : `: ${note}`;
+    return `is paused${why}; go on with: temporal-conductor train schedule --resume`;
+  }
+  if (next.length === 0) return 'is never due again';
+  const day = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, ...day, hour: '2-digit', minute: '2-digit' });
+  const times = next.slice(0, NIGHTS_SHOWN).map((time) => format.format(time));
+  return `next ${times.join(' · ')} (${timeZone})`;
 }

@@ -149,7 +149,7 @@ function panelsOf(cycles: Cycles) {
 function pageOf(cycles: Cycles, file: string, title: string, panels: readonly Panel[]): CurvesPage {
   const numbers = cycles.map(({ cycle }) => cycle);
   const nights = [...new Set(cycles.map(({ night }) => night))];
-  const starts = nights.slice(1).map((date) => cycles.find(({ night }) => night === date));
+  const starts = cycles.filter(({ night }, index) => index > 0 && night !== cycles[index - 1]?.night);
   return {
     file,
     title: `Training run ${cycles[0]?.trainRun ?? ''}: ${title}`,
@@ -160,12 +160,12 @@ function pageOf(cycles: Cycles, file: string, title: string, panels: readonly Pa
         : `nights ${nights[0]} to ${nights.at(-1)} (dotted: where one begins)`,
     ].join(' · '),
     cycles: numbers,
-    nightStarts: starts.flatMap((cycle) => cycle?.cycle ?? []),
+    nightStarts: starts.map(({ cycle }) => cycle),
     panels,
   };
 }
 
-/** A reader can tell so many shares apart; the rest is summed up. */
+/** A reader can tell so many shares apart. */
 const MOST_SHARES = 6;
 
 /** Curves of shares: names in `order` first, then the others by their total, largest first. */
@@ -177,8 +177,10 @@ export function shareCurves(shares: readonly Shares[], order: readonly string[] 
     .map(([name]) => name);
   const shown = names.length > MOST_SHARES ? names.slice(0, MOST_SHARES - 1) : names;
   const rest = names.slice(shown.length);
-  const sumOf = (parts: readonly string[]): number[] =>
-    shares.map((share) => parts.reduce((sum, name) => sum + (share[name] ?? 0), 0));
-  const curves: Curve[] = shown.map((name) => ({ name, values: sumOf([name]) }));
-  return rest.length === 0 ? curves : [...curves, { name: 'others', colour: GREY, values: sumOf(rest) }];
+  const curveOf = (name: string, parts = [name]): Curve => ({
+    name,
+    values: shares.map((share) => parts.reduce((sum, part) => sum + (share[part] ?? 0), 0)),
+  });
+  const curves = shown.map((name) => curveOf(name));
+  return rest.length === 0 ? curves : [...curves, { ...curveOf('others', rest), colour: GREY }];
 }

@@ -79,7 +79,7 @@ export function addTraining(train: Command, settle: Settle): void {
     .addOption(
       other('--resume', 'let it go on, also after a failed night', ['at', 'cron', 'remove', 'pause']),
     )
-    .action(run(async () => (await import('./schedule.js')).scheduleTraining));
+    .action(run(async () => (await import('./night.js')).scheduleTraining));
 
   addOf('status', 'follow the night under way, or see the latest, the next and what serves')
     .option('--json', 'print everything at once as JSON')
@@ -106,7 +106,7 @@ export function addTraining(train: Command, settle: Settle): void {
   addOf('export', 'write a checkpoint as a Hugging Face model: whole, with tokenizer, chat template and card')
     .argument(...CHECKPOINT)
     .argument('<folder>', "on the trainer's machine; not there yet, or empty")
-    .action(run(async () => (await import('./trainer-jobs.js')).exportCheckpoint));
+    .action(run(async () => (await import('./checkpoints.js')).exportCheckpoint));
 
   addOf('examples', 'keep plans whose answers were right as examples, for warm-start to teach')
     .option('--from-prompted', 'have the configured Conductor plan the training questions')
@@ -126,16 +126,16 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--batch <number>', 'examples of a step', read.count, 32)
     .option('--warmup-steps <number>', 'over which the learning rate rises', read.whole, 0)
     .option('--all-weights', 'change the whole model, which adapters of the run then adapt')
-    .action(run(async () => (await import('./trainer-jobs.js')).warmStart));
+    .action(run(async () => (await import('./checkpoints.js')).warmStart));
 
   addOf('promote', 'have a checkpoint serve from the next solve on, whatever the gate says')
     .argument(...CHECKPOINT)
     .option('--reason <text>', 'kept beside it', 'promoted by hand')
-    .action(run(async () => (await import('./serving.js')).promoteCheckpoint));
+    .action(run(async () => (await import('./checkpoints.js')).promoteCheckpoint));
   addOf('rollback', 'have the checkpoint before it serve again')
     .option('--reason <text>', 'kept beside it', 'rolled back by hand')
-    .action(run(async () => (await import('./serving.js')).rollbackCheckpoint));
+    .action(run(async () => (await import('./checkpoints.js')).rollbackCheckpoint));
   addOf('pin', 'keep the gate from changing what serves')
     .option('--off', 'let it again', false)
-    .action(run(async () => (await import('./serving.js')).pinCheckpoint));
+    .action(run(async () => (await import('./checkpoints.js')).pinCheckpoint));
 }

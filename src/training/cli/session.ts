@@ -6,11 +6,10 @@ import { type Session, type SessionOptions, withSession } from '../../cli/sessio
 import { loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
 import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
-import { trainable } from './trainable';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
-import { trainRunSchema } from '../trainer-contract';
-import { isTimeZone, nightWorkflowId } from '../names';
+import { trainRunSchema } from '../field-schemas';
+import { nightWorkflowId } from '../ids';
 
 /** The options that every command about training takes. */
 export interface TrainOptions extends WorkOptions {
@@ -29,15 +28,15 @@ export interface TrainingSession extends TrainingPlace, Omit<Session, 'config'> 
   readonly training: TrainingClient;
 }
 
-/** Reads everything a command needs without a server. */
-export async function findTraining(options: TrainOptions): Promise<TrainingPlace> {
-  const { config, store } = await openConfigured(options);
-  return { config, store, trainRun: chooseRun(options.run ?? config.training?.run) };
+/** The settings as this add-on has read them. */
+export async function loadTrainable(options: WorkOptions): Promise<TrainableConfig> {
+  return (await loadSettings(options)) as TrainableConfig;
 }
 
-export async function openConfigured(options: WorkOptions): Promise<Pick<TrainingPlace, 'config' | 'store'>> {
-  const config = trainable(await loadSettings(options));
-  return { config, store: storeOf(config) };
+/** Reads everything a command needs without a server. */
+export async function findTraining(options: TrainOptions): Promise<TrainingPlace> {
+  const config = await loadTrainable(options);
+  return { config, store: storeOf(config), trainRun: chooseRun(options.run ?? config.training?.run) };
 }
 
 export async function withTraining<Result>(
@@ -49,15 +48,12 @@ export async function withTraining<Result>(
   if (demands.outliving !== undefined) await checkStore(place.config.store);
   const setting: SessionOptions = { role: 'look', ...demands, file: options.config, trust: options.trust };
   return withSession(place.config, setting, (session) => {
-    const { temporal } = session;
-    const config = trainable(session.config);
-    const training = new TrainingClient({ client: temporal, taskQueue: config.temporal.taskQueue });
+    const { temporal: client } = session;
+    const config = session.config as TrainableConfig;
+    const training = new TrainingClient({ client, taskQueue: config.temporal.taskQueue });
     return work({ ...place, ...session, config, training });
   });
 }
-
-/** Between two looks at what is under way. */
-export const LOOK_MS = 2_000;
 
 /** Finds the failed activity that a workflow is retrying; null if there is none. */
 export async function findSetback(
@@ -93,15 +89,6 @@ export function chooseRun(named: string | undefined): string {
   if (trainRunSchema.safeParse(named).success) return named;
   throw new UsageError(
     `${JSON.stringify(named)} is no training run: expected up to 63 small letters, digits and dashes`,
-  );
-}
-
-/** The time zone whose calendar names the nights; default: that of this process. */
-export function chooseTimeZone(timezone: string | undefined): string {
-  if (timezone === undefined) return new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (isTimeZone(timezone)) return timezone;
-  throw new UsageError(
-    `--timezone ${JSON.stringify(timezone)} is unknown: expected a name of the tz database, such as Europe/Berlin`,
   );
 }
 

@@ -1,5 +1,7 @@
 import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { columnsOf, paintFor, print, toJson } from '../../cli/terminal';
+import { percent, plain } from '../../evaluation/report/page';
+import { groupBy, meanOf, tally } from '../../evaluation/statistics';
 import { previewOf } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
@@ -8,8 +10,6 @@ import { type Branch, drawTree, headLine, type Line, type Paint, PLAIN, plainLin
 import { readCycle, readCycleGroups } from '../activities/records';
 import { groupWorkflowId } from '../names';
 import type { CycleMetrics, GroupRecord, Rollout } from '../records';
-import { groupBy, meanOf, tally } from '../../evaluation/statistics';
-import { percent, plain } from '../../evaluation/report/page';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
 export async function showCycle(
@@ -28,7 +28,7 @@ export async function showCycle(
   if (json) await print(await renderJson(store, shown));
   else {
     const columns = columnsOf(process.stdout);
-    await print(renderCycle(shown, { paint: paintFor(process.stdout), columns }), { painted: true });
+    await print(renderCycle(shown, paintFor(process.stdout), columns), { painted: true });
   }
   return EXIT.answered;
 }
@@ -47,25 +47,22 @@ async function renderJson(store: Store, { groups, ...cycle }: ShownCycle): Promi
     ...rollout,
     answer: rollout.answer && (await readText(store, rollout.answer)),
   });
-  const wholeGroup = async (group: GroupRecord): Promise<GroupRecord> => ({
+  const wholeGroups = groups.map(async (group) => ({
     ...group,
     rollouts: await Promise.all(group.rollouts.map(wholeRollout)),
-  });
-  return toJson({ ...cycle, groups: await Promise.all(groups.map(wholeGroup)) });
+  }));
+  return toJson({ ...cycle, groups: await Promise.all(wholeGroups) });
 }
-
-/** Answers and reasons shown of one plan; the JSON has all. */
-const MOST_ANSWERS = 3;
 
 /** A cycle for a terminal: each group with its plans, equal ones together, and their results. */
 export function renderCycle(
   { trainRun, cycle, metrics, groups }: ShownCycle,
-  { paint = PLAIN, columns = 160 }: { readonly paint?: Paint; readonly columns?: number } = {},
+  paint: Paint = PLAIN,
+  columns = 160,
 ): string {
+  const when = metrics === null ? 'under way' : `night ${metrics.night}`;
   const root: Branch = {
-    line: headLine(paint, `${trainRun} cycle ${cycle}`, [
-      metrics === null ? 'under way' : `night ${metrics.night}`,
-    ]),
+    line: headLine(paint, `${trainRun} cycle ${cycle}`, [when]),
     notes: metrics === null ? [] : [plainLine(sumUp(metrics))],
     branches: groups.map((group) => groupBranch(group, paint)),
   };
@@ -93,13 +90,17 @@ function groupBranch(group: GroupRecord, paint: Paint): Branch {
     counted(rollouts.length, 'rollout'),
     `plans by ${checkpoint}`,
   ];
+  // A trained policy writes the same plan many times.
+  const folds = [...groupBy(rollouts, ({ plan, problem }) => JSON.stringify([plan, problem])).values()];
+  const rank = (fold: readonly Rollout[]): number => rewardOf(fold) ?? -Infinity;
+  folds.sort((one, other) => rank(other) - rank(one) || other.length - one.length);
   return {
     line: headLine(paint, `Group ${draw}`, facts),
     notes: [
       plainLine(`workers, in the order of the prompt: ${workers.join(', ')}`),
       plainLine(`workflow ${groupWorkflowId(group)}`),
     ],
-    branches: foldRollouts(rollouts).map((fold) => foldBranch(fold, paint)),
+    branches: folds.map((fold) => foldBranch(fold, paint)),
   };
 }
 
@@ -113,7 +114,11 @@ function describeReward(rollouts: readonly Rollout[]): string {
     : `reward ${plain(mean)} (${plain(least)} to ${plain(most)})`;
 }
 
-function foldBranch(rollouts: readonly [Rollout, ...Rollout[]], paint: Paint): Branch {
+/** Answers and reasons shown of one plan; the JSON has all. */
+const MOST_ANSWERS = 3;
+
+/** Rollouts with the same plan. */
+function foldBranch(rollouts: readonly Rollout[], paint: Paint): Branch {
   const reward = rewardOf(rollouts);
   const verdicts = Object.entries(tally(rollouts.map(({ verdict }) => verdict)));
   const faults = new Set(rollouts.flatMap(({ invalidBecause }) => invalidBecause ?? []));
@@ -122,7 +127,7 @@ function foldBranch(rollouts: readonly [Rollout, ...Rollout[]], paint: Paint): B
       verdicts.map(([verdict, count]) => `${count} ${verdict}`).join(', '),
     ]),
     notes: [
-      ...stepsOf(rollouts[0]),
+      ...rollouts.slice(0, 1).flatMap(stepsOf),
       ...answersOf(rollouts),
       ...[...faults].slice(0, MOST_ANSWERS).map((reason) => plainLine(`invalid because ${reason}`)),
     ],
@@ -143,24 +148,11 @@ function stepsOf({ plan, problem }: Rollout): Line[] {
 }
 
 function answersOf(rollouts: readonly Rollout[]): Line[] {
-  const answers = Object.entries(
-    tally(rollouts.flatMap(({ answer }) => (answer === null ? [] : previewOf(answer)))),
-  );
-  const lines = answers
+  const answers = rollouts.flatMap(({ answer }) => (answer === null ? [] : previewOf(answer)));
+  const lines = Object.entries(tally(answers))
     .toSorted(([, one], [, other]) => other - one)
     .map(([answer, count]) => plainLine(`→ ${answer}${count === 1 ? '' : ` (${count} times)`}`));
   const more = lines.length - MOST_ANSWERS;
   const rest = more > 0 ? [plainLine(`→ ${counted(more, 'other answer')}`)] : [];
   return [...lines.slice(0, MOST_ANSWERS), ...rest];
-}
-
-/** Puts equal plans together, the best rewarded first: a trained policy writes the same plan many times. */
-function foldRollouts(all: readonly Rollout[]): (readonly [Rollout, ...Rollout[]])[] {
-  const folds = [...groupBy(all, ({ plan, problem }) => JSON.stringify([plan, problem])).values()];
-  return folds
-    .flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others] as const]))
-    .sort(
-      (one, other) =>
-        (rewardOf(other) ?? -Infinity) - (rewardOf(one) ?? -Infinity) || other.length - one.length,
-    );
 }

@@ -1,21 +1,24 @@
-import { EXIT, type ExitCode, listenForInterruption } from '../../cli/ending';
+import { EXIT, type ExitCode } from '../../cli/exit-code';
+import { listenForInterruption } from '../../cli/interruption';
+import { storeOf } from '../../cli/load-settings';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
-import { follow, type Frame, lookAgain, openView } from '../../cli/view/follow';
+import { follow, lookAgain } from '../../cli/view/follow';
+import { type Frame, openView } from '../../cli/view/open-view';
+import { meanOf, meanOfAll } from '../../evaluation/statistics';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
-import { type Paint, wrap, wrapFacts } from '../../trace/lines';
-import { meanOfAll } from '../../evaluation/statistics';
-import { checkpointId, nightWorkflowId } from '../names';
-import { listTrainRuns, readNights, type TrainedNight } from '../activities/records';
+import { beside, type Paint, wrap, wrapFacts } from '../../trace/lines';
+import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
 import { findSchedule } from '../client/schedule';
-import { readServing } from '../policy/serving';
 import type { NightProgress } from '../contract';
-import { describeSchedule } from './schedule';
-import { describePlanner } from './serving';
-import { describeMissing, findMissing } from './night-parts';
+import { checkpointId, nightWorkflowId } from '../ids';
+import { readServing } from '../policy/serving';
+import { describePlanner } from './checkpoints';
+import { describeSchedule } from './night';
+import { findMissing, sayMissing } from './night-parts';
 import {
   chooseRun,
   findSetback,
-  openConfigured,
+  loadTrainable,
   type TrainingSession,
   type TrainOptions,
   whyFailed,
@@ -36,18 +39,20 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
       await print(toJson({ trainRun, night, schedule, serving, missing }));
       return EXIT.answered;
     }
-    for (const part of await findMissing(session)) say(describeMissing(part));
-    if (await training.isUnderWay(trainRun)) {
-      const code = await followNight(session, interruption);
-      if (code !== EXIT.answered) return code;
+    await sayMissing(session);
+    if ((await training.isUnderWay(trainRun)) && (await followNight(session, interruption)) === null) {
+      say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
+      return EXIT.interrupted;
     }
     await print(await describeRest(session), { painted: true });
     return EXIT.answered;
   });
 }
 
-async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {
-  const { trainRun } = session;
+/** @returns null after Ctrl-C */
+function followNight(session: TrainingSession, interruption: AbortSignal): Promise<unknown> {
+  const { trainRun, training } = session;
+  const id = nightWorkflowId(trainRun);
   const view = openView<NightProgress>(process.stderr, {
     draw: drawNight,
     tell: (before, after) => {
@@ -56,17 +61,13 @@ async function followNight(session: TrainingSession, interruption: AbortSignal):
     },
   });
   const states = lookAgain(async () => {
-    const [progress, setback] = await Promise.all([
-      session.training.progress(trainRun),
-      findSetback(session, nightWorkflowId(trainRun)),
-    ]);
+    const [progress, setback] = await Promise.all([training.progress(trainRun), findSetback(session, id)]);
     return progress && { ...progress, warning: setback ?? progress.warning };
   });
-  const seen = await follow(session, nightWorkflowId(trainRun), interruption, { states, view });
-  if (seen !== null) return EXIT.answered;
-  say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
-  return EXIT.interrupted;
+  return follow(session, id, interruption, { states, view });
 }
+
+const LABEL_COLUMNS = 9;
 
 async function describeRest({ config, store, trainRun, temporal }: TrainingSession): Promise<string> {
   const [nights, schedule, { serving, pinned, reason }, failure] = await Promise.all([
@@ -77,26 +78,19 @@ async function describeRest({ config, store, trainRun, temporal }: TrainingSessi
   ]);
   const latest = nights.slice(-1);
   const served = serving === null ? 'no checkpoint' : checkpointId(serving);
+  // A gate's reason says by itself what serves.
+  const isSaid = !pinned && reason.startsWith(served);
   const facts = {
-    failed: failure,
-    // A gate's reason says by itself what serves.
-    serving:
-      pinned || !reason.startsWith(served) ? `${served}${pinned ? ', pinned' : ''}: ${reason}` : reason,
+    ...(failure !== null && { failed: failure }),
+    serving: isSaid ? reason : `${served}${pinned ? ', pinned' : ''}: ${reason}`,
     plans: describePlanner(config, serving),
     schedule: schedule === null ? 'none' : describeSchedule(schedule),
   };
+  const columns = columnsOf(process.stdout) ?? Infinity;
   return [
     latest.length === 0 ? `No night of ${trainRun} has started yet.` : renderNights(latest),
-    ...Object.entries(facts).flatMap(([label, text]) => labelled(label, text)),
+    ...Object.entries(facts).flatMap(([label, text]) => beside(label, LABEL_COLUMNS, text, columns)),
   ].join('\n');
-}
-
-const LABEL_COLUMNS = 9;
-
-function labelled(label: string, text: string | null): string[] {
-  const columns = (columnsOf(process.stdout) ?? Infinity) - LABEL_COLUMNS;
-  const lines = text === null ? [] : wrap([text], columns);
-  return lines.map((line, index) => (index === 0 ? label : '').padEnd(LABEL_COLUMNS) + line);
 }
 
 const CURVE_COLUMNS = 48;
@@ -115,24 +109,20 @@ export function drawNight(
     `${done < cycles.first ? '' : `cycle ${done} done of `}cycles ${cycles.first} to ${cycles.last}`;
   const curve = describeRewards(rewards, Math.min(CURVE_COLUMNS, Math.max(1, columns - CURVE_FRAME)));
   const held = best && `best held out ${best.heldOut.toFixed(3)}: ${best.checkpoint}`;
+  const elapsed = Math.max(0, now - Date.parse(progress.startedAt));
+  const left = cycles.last - done;
+  const isKnown = status === 'running' && rewards.length > 0 && left > 0;
+  const sums = [
+    `${describeUsd(progress.spentNanoUsd / 1e9)} spent`,
+    `${describeAge(elapsed)} so far`,
+    isKnown && `about ${describeAge((elapsed / rewards.length) * left)} to go`,
+  ];
   return [
     ...wrapFacts([trainRun, `night ${night}`, status], columns).map(paint.strong),
     ...wrapFacts([claimed, phase], columns),
-    ...wrapFacts([curve, held], columns).map((line) => line.replace(/[▁-█]+/g, paint.busy)),
-    ...wrapFacts(describeSums(progress, now), columns).map(paint.faint),
+    ...paintCurves(wrapFacts([curve, held], columns), paint),
+    ...wrapFacts(sums, columns).map(paint.faint),
     ...(warning === null ? [] : wrap([warning], columns).map(paint.bad)),
-  ];
-}
-
-function describeSums(progress: NightProgress, now: number): string[] {
-  const { cycles, done, rewards, status, spentNanoUsd, startedAt } = progress;
-  const elapsed = Math.max(0, now - Date.parse(startedAt));
-  const left = cycles.last - done;
-  const isKnown = status === 'running' && rewards.length > 0 && left > 0;
-  return [
-    `${describeUsd(spentNanoUsd / 1e9)} spent`,
-    `${describeAge(elapsed)} so far`,
-    ...(isKnown ? [`about ${describeAge((elapsed / rewards.length) * left)} to go`] : []),
   ];
 }
 
@@ -141,9 +131,8 @@ function describeProgress({ night, status, phase, done, rewards, warning }: Nigh
   return joinFacts(`night ${night}`, status, phase, `cycle ${done} done`, `reward ${reward}`, warning);
 }
 
-export async function listNights(options: TrainOptions): Promise<ExitCode> {
-  const { run, json = false } = options;
-  const { store } = await openConfigured(options);
+export async function listNights({ run, json = false, ...options }: TrainOptions): Promise<ExitCode> {
+  const store = storeOf(await loadTrainable(options));
   const names = run === undefined ? await listTrainRuns(store) : [chooseRun(run)];
   const runs = await Promise.all(
     names.map(async (name) => ({ trainRun: name, nights: await readNights(store, name) })),
@@ -158,79 +147,74 @@ export async function listNights(options: TrainOptions): Promise<ExitCode> {
   return EXIT.answered;
 }
 
-const LISTED_CURVE_COLUMNS = 24;
-
-/** Nights for a terminal: of each the cycles, the rewards, and below them the gate's decision. */
 function renderNights(nights: readonly TrainedNight[]): string {
-  const paint = paintFor(process.stdout);
-  const columns = columnsOf(process.stdout) ?? Infinity;
-  return nights.flatMap((night) => drawTrained(night, { paint, columns })).join('\n');
+  const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) ?? Infinity };
+  return nights.flatMap((night) => drawTrained(night, look)).join('\n');
 }
 
-/** A night that is over, a string a line: whatever is too long for one goes on below. */
+const LISTED_CURVE_COLUMNS = 24;
+
+/** A night that is over, a string a line: its cycles and rewards, and below them the gate's decision. */
 export function drawTrained(
-  night: TrainedNight,
+  { date, decision, cycles, first, last, done, closedAt, checkpoint }: TrainedNight,
   { paint, columns }: { readonly paint: Paint; readonly columns: number },
 ): string[] {
-  const { date, decision, cycles } = night;
+  const rewards = describeRewards(
+    cycles.map(({ rewardMean }) => rewardMean),
+    LISTED_CURVE_COLUMNS,
+  );
+  const heldOut = cycles.findLast((cycle) => cycle.heldOut !== null)?.heldOut ?? null;
+  // The mean of a rollout; what a night spent in all is in the ledger.
+  const usd = meanOfAll(cycles.map((cycle) => cycle.usd));
+  const measured = [
+    rewards,
+    heldOut !== null && `held out ${heldOut.toFixed(3)}`,
+    usd === null ? 'cost unknown' : `${describeUsd(usd)} a rollout`,
+    checkpoint && checkpointId(checkpoint),
+  ];
+  const trained = `${date} ${counted(done - first + 1, 'cycle')}`;
+  const whole = closedAt === null ? `${trained} of ${last - first + 1}, not over` : trained;
+  const [head = '', ...more] = wrapFacts([whole, ...(rewards === null ? [] : measured)], columns - 2);
   const collapse = cycles.at(-1)?.collapse ?? null;
-  const [head = '', ...more] = wrapFacts([`${date} ${cyclesOf(night)}`, ...rewardsOf(night)], columns - 2);
   const below = [
     ...more,
     ...(decision === null ? [] : wrap([decision], columns - 2).map(paint.faint)),
     ...(collapse === null ? [] : wrap([collapse], columns - 2).map(paint.bad)),
   ];
-  return [paint.strong(date) + head.slice(date.length), ...below.map((line) => `  ${line}`)].map((line) =>
-    line.replace(/[▁-█]+/g, paint.busy),
-  );
+  const lines = [paint.strong(date) + head.slice(date.length), ...below.map((line) => `  ${line}`)];
+  return paintCurves(lines, paint);
 }
 
-function cyclesOf({ first, last, done, closedAt }: TrainedNight): string {
-  return counted(done - first + 1, 'cycle') + (closedAt === null ? ` of ${last - first + 1}, not over` : '');
+function paintCurves(lines: readonly string[], { busy }: Paint): string[] {
+  return lines.map((line) => line.replace(/[▁-█]+/g, busy));
 }
 
 /** The curve of the rewards, with the first and the last; null without any. */
 export function describeRewards(rewards: readonly number[], columns: number): string | null {
-  const [first] = rewards;
-  const latest = rewards.at(-1);
+  const [first, latest] = [rewards[0], rewards.at(-1)];
   if (first === undefined || latest === undefined) return null;
   if (rewards.length === 1) return `reward ${first.toFixed(3)}`;
   return `reward ${sparkline(rewards, columns)} ${first.toFixed(3)} → ${latest.toFixed(3)}`;
 }
 
-function rewardsOf({ cycles, checkpoint }: TrainedNight): (string | null)[] {
-  const means = cycles.map(({ rewardMean }) => rewardMean);
-  const rewards = describeRewards(means, LISTED_CURVE_COLUMNS);
-  if (rewards === null) return [];
-  const heldOut = cycles.flatMap((cycle) => cycle.heldOut ?? []).at(-1);
-  // The mean of a rollout; what a night spent in all is in the ledger.
-  const usd = meanOfAll(cycles.map((cycle) => cycle.usd));
-  return [
-    rewards,
-    heldOut === undefined ? null : `held out ${heldOut.toFixed(3)}`,
-    usd === null ? 'cost unknown' : `${describeUsd(usd)} a rollout`,
-    checkpoint && checkpointId(checkpoint),
-  ];
-}
-
-const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
+const BARS = '▁▂▃▄▅▆▇█';
 
 /** Smallest range of the chart: chance must not look like a rise or a fall. */
 const LEAST_RANGE = 0.05;
 
 /** Numbers as a line of small bars; of more numbers than columns, each bar is the mean of some in a row. */
 export function sparkline(values: readonly number[], columns: number): string {
-  const count = Math.min(values.length, Math.max(0, columns));
+  const count = Math.min(values.length, columns);
   const bound = (place: number): number => Math.floor((place * values.length) / count);
-  const means = Array.from({ length: count }, (_, place) => {
-    const part = values.slice(bound(place), bound(place + 1));
-    return part.reduce((sum, value) => sum + value, 0) / part.length;
-  });
-  const least = Math.min(...means);
-  const most = Math.max(...means);
+  const means = Array.from(
+    { length: count },
+    (_, place) => meanOf(values.slice(bound(place), bound(place + 1))) ?? 0,
+  );
+  const [least, most] = [Math.min(...means), Math.max(...means)];
   const range = Math.max(LEAST_RANGE, most - least);
-  return means
-    .map((value) => (value - (least + most) / 2) / range + 0.5)
-    .map((height) => BARS[Math.min(BARS.length - 1, Math.floor(height * BARS.length))] ?? BARS[0])
-    .join('');
+  const barOf = (mean: number): string => {
+    const height = (mean - (least + most) / 2) / range + 0.5;
+    return BARS[Math.min(BARS.length - 1, Math.floor(height * BARS.length))] ?? '';
+  };
+  return means.map(barOf).join('');
 }

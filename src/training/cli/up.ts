@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
@@ -6,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { DRAIN_MS, serveHere } from '../../cli/commands/serve';
 import { type ExitCode, UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
-import { loadSettings, type WorkOptions } from '../../cli/load-settings';
+import type { WorkOptions } from '../../cli/load-settings';
 import type { Supervised } from '../../cli/supervise';
 import { say } from '../../cli/terminal';
 import { FOLDER } from '../../cli/trust';
@@ -16,19 +15,21 @@ import { cacheFolder } from '../../local/downloads';
 import { findProgram, startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';
-import { trainable } from './trainable';
 import { askHealth } from './night-parts';
-import { LOOK_MS } from './session';
+import { loadTrainable } from './session';
 
-type FindProgram = (program: TrainerProgram) => TrainerCommand;
+/** How the trainer's Python programs are run here, without their options. */
+type FindProgram = (program: 'worker' | 'policy-server') => {
+  readonly command: readonly [string, ...string[]];
+  readonly env: NodeJS.ProcessEnv;
+};
 
 /**
  * `train up`: all that nights need on one machine: what `up` runs, the trainer, and a policy server where none is given.
  * Once a folder: two trainers would share its checkpoints.
  */
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
-  const config = trainable(await loadSettings(options));
-  const training = trainingOf(config);
+  const training = trainingOf(await loadTrainable(options));
   requireBase(training);
   const program = findTrainer();
   const path = join(FOLDER, 'train-up.lock');
@@ -61,9 +62,7 @@ function requireBase({ base }: TrainingConfig): void {
 /** Folder of exports, below the one that commands run in. */
 const EXPORTS = 'exported';
 
-function trainerOf(session: Session, training: TrainingConfig, find: FindProgram): Supervised {
-  const { config, server } = session;
-  const { command, env } = find('worker');
+function trainerOf({ config, server }: Session, training: TrainingConfig, find: FindProgram): Supervised {
   const { base, checkpoints, policy, trainer } = training;
   const options = {
     '--allow-server': policy.baseUrl,
@@ -74,48 +73,42 @@ function trainerOf(session: Session, training: TrainingConfig, find: FindProgram
     ...(config.encryption !== undefined && { '--encryption-key-env': config.encryption.keyEnv }),
     '--drain-seconds': `${DRAIN_MS / 1000}`,
   };
-  const args = [
-    ...placeOptions(training),
-    ...Object.entries(options).flat(),
-    ...(config.encryption?.strict === true ? ['--encryption-strict'] : []),
-    '--end-with-stdin',
-  ];
-  const line = `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`;
-  return programOf('trainer', line, [...command, ...args], {
-    ...computingEnv(env, training),
-    ...(server.embedded && { TEMPORAL_ADDRESS: server.address }),
-  });
+  const strict = config.encryption?.strict === true ? ['--encryption-strict'] : [];
+  const env = server.embedded ? { TEMPORAL_ADDRESS: server.address } : {};
+  return {
+    name: 'trainer',
+    line: `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`,
+    start: starting(find('worker'), training, [...Object.entries(options).flat(), ...strict], env),
+  };
 }
 
 /**
- * A program that writes a line to stdout when it works, and ends when its stdin does. It runs in a process group of its
- * own, so that Ctrl-C in a terminal reaches only this process, which then decides.
+ * Starts a program that writes a line to stdout when it works, and ends when its stdin does. It runs in a process group of
+ * its own, so that Ctrl-C in a terminal reaches only this process, which then decides.
  */
-function programOf(
-  name: string,
-  line: string,
-  [file, ...args]: readonly [string, ...string[]],
-  env: NodeJS.ProcessEnv,
-): Supervised {
-  const start = (sayReady: () => void): ChildProcess => {
-    // Its options may name files of this folder.
-    const setting = { cwd: process.cwd(), env, passes: 'all', detached: true } as const;
-    const child = startProgram(file, args, { ...setting, stdio: ['pipe', 'pipe', 'inherit'] });
+function starting(
+  { command: [file, ...command], env }: ReturnType<FindProgram>,
+  { artifacts, checkpoints, trainer }: TrainingConfig,
+  options: readonly string[],
+  more: NodeJS.ProcessEnv = {},
+): Supervised['start'] {
+  // Batches and checkpoints, and where those lie ready: trainer and policy server share the folder.
+  const place = readStoreUrl(artifacts) === null ? resolve(artifacts) : artifacts;
+  const places = ['--artifacts', place, '--checkpoints', resolve(checkpoints)];
+  const args = [...command, ...options, ...places, '--end-with-stdin'];
+  // On a processor, one thread: a tiny model loses more time to a second one than it gains.
+  const threads = trainer.device === 'cpu' ? { OMP_NUM_THREADS: '1' } : {};
+  // Its options may name files of this folder.
+  const setting = { cwd: process.cwd(), env: { ...threads, ...env, ...more }, passes: 'all' } as const;
+  return (sayReady) => {
+    const child = startProgram(file, args, {
+      ...setting,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', sayReady);
     return child;
   };
-  return { name, line, start };
-}
-
-/** Batches and checkpoints, and where those lie ready: trainer and policy server share the folder. */
-function placeOptions({ artifacts, checkpoints }: TrainingConfig): string[] {
-  const place = readStoreUrl(artifacts) === null ? resolve(artifacts) : artifacts;
-  return ['--artifacts', place, '--checkpoints', resolve(checkpoints)];
-}
-
-/** On a processor, one thread: a tiny model loses more time to a second one than it gains. */
-function computingEnv(env: NodeJS.ProcessEnv, { trainer }: TrainingConfig): NodeJS.ProcessEnv {
-  return trainer.device === 'cpu' ? { OMP_NUM_THREADS: '1', ...env } : env;
 }
 
 /** A policy server of ours for CPUs, where the configured one would be on this machine and nothing answers there. */
@@ -123,26 +116,15 @@ async function policiesOf(training: TrainingConfig, find: FindProgram): Promise<
   const { baseUrl } = training.policy;
   const { hostname, port } = new URL(baseUrl);
   const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
-  const answers = (await askHealth(baseUrl, LOOK_MS))?.ok === true;
+  const answers = (await askHealth(baseUrl, 2_000))?.ok === true;
   if (answers || !isHere || training.trainer.device !== 'cpu') {
     const missing = answers ? '' : ', where nothing answers yet: start vLLM there, see docs/training.md';
     say(`Policies    ${baseUrl}, a server that was started elsewhere${missing}`);
     return [];
   }
-  const { command, env } = find('policy-server');
   const address = ['--host', hostname, '--port', port === '' ? '80' : port];
-  const args = [...command, ...address, ...placeOptions(training), '--end-with-stdin'] as const;
   const line = `Policies    ${baseUrl}, on this machine's processor`;
-  return [programOf('policy server', line, args, computingEnv(env, training))];
-}
-
-/** The trainer's Python programs that a night needs. */
-type TrainerProgram = 'worker' | 'policy-server';
-
-/** How a program of the trainer is run here, without its options. */
-interface TrainerCommand {
-  readonly command: readonly [string, ...string[]];
-  readonly env: NodeJS.ProcessEnv;
+  return [{ name: 'policy server', line, start: starting(find('policy-server'), training, address) }];
 }
 
 const PACKAGE = 'temporal-conductor-trainer';
@@ -162,7 +144,7 @@ function findTrainer(): FindProgram {
   const chosen = env.TRAINER_PYTHON === '' ? undefined : env.TRAINER_PYTHON;
   const script = chosen === undefined ? findScript(env) : null;
   if (script !== null) return (program) => ({ command: [script, program], env: withModules(env) });
-  const python = chosen ?? (hasSources ? join(trainerEnvironment(env), 'bin', 'python') : '');
+  const python = chosen ?? (hasSources ? preparedPython(env) : '');
   if (isAbsolute(python) && existsSync(python)) {
     return (program) => ({
       command: [python, '-m', `conductor_trainer.${program.replace('-', '_')}`],
@@ -190,13 +172,13 @@ function withModules(env: NodeJS.ProcessEnv, sources?: string): NodeJS.ProcessEn
   return { ...env, PYTHONSAFEPATH: '1', PYTHONHOME: undefined, PYTHONPATH };
 }
 
-/** Where the environment for these sources lies, once it is made: it serves every checkout that has the same locks. */
-function trainerEnvironment(env: NodeJS.ProcessEnv): string {
+/** Its environment, once it is made, serves every checkout that has the same locks. */
+function preparedPython(env: NodeJS.ProcessEnv): string {
   const hash = createHash('sha256');
   for (const lock of ['requirements.lock', 'requirements-dev.lock']) {
     hash.update(readFileSync(join(SOURCES, lock)));
   }
-  return join(cacheFolder(env), `trainer-${hash.digest('hex').slice(0, 12)}`);
+  return join(cacheFolder(env), `trainer-${hash.digest('hex').slice(0, 12)}`, 'bin', 'python');
 }
 
 function findScript(env: NodeJS.ProcessEnv): string | null {

@@ -1,6 +1,6 @@
 import { PLAIN, widthOf } from '../../../src/trace/lines';
-import type { TrainedNight } from '../../../src/training/activities/records';
-import { describePlanner } from '../../../src/training/cli/serving';
+import type { TrainedNight } from '../../../src/training/client/read-runs';
+import { describePlanner } from '../../../src/training/cli/checkpoints';
 import { describeRewards, drawNight, drawTrained, sparkline } from '../../../src/training/cli/status';
 import type { NightProgress, TrainableConfig } from '../../../src/training';
 import { madeUpCycles } from './plot/made-up-cycles';

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { UsageError } from '../../../src/cli/ending';
 import { gatherExamples } from '../../../src/training/cli/examples';
-import { budgetNight, pauseNight, startNight } from '../../../src/training/cli/night';
-import { scheduleTraining } from '../../../src/training/cli/schedule';
-import { readCheckpoint } from '../../../src/training/cli/serving';
+import { readCheckpoint } from '../../../src/training/cli/checkpoints';
+import { budgetNight, pauseNight, scheduleTraining, startNight } from '../../../src/training/cli/night';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
 
 let folder: Folder;

@@ -1,4 +1,4 @@
-import { describeSchedule } from '../../../src/training/cli/schedule';
+import { describeSchedule } from '../../../src/training/cli/night';
 
 const at = (...times: string[]): Date[] => times.map((time) => new Date(`${time}Z`));
 

@@ -53,15 +53,13 @@ test('starts all that a night needs with the right addresses, keeps it running, 
   const [trainer] = await startsOf(stage.folder, 'worker');
   const [server] = await startsOf(stage.folder, 'policy-server');
   expect(trainer?.address).toBe(address);
+  const place = (name: string): string => join(stage.folder.path, name);
+  const shared = `--artifacts ${place('.conductor/artifacts')} --checkpoints ${place('kept')} --end-with-stdin`;
   expect(trainer?.args.join(' ')).toBe(
-    `--artifacts ${join(stage.folder.path, '.conductor/artifacts')} --checkpoints ${join(stage.folder.path, 'kept')} --allow-server ${baseUrl} ` +
-      `--export-root ${join(stage.folder.path, 'exported')} --task-queue conductor-trainer --namespace default ` +
-      '--drain-seconds 25 --end-with-stdin',
+    `--allow-server ${baseUrl} --export-root ${place('exported')} --task-queue conductor-trainer --namespace default ` +
+      `--drain-seconds 25 ${shared}`,
   );
-  expect(server?.args.join(' ')).toBe(
-    `--host 127.0.0.1 --port ${new URL(baseUrl).port} --artifacts ${join(stage.folder.path, '.conductor/artifacts')} ` +
-      `--checkpoints ${join(stage.folder.path, 'kept')} --end-with-stdin`,
-  );
+  expect(server?.args.join(' ')).toBe(`--host 127.0.0.1 --port ${new URL(baseUrl).port} ${shared}`);
   process.kill(trainer?.pid ?? 0, 'SIGKILL');
   await up.hear(/The trainer in process \d+ was killed by SIGKILL.*again[^]*The trainer is working again/);
   expect(await startsOf(stage.folder, 'worker')).toHaveLength(2);

@@ -4,27 +4,110 @@ import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../../cl
 import { print, say } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { isPolled } from '../../client/pollers';
-import { reasonOf } from '../../errors';
+import { someOf } from '../../config/errors';
+import { describeConductor } from '../../config/notices';
+import { readPolicy } from '../../evaluation/methods/conductor';
+import { reasonOf } from '../../reason-of';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { wrap } from '../../trace/lines';
-import { openSealed } from '../artifacts';
-import { askForWarmStart, type Example, readRows } from '../activities/data';
+import { askForWarmStart, type Example } from '../activities/first-checkpoint';
+import { readRows } from '../activities/questions';
 import { advanceRun } from '../activities/records';
-import { checkpointId, type CheckpointRef } from '../names';
+import { openSealed } from '../artifacts';
 import { type AskedHow, askedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
 import { beginExport, beginWarmStart, type TrainerJob } from '../client/training-client';
 import { resolveTraining, trainingOf } from '../config/resolve';
-import { readManifest } from '../policy/serving';
-import { readCheckpoint } from './serving';
+import type { TrainableConfig } from '../config/schema';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
+import { pin, promote, readManifest, rollback, type ServingChange } from '../policy/serving';
+import { checkpointsFolder } from '../store-keys';
 import {
   chooseRun,
   findSetback,
+  findTraining,
   SEE_LIST,
   type TrainingSession,
   type TrainOptions,
   withTraining,
 } from './session';
+
+// What serves is chosen without a server.
+
+type Reasoned = TrainOptions & { readonly reason: string };
+
+export async function promoteCheckpoint(
+  checkpoint: string,
+  { reason, ...options }: Reasoned,
+): Promise<ExitCode> {
+  const { config, store, trainRun } = await findTraining(options);
+  return told(await promote(store, readCheckpoint(checkpoint, trainRun), { reason, by: 'person' }), config);
+}
+
+export async function rollbackCheckpoint({ reason, ...options }: Reasoned): Promise<ExitCode> {
+  const { config, store } = await findTraining(options);
+  return told(await rollback(store, reason), config);
+}
+
+export async function pinCheckpoint({ off, ...options }: TrainOptions & { off: boolean }): Promise<ExitCode> {
+  const { config, store } = await findTraining(options);
+  return told(await pin(store, !off, off ? 'unpinned by hand' : 'pinned by hand'), config);
+}
+
+/** A checkpoint that serves already is no failure. */
+function told(
+  { sentence, overtaken, serving: { serving } }: ServingChange,
+  config: TrainableConfig,
+): ExitCode {
+  say(`${sentence}.\nPlans of solves are written ${describePlanner(config, serving)}.`);
+  return overtaken ? EXIT.failed : EXIT.answered;
+}
+
+/** Names the writer of plans: a checkpoint that serves is asked only if the configuration says so. */
+export function describePlanner(
+  { conductor }: Pick<TrainableConfig, 'conductor'>,
+  serving: CheckpointRef | null,
+): string {
+  if (conductor.provider !== 'policy') {
+    const by = `by the configured Conductor (${describeConductor(conductor)}), whatever serves`;
+    return `${by}: "conductor: { provider: policy }" hands them to the checkpoint that serves`;
+  }
+  if (conductor.checkpoint !== undefined) {
+    return `by ${conductor.checkpoint}, whatever serves: conductor.checkpoint names it`;
+  }
+  return serving === null
+    ? 'by no one, and solves fail: conductor.provider is policy; promote a checkpoint, or name a model there'
+    : `by ${checkpointId(serving)}`;
+}
+
+/** `<training run>/<name>`; for the command's own run also the name alone, or the number of its cycle. */
+export function readCheckpoint(text: string, trainRun: string): CheckpointRef {
+  const name = /^\d{1,6}$/.test(text) ? text.padStart(6, '0') : text;
+  const checkpoint = readCheckpointId(name.includes('/') ? name : `${trainRun}/${name}`);
+  if (checkpoint !== null) return checkpoint;
+  throw new UsageError(
+    `${JSON.stringify(text)} names no checkpoint: expected a cycle such as 40, or a name such as ${trainRun}/000040`,
+  );
+}
+
+/** @throws UsageError for a method of an evaluation that names a checkpoint which the store does not know */
+export async function checkCheckpoints(store: Store, methods: readonly string[]): Promise<void> {
+  for (const method of methods) {
+    const [, argument] = /^conductor:(.*)$/.exec(method) ?? [];
+    const checkpoint = readCheckpointId((argument && readPolicy(argument)?.checkpoint) ?? '');
+    if (checkpoint === null) continue;
+    const folder = checkpointsFolder(checkpoint.trainRun);
+    const known = (await store.list(folder)).map((key) => key.slice(folder.length).replace(/\.json$/, ''));
+    if (known.includes(checkpoint.name)) continue;
+    const there =
+      known.length === 0 ? `none of training run ${checkpoint.trainRun}` : someOf(known.toSorted());
+    throw new UsageError(
+      `there is no checkpoint ${checkpointId(checkpoint)}: the store ${store.url} has ${there}`,
+    );
+  }
+}
+
+// What the trainer makes of checkpoints goes on without the command that asked for it.
 
 /** @param folder on the trainer's machine; a relative one is resolved here, where both are one machine */
 export function exportCheckpoint(
@@ -110,8 +193,20 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
     const what = `Learning ${counted(examples.length, 'example')} in ${counted(steps, 'step')}`;
     const checkpoint = await awaitJob(session, job, what, trainer.taskQueue);
     if (checkpoint === undefined) return EXIT.interrupted;
-    await beginNightsWith(store, checkpoint);
-    await print(checkpointId(checkpoint));
+    const id = checkpointId(checkpoint);
+    // A training run that has learned something goes on from that, unless a night is started otherwise.
+    const isFirst = await advanceRun(store, {
+      schema: 1,
+      trainRun: checkpoint.trainRun,
+      done: 0,
+      checkpoint,
+    });
+    say(
+      isFirst
+        ? `The first night of ${trainRun} will begin with it.`
+        : `${trainRun} has cycles already; to go on from this instead: temporal-conductor train start --from ${id}`,
+    );
+    await print(id);
     return EXIT.answered;
   });
 }
@@ -137,24 +232,10 @@ async function gatherExamples(
 
 async function readExampleFile(file: string, asked: AskedHow): Promise<Example[]> {
   const rows = await readRows(file, exampleRowSchema);
-  return Promise.all(
-    rows.map(async ({ value, place }) => {
-      try {
-        return await writeExample(value, asked);
-      } catch (error) {
-        throw new UsageError(`${place}: ${reasonOf(error)}`, { cause: error });
-      }
+  const examples = rows.map(async ({ value, place }) =>
+    writeExample(value, asked).catch((error: unknown) => {
+      throw new UsageError(`${place}: ${reasonOf(error)}`, { cause: error });
     }),
   );
-}
-
-/** A training run that has learned something goes on from that, unless a night is started otherwise. */
-async function beginNightsWith(store: Store, checkpoint: CheckpointRef): Promise<void> {
-  const { trainRun } = checkpoint;
-  const isFirst = await advanceRun(store, { schema: 1, trainRun, done: 0, checkpoint });
-  say(
-    isFirst
-      ? `The first night of ${trainRun} will begin with it.`
-      : `${trainRun} has cycles already; to go on from this instead: temporal-conductor train start --from ${checkpointId(checkpoint)}`,
-  );
+  return Promise.all(examples);
 }

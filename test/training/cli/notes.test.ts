@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { SqliteStore } from '../../../src/store/sqlite-store';
+import { notesFrom } from '../../../src/training/cli/notes';
+import type { GroupRecord } from '../../../src/training/records';
+import type { Ended } from '../../cli/command';
+import { poolAt } from '../../cli/folder';
+import { useFolder } from '../../cli/stage';
+import { keepRun } from '../client/keep-run';
+import { aGroup, aRollout } from './show/a-group';
+
+const stage = useFolder();
+
+const QUESTION = { id: 'algebra-17', question: 'How many?', answer: '42', grader: 'number' };
+/** Two thirds of them right. */
+const ROLLOUTS = Array.from({ length: 6 }, (_, index) =>
+  aRollout(index, { verdict: index < 4 ? 'correct' : 'wrong' }),
+);
+
+async function writeNotes(question: object): Promise<Ended> {
+  await stage.folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { store: 'sqlite:store.db' }));
+  const store = new SqliteStore(join(stage.folder.path, 'store.db'));
+  await keepRun(store, 'nightly', [{ ...QUESTION, ...question }], [aGroup(ROLLOUTS)]);
+  return stage.run('train', 'notes', '--run', 'nightly');
+}
+
+test('notes on the workers are printed as they may stand in a configuration', async () => {
+  expect(await writeNotes({ topic: 'algebra' })).toMatchObject({
+    code: 0,
+    stdout: 'workers:\n  - id: quick\n    notes: algebra 67 %\n',
+  });
+});
+
+test('questions without a topic tell nothing of anybody, and that is said', async () => {
+  expect(await writeNotes({})).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('it takes a cycle that is over, and questions with a "topic"') as string,
+  });
+});
+
+const topicOf = (question: string): string | undefined =>
+  question === 'riddle-1' ? undefined : question.replace(/-\d+$/, '');
+
+test('an answer is that of whoever had the last step; the best topic comes first, and what was hardly tried is left out', () => {
+  const steps = [
+    { worker: 'quick', subtask: 'Plan.', sees: [] },
+    { worker: 'scholar', subtask: 'Answer.', sees: [0] },
+  ];
+  const team = ROLLOUTS.map((rollout) => ({ ...rollout, plan: { steps } }));
+  const groups = [
+    aGroup([...ROLLOUTS, ...team]),
+    aGroup(ROLLOUTS.slice(0, 5), { question: 'law-2' }),
+    aGroup(team.slice(0, 4), { question: 'law-2' }),
+  ];
+  expect(notesFrom(groups, topicOf)).toEqual([
+    { id: 'quick', notes: 'law 80 %, algebra 67 %' },
+    { id: 'scholar', notes: 'algebra 67 %' },
+  ]);
+});
+
+test.each<[string, object, Partial<GroupRecord>]>([
+  ['nobody could judge', { verdict: 'ungraded' }, {}],
+  ['is to no plan', { plan: null, verdict: 'unparseable' }, {}],
+  ['reviews another one', {}, { round: 1 }],
+  ['is to a held-out question', {}, { purpose: 'evaluation' }],
+  ['is to a question without a topic', {}, { question: 'riddle-1' }],
+])('what %s does not count', (_, rollout, group) => {
+  const rollouts = ROLLOUTS.map((each) => ({ ...each, ...rollout }));
+  expect(notesFrom([aGroup(rollouts, group)], topicOf)).toEqual([]);
+});
