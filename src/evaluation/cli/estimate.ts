@@ -22,7 +22,7 @@ const PLAN_STEPS = 3;
 /** A number of calls, and the price of each in USD; null if it is unknown. */
 type Calls = readonly [count: number, usd: number | null];
 
-interface EstimateOptions {
+export interface EstimateOptions {
   readonly run: ResolvedRun;
   readonly verifier: ModelCard | null;
   /** The verifier compares answers where no right one is known. */

@@ -16,7 +16,7 @@ import { readMethods, REFERENCE } from '../methods/read-method';
 import type { LogFacts, Manifest } from '../results';
 import { manifestKey, questionSetKey } from '../store-keys';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
-import { estimateEvaluation } from './estimate';
+import { estimateEvaluation, type EstimateOptions } from './estimate';
 import { checkLearning, findBestWorker, routeQuestions } from './earlier';
 
 /** Options that decide which methods are tried on which questions. */
@@ -72,23 +72,14 @@ async function plan(
   options: PlanOptions,
   { config, store }: Pick<Session, 'config' | 'store'>,
 ): Promise<PlannedEvaluation> {
-  const { judge: compares = false, maxCost, seed, learnFrom } = options;
+  const { judge: compares = false, seed, learnFrom } = options;
   const run = resolveRun(config, { pool: options });
-  const verifier = resolveVerifier(config);
-  const isJudged = requireVerifier(questions, compares, verifier);
+  const verifier = verifierFor(questions, compares, config);
+  const judging = verifier && { verifier };
   const workers = run.workers.map(({ id }) => id);
   const methods = namedMethods(names, workers);
   checkLearning(methods, learnFrom);
-  const { calls, usd } = estimateEvaluation(methods, questions, { run, verifier, compares });
-  const cost = usd === null ? 'at a cost that is unknown, since a price is' : `about ${describeUsd(usd)}`;
-  const size = `${counted(questions.length, 'question')} × ${counted(methods.length, 'method')}`;
-  say(`${size}: about ${calls.toLocaleString('en-US')} calls, ${cost}.`);
-  if (maxCost === undefined && usd !== 0) {
-    throw new UsageError(
-      'nothing was started: set what it may cost at most with --max-cost USD, or --max-cost none',
-    );
-  }
-  const judging = isJudged && verifier !== null ? { verifier } : {};
+  sayEstimate(methods, questions, { run, verifier, compares }, options);
   checkBudget({ run, ...judging }, options);
   for (const addOn of addOns) await addOn.checkMethods?.(store, methods);
   const routed = learnFrom === undefined ? null : await routeQuestions(store, learnFrom, questions, workers);
@@ -117,19 +108,37 @@ export async function keepPlan(store: Store, { manifest, questions }: PlannedEva
   return kept;
 }
 
-/** Whether a model judges answers. @throws UsageError where one should, and none is configured */
-function requireVerifier(
+/** The model that judges answers; null where none is needed. @throws UsageError where none is configured */
+function verifierFor(
   questions: readonly EvaluatedQuestion[],
   compares: boolean,
-  verifier: ModelCard | null,
-): boolean {
+  config: Config,
+): ModelCard | null {
   const judged = questions.find(needsVerifier);
   const asking = compares ? '--judge' : judged && `question ${judged.id}`;
-  if (asking === undefined) return false;
-  if (verifier !== null) return true;
+  if (asking === undefined) return null;
+  const verifier = resolveVerifier(config);
+  if (verifier !== null) return verifier;
   throw new UsageError(
     `${asking} asks a model that judges answers, and the configuration names none: add "verifier:" with a model from ` +
       'outside the pool',
+  );
+}
+
+/** @throws UsageError where it will probably cost something, and nothing says how much it may */
+function sayEstimate(
+  methods: readonly string[],
+  questions: readonly EvaluatedQuestion[],
+  setting: EstimateOptions,
+  { maxCost }: PlanOptions,
+): void {
+  const { calls, usd } = estimateEvaluation(methods, questions, setting);
+  const cost = usd === null ? 'at a cost that is unknown, since a price is' : `about ${describeUsd(usd)}`;
+  const size = `${counted(questions.length, 'question')} × ${counted(methods.length, 'method')}`;
+  say(`${size}: about ${calls.toLocaleString('en-US')} calls, ${cost}.`);
+  if (maxCost !== undefined || usd === 0) return;
+  throw new UsageError(
+    'nothing was started: set what it may cost at most with --max-cost USD, or --max-cost none',
   );
 }
 

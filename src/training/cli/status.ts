@@ -156,25 +156,13 @@ const LISTED_CURVE_COLUMNS = 24;
 
 /** A night that is over, a string a line: its cycles and rewards, and below them the gate's decision. */
 export function drawTrained(
-  { date, decision, cycles, first, last, done, closedAt, checkpoint }: TrainedNight,
+  night: TrainedNight,
   { paint, columns }: { readonly paint: Paint; readonly columns: number },
 ): string[] {
-  const rewards = describeRewards(
-    cycles.map(({ rewardMean }) => rewardMean),
-    LISTED_CURVE_COLUMNS,
-  );
-  const heldOut = cycles.findLast((cycle) => cycle.heldOut !== null)?.heldOut ?? null;
-  // The mean of a rollout; what a night spent in all is in the ledger.
-  const usd = meanOfAll(cycles.map((cycle) => cycle.usd));
-  const measured = [
-    rewards,
-    heldOut !== null && `held out ${heldOut.toFixed(3)}`,
-    usd === null ? 'cost unknown' : `${describeUsd(usd)} a rollout`,
-    checkpoint && checkpointId(checkpoint),
-  ];
+  const { date, decision, cycles, first, last, done, closedAt } = night;
   const trained = `${date} ${counted(done - first + 1, 'cycle')}`;
   const whole = closedAt === null ? `${trained} of ${last - first + 1}, not over` : trained;
-  const [head = '', ...more] = wrapFacts([whole, ...(rewards === null ? [] : measured)], columns - 2);
+  const [head = '', ...more] = wrapFacts([whole, ...measuredIn(night)], columns - 2);
   const collapse = cycles.at(-1)?.collapse ?? null;
   const below = [
     ...more,
@@ -183,6 +171,21 @@ export function drawTrained(
   ];
   const lines = [paint.strong(date) + head.slice(date.length), ...below.map((line) => `  ${line}`)];
   return paintCurves(lines, paint);
+}
+
+function measuredIn({ cycles, checkpoint }: TrainedNight): (string | null)[] {
+  const means = cycles.map(({ rewardMean }) => rewardMean);
+  const rewards = describeRewards(means, LISTED_CURVE_COLUMNS);
+  if (rewards === null) return [];
+  const heldOut = cycles.flatMap((cycle) => cycle.heldOut ?? []).at(-1);
+  // The mean of a rollout; what a night spent in all is in the ledger.
+  const usd = meanOfAll(cycles.map((cycle) => cycle.usd));
+  return [
+    rewards,
+    heldOut === undefined ? null : `held out ${heldOut.toFixed(3)}`,
+    usd === null ? 'cost unknown' : `${describeUsd(usd)} a rollout`,
+    checkpoint && checkpointId(checkpoint),
+  ];
 }
 
 function paintCurves(lines: readonly string[], { busy }: Paint): string[] {
