@@ -78,17 +78,12 @@ export async function drawFromLog(
   const inOrder = [...latest.values()].sort((one, other) => (one.workflowId < other.workflowId ? -1 : 1));
   const questions: EvaluatedQuestion[] = [];
   let leftOut = 0;
-  for (const { workflowId: id, startTime, closeTime = startTime } of shuffled(
-    inOrder,
-    randomFrom(seed, 'sample'),
-  )) {
+  for (const { workflowId, startTime, closeTime } of shuffled(inOrder, randomFrom(seed, 'sample'))) {
     if (questions.length === sample) break;
-    const logged = await readSolve(session, id, closeTime.getTime() - startTime.getTime());
-    if (logged === null) {
-      leftOut += 1;
-      continue;
-    }
-    questions.push({ ...rightAnswerTo(logged), ...logged });
+    const latencyMs = (closeTime ?? startTime).getTime() - startTime.getTime();
+    const logged = await readSolve(session, workflowId, latencyMs);
+    if (logged === null) leftOut += 1;
+    else questions.push({ ...rightAnswerTo(logged), ...logged });
   }
   if (leftOut > 0) say(`${counted(leftOut, 'solve')} left out: by a given plan, or of texts that are gone.`);
   if (questions.length === 0) {

@@ -1,4 +1,4 @@
-import type { CustomSeriesOption } from 'echarts' with { 'resolution-mode': 'import' };
+import type { MarkLineComponentOption } from 'echarts' with { 'resolution-mode': 'import' };
 import { TOPOLOGIES, TOPOLOGY_NAMES } from '../../plan/topology';
 import { oneLine } from '../../trace/lines';
 import { type Interval, sharesOf } from '../statistics';
@@ -9,7 +9,6 @@ import {
   colourOf,
   dollars,
   EDGE,
-  GREY,
   HEAD,
   type Heading,
   HUES,
@@ -70,39 +69,30 @@ const LABEL = 28;
 const LABEL_WIDTH = 190;
 const SCORE_AXIS = { type: 'value', name: 'score', min: 0, max: 1, ...AXIS } as const;
 
-interface Bar {
+interface Point {
   readonly x: number;
   readonly interval: Interval;
   readonly colour: string;
-  /** To the right, in pixels. */
-  readonly shift?: number;
 }
 
 /** Vertical error bars with caps. */
-function errorBars(bars: readonly Bar[]): CustomSeriesOption {
+function errorBars(points: readonly Point[]): MarkLineComponentOption {
   return {
-    type: 'custom',
     silent: true,
     z: 1,
-    data: bars.map(({ x, interval }) => [x, ...interval]),
-    renderItem: ({ dataIndex }, api) => {
-      const { colour, shift = 0 } = bars[dataIndex] ?? { colour: GREY };
-      const [left = 0, bottom = 0] = api.coord([api.value(0), api.value(1)]);
-      const [, top = 0] = api.coord([api.value(0), api.value(2)]);
-      const x = left + shift;
-      const style = { stroke: colour, lineWidth: 1.25, fill: 'none' };
-      const line = (x1: number, y1: number, x2: number, y2: number) =>
-        ({ type: 'line', shape: { x1, y1, x2, y2 }, style }) as const;
-      return {
-        type: 'group',
-        children: [line(x, bottom, x, top), line(x - 4, bottom, x + 4, bottom), line(x - 4, top, x + 4, top)],
-      };
-    },
+    symbol: 'rect',
+    symbolSize: [8, 1.25],
+    label: { show: false },
+    data: points.map(({ x, interval: [low, high], colour: color }) => [
+      { coord: [x, low], lineStyle: { color, width: 1.25, type: 'solid' } },
+      { coord: [x, high] },
+    ]),
   };
 }
 
 const PLOT_WIDTH = PAGE_WIDTH - 64 - LABEL_WIDTH;
-const NEAR = 5;
+/** In pixels: points that are nearer to each other stand so far apart. */
+const [NEAR, APART] = [5, 8];
 
 /**
  * A point with its interval for each method, named on the right. Cost is in USD a question, or in tokens if a price is
@@ -111,13 +101,12 @@ const NEAR = 5;
 export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Chart {
   const inUsd = methods.every(({ usd }) => usd !== null && usd > 0);
   const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
-  const most = 1.05 * Math.max(...costs) || 1;
-  const lefts = costs.map((cost) => (cost / most) * PLOT_WIDTH);
+  const pixel = (1.05 * Math.max(...costs) || 1) / PLOT_WIDTH;
   // Methods of equal cost stand beside each other, so that every interval can be seen.
   const points = methods.map(({ score, interval }, index) => {
-    const left = lefts[index] ?? 0;
-    const shift = 8 * lefts.slice(0, index).filter((other) => Math.abs(left - other) < NEAR).length;
-    return { x: costs[index] ?? 0, score, interval, shift, colour: colourOf(index) };
+    const cost = costs[index] ?? 0;
+    const near = costs.slice(0, index).filter((other) => Math.abs(cost - other) < NEAR * pixel);
+    return { x: cost + near.length * APART * pixel, score, interval, colour: colourOf(index) };
   });
   const height = Math.max(344, 16 * methods.length);
   return {
@@ -132,21 +121,20 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Ch
         nameLocation: 'middle',
         nameGap: 30,
         min: 0,
-        max: most,
+        max: 1.05 * Math.max(...points.map(({ x }) => x)) || 1,
         splitLine: { show: false },
         ...AXIS,
         axisLabel: { ...AXIS.axisLabel, showMaxLabel: false, formatter: inUsd ? dollars : plain },
       },
       yAxis: SCORE_AXIS,
       series: [
-        errorBars(points),
         {
           type: 'scatter',
           silent: true,
           symbolSize: 9,
-          data: points.map(({ x, score, shift, colour }) => ({
+          markLine: errorBars(points),
+          data: points.map(({ x, score, colour }) => ({
             value: [x, score],
-            symbolOffset: [shift, 0],
             itemStyle: { color: colour, opacity: 1 },
             labelLine: { lineStyle: { color: colour, opacity: 0.4 } },
           })),
@@ -187,10 +175,10 @@ function scoreDepthChart(heading: Heading, methods: readonly Scored[]): Chart {
       },
       yAxis: SCORE_AXIS,
       series: [
-        errorBars(points.map(({ interval }, x) => ({ x, interval, colour: HUES[0] }))),
         {
           type: 'line',
           silent: true,
+          markLine: errorBars(points.map(({ interval }, x) => ({ x, interval, colour: HUES[0] }))),
           color: HUES[0],
           symbol: 'circle',
           symbolSize: 9,

@@ -1,6 +1,7 @@
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 import type { TrainedNight } from '../../../src/training/client/read-runs';
 import { describePlanner } from '../../../src/training/cli/checkpoints';
+import { describeSchedule } from '../../../src/training/cli/night';
 import { describeRewards, drawNight, drawTrained, sparkline } from '../../../src/training/cli/status';
 import type { NightProgress, TrainableConfig } from '../../../src/training';
 import { madeUpCycles } from './plot/made-up-cycles';
@@ -36,28 +37,19 @@ test('a night is seen at a glance: how far, what it learned, what it spent, how 
   ]);
 });
 
-test('what went wrong without harm is told below', () => {
-  expect(draw({ warning: "old checkpoints were left on the trainer's disk" }).at(-1)).toBe(
-    "old checkpoints were left on the trainer's disk",
-  );
-});
+const JUST_BEGUN = { cycles: { first: 0, last: 0 }, done: 0, phase: 'opening', rewards: [], best: null };
 
-test('a night that has just begun has nothing to reckon by, and says nothing of it', () => {
-  expect(
-    draw({
-      cycles: { first: 0, last: 0 },
-      done: 0,
-      phase: 'opening',
-      rewards: [],
-      best: null,
-      spentNanoUsd: 0,
-    }),
-  ).toEqual(['nightly · night 2026-11-21 · running', 'opening', '$0.00 spent · 50 min so far']);
-});
-
-test('nobody is told how long a night takes that is held, or at its gate', () => {
-  expect(draw({ status: 'paused' }).at(-1)).toBe('$1.23 spent · 50 min so far');
-  expect(draw({ status: 'gate', done: 40 }).at(-1)).toBe('$1.23 spent · 50 min so far');
+test.each<[string, Partial<NightProgress>, string[]]>([
+  ['what went wrong without harm stands below', { warning: 'the disk is full' }, ['the disk is full']],
+  [
+    'one that has just begun has nothing to reckon by',
+    JUST_BEGUN as never,
+    ['nightly · night 2026-11-21 · running', 'opening', '$1.23 spent · 50 min so far'],
+  ],
+  ['one that is held is not reckoned', { status: 'paused' }, ['$1.23 spent · 50 min so far']],
+  ['nor one at its gate', { status: 'gate', done: 40 }, ['$1.23 spent · 50 min so far']],
+])('of a night %s', (_, change, end) => {
+  expect(draw(change).slice(-end.length)).toEqual(end);
 });
 
 test.each([40, 60, 80, 120])('at %i columns no line is too wide, and nothing is left out', (columns) => {
@@ -121,20 +113,27 @@ test.each([
 test('a sparkline has the least number lowest and the greatest highest, and never more bars than room', () => {
   expect(sparkline([0, 1, 0.5], 10)).toBe('▁█▅');
   expect(sparkline([0.3, 0.3], 10)).toBe('▅▅');
-  expect(sparkline([], 10)).toBe('');
   // Chance is no fall.
   expect(sparkline([0.998, 0.996], 10)).toBe('▅▄');
   // Means of three values each.
   expect(sparkline([0, 0, 0, 1, 1, 1, 2, 2, 2], 3)).toBe('▁▅█');
-  expect(
-    sparkline(
-      Array.from({ length: 1000 }, (_, place) => place),
-      48,
-    ),
-  ).toHaveLength(48);
+  expect(sparkline([...Array(1000).keys()], 48)).toHaveLength(48);
 });
 
 test('the first cycle has a reward, and no curve yet', () => {
   expect(describeRewards([0.5], 10)).toBe('reward 0.500');
   expect(describeRewards([0.5, 1], 10)).toBe('reward ▁█ 0.500 → 1.000');
+});
+
+test('the next nights are shown on the clocks of their zone', () => {
+  const schedule = { id: 'train-nightly', timeZone: 'Europe/Berlin', isPaused: false, note: null };
+  const days = ['27T02:30', '28T01:30', '29T01:30', '30T01:30'];
+  const next = days.map((day) => new Date(`2027-03-${day}Z`));
+  expect(describeSchedule({ ...schedule, next })).toBe(
+    'next Sat, 27 Mar 2027, 03:30 · Sun, 28 Mar 2027, 03:30 · Mon, 29 Mar 2027, 03:30 (Europe/Berlin)',
+  );
+  expect(describeSchedule({ ...schedule, next: [] })).toBe('is never due again');
+  expect(describeSchedule({ ...schedule, next, isPaused: true, note: 'it failed' })).toContain(
+    'is paused: it failed; go on with',
+  );
 });

@@ -37,8 +37,10 @@ function answered(model: string): number {
   return stage.providers.log.filter((each) => each.model === model && each.outcome === 'answered').length;
 }
 
+type Bounds = Pick<PromptedRequest, 'most' | 'nanoUsd'> & { readonly groupSize: number };
+
 /** Asks without a command around it. */
-async function ask({ groupSize = 1, ...bounds }: Partial<Bounds> = {}): Promise<Asked> {
+async function ask({ groupSize = 1, ...bounds }: Partial<Bounds> = {}) {
   const { store, taskQueue, temporal } = stage;
   const config = parseTrainable(stage.config);
   const groups: GroupRecord[] = [];
@@ -52,12 +54,6 @@ async function ask({ groupSize = 1, ...bounds }: Partial<Bounds> = {}): Promise<
     }),
   );
   return { groups, reason };
-}
-
-type Bounds = Pick<PromptedRequest, 'most' | 'nanoUsd'> & { readonly groupSize: number };
-interface Asked {
-  readonly groups: readonly GroupRecord[];
-  readonly reason: string | null;
 }
 
 /** The first question is given no plan, the second a wrong one. */
@@ -129,14 +125,8 @@ test('solves of training questions are graded, and the right ones become example
       ),
     ),
   );
-  const { code, stdout, stderr } = await folder.train(
-    'examples',
-    '--from-runs',
-    wrong ?? '',
-    right ?? '',
-    other ?? '',
-    stood ?? '',
-  );
+  const ids = [wrong, right, other, stood].flatMap((id) => id ?? []);
+  const { code, stdout, stderr } = await folder.train('examples', '--from-runs', ...ids);
   expect(code).toBe(0);
   expect(stdout).toBe(
     '2 solves of training questions: 1 right.\nexamples.jsonl: 1 example added, 1 in all.\n',
@@ -147,9 +137,6 @@ test('solves of training questions are graded, and the right ones become example
   await rm(join(folder.path, FILE));
   const latest = await folder.train('examples', '--from-runs');
   expect(latest.stdout).toContain('examples.jsonl: 1 example added, 1 in all.');
-});
-
-test('a run that is not there is named', async () => {
   expect(await folder.train('examples', '--from-runs', 'solve-nowhere')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('there is no run "solve-nowhere"') as unknown,

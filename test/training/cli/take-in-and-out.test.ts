@@ -37,6 +37,9 @@ test('a cycle is shown from the store, for people and for programs', async () =>
   const { stdout } = await folder.train('show', '1', '--json');
   const { groups } = JSON.parse(stdout) as { groups: { rollouts: unknown[] }[] };
   expect(groups.map(({ rollouts }) => rollouts.length)).toEqual([4, 4]);
+  const never = await folder.train('show', '7');
+  expect(never.code).toBe(2);
+  expect(never.stderr).toContain(`there is no cycle 7 of training run ${trainRun}`);
 });
 
 test('of a night, status names what is missing alone', async () => {
@@ -58,12 +61,6 @@ test('a training run is drawn', async () => {
   const report = await readFile(join(folder.path, 'pictures', 'report.md'), 'utf8');
   expect(report).toContain('The mean reward went from');
   expect(report).toMatch(/^\| Format: plans \|( [\d.]+% \|){4}$/m);
-});
-
-test('a cycle that never was exits with 2', async () => {
-  const { code, stderr } = await folder.train('show', '7');
-  expect(code).toBe(2);
-  expect(stderr).toContain(`there is no cycle 7 of training run ${stage.trainRun}`);
 });
 
 test('right plans are taught to another run, whose first night begins with them, and taken out as a model', async () => {

@@ -1,6 +1,6 @@
 import { type CurvesPage, curvesChart } from '../../../../src/evaluation/report/curves-chart';
 import { drawCharts } from '../../../../src/evaluation/report/page';
-import { effortCurves, learningCurves } from '../../../../src/training/cli/plot';
+import { effortCurves, learningCurves, shareCurves } from '../../../../src/training/cli/plot';
 import { madeUpCycles } from './made-up-cycles';
 
 async function drawSvg(page: CurvesPage): Promise<string> {
@@ -46,4 +46,24 @@ test('the same cycles give the same panels, and a single cycle gives a picture t
   const picture = learningCurves(madeUpCycles(1));
   expect(picture.subtitle).toBe('cycle 1 · night of 2026-11-21');
   expect(textsOf(await drawSvg(picture))).toContain('Reward');
+});
+
+test('the largest share of all cycles comes first, and who was not asked in a cycle had nothing', () => {
+  const curves = shareCurves([{ quick: 0.6, scholar: 0.4 }, { scholar: 1 }]);
+  expect(curves.map(({ name, values }) => [name, values])).toEqual([
+    ['scholar', [0.4, 1]],
+    ['quick', [0.6, 0]],
+  ]);
+});
+
+test('names in an order of their own come first, those that never were are left out', () => {
+  const curves = shareCurves([{ tree: 0.7, single: 0.3 }], ['single', 'chain', 'tree']);
+  expect(curves.map(({ name }) => name)).toEqual(['single', 'tree']);
+});
+
+test('what cannot be told apart any more is summed up', () => {
+  const workers = Array.from({ length: 8 }, (_, index): [string, number] => [`w${index}`, (8 - index) / 36]);
+  const curves = shareCurves([Object.fromEntries(workers)]);
+  expect(curves.map(({ name }) => name)).toEqual(['w0', 'w1', 'w2', 'w3', 'w4', 'others']);
+  expect(curves.at(-1)?.values[0]).toBeCloseTo(6 / 36);
 });
