@@ -8,12 +8,11 @@ import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
 import { loadServable, loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
-import { follow, lookAgain } from '../../cli/view/follow';
-import { openView } from '../../cli/view/open-view';
+import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { isNotFound } from '../../client/steer';
 import { keyFor, modelCardsOf } from '../../config/api-keys';
 import type { Config } from '../../config/schema';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import { checkStore } from '../../store/open-store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
@@ -56,7 +55,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
     const manifest = await prepare(session);
     const comeBack = commandOf(`eval --resume ${manifest.id}`, config);
-    if (!detach) await sayResumed(session, config, manifest.id);
+    if (!detach) await sayResumed(session, manifest.id);
     const isUnderWay = await begin(session, manifest, options);
     if (detach) {
       await print(manifest.id);

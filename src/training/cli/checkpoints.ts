@@ -7,7 +7,7 @@ import { isPolled } from '../../client/pollers';
 import { someOf } from '../../config/errors';
 import { describeConductor } from '../../config/notices';
 import { readPolicy } from '../../evaluation/methods/conductor';
-import { reasonOf } from '../../reason-of';
+import { reasonOf } from '../../errors';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { wrap } from '../../trace/lines';

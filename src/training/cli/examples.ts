@@ -57,7 +57,7 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
   const most = Math.min(options.questions, questions.length);
   return withTraining(options, { role: 'work' }, async (session) => {
     const { temporal, store, worker } = session;
-    await sayResumed(session, options.config);
+    await sayResumed(session);
     const settings = settingsFor(session, samples);
     const groups: GroupRecord[] = [];
     const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
