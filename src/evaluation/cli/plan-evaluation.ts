@@ -77,11 +77,10 @@ async function plan(
   const verifier = verifierFor(questions, compares, config);
   const judging = verifier && { verifier };
   const workers = run.workers.map(({ id }) => id);
-  const methods = namedMethods(names, workers);
+  const methods = await methodsOf(names, workers, store);
   checkLearning(methods, learnFrom);
   sayEstimate(methods, questions, { run, verifier, compares }, options);
   checkBudget({ run, ...judging }, options);
-  for (const addOn of addOns) await addOn.checkMethods?.(store, methods);
   const routed = learnFrom === undefined ? null : await routeQuestions(store, learnFrom, questions, workers);
   const manifest = {
     schema: 1,
@@ -156,9 +155,16 @@ export function checkBudget(
   );
 }
 
-function namedMethods(names: readonly string[], workers: readonly string[]): string[] {
+/** @throws UsageError for a name that means no method, or a method that the store cannot serve */
+async function methodsOf(
+  names: readonly string[],
+  workers: readonly string[],
+  store: Store,
+): Promise<string[]> {
   try {
-    return readMethods(names, workers);
+    const methods = readMethods(names, workers);
+    for (const addOn of addOns) await addOn.checkMethods?.(store, methods);
+    return methods;
   } catch (error) {
     if (error instanceof RangeError) throw new UsageError(error.message);
     throw error;

@@ -43,7 +43,7 @@ test.each<[string, Partial<NightProgress>, string[]]>([
   ['what went wrong without harm stands below', { warning: 'the disk is full' }, ['the disk is full']],
   [
     'one that has just begun has nothing to reckon by',
-    JUST_BEGUN as never,
+    JUST_BEGUN,
     ['nightly · night 2026-11-21 · running', 'opening', '$1.23 spent · 50 min so far'],
   ],
   ['one that is held is not reckoned', { status: 'paused' }, ['$1.23 spent · 50 min so far']],

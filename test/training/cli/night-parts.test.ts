@@ -11,13 +11,14 @@ test.each([
 ])('where questions are of it, what judges %s is named, or what is wrong with it', async (...told) => {
   const [what, question, variable, value, state, words] = told;
   const folder = await openQuestionFolder();
-  process.env[variable] = value;
+  const { env } = process;
+  process.env = { ...env, [variable]: value };
   const place = { store: folder.store, temporal: null, trainRun: 'sums' };
   const look = async () =>
     (await checkNightParts(trainingOf(folder.config()), place)).filter((each) => each.what === what);
   expect(await look()).toEqual([]);
   await folder.write('train.jsonl', [question]);
   expect(await look()).toEqual([{ what, state, text: expect.stringMatching(words) as string }]);
-  delete process.env[variable];
+  process.env = env;
   await folder.close();
 });
