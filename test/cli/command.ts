@@ -101,3 +101,10 @@ export function startCommand(
 export function runCommand(args: readonly string[], setting: CommandSetting): Promise<Ended> {
   return startCommand(args, setting).ended;
 }
+
+/** What a command is expected to end with. */
+export function endedWith(code: number, words: string | RegExp): Partial<Ended> {
+  const said: unknown =
+    typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words);
+  return { code, stderr: said as string };
+}

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SimulatedRequest } from '../../../src/testing';
 import type { Summary } from '../../../src/evaluation/summarize';
+import { endedWith } from '../../cli/command';
 import { type EvaluationFolder, openEvaluationFolder } from './commands';
 
 let stage: EvaluationFolder;
@@ -30,11 +31,11 @@ const asked = (since: number): string[] => stage.providers.log.slice(since).map(
 
 test('questions of the log are answered by a worker alone as well, and their quality is not judged by itself', async () => {
   const refused = await stage.run(['eval', '--from-traces', '--max-cost', '1']);
-  expect(refused).toMatchObject({ code: 2 });
-  expect(refused.stderr).toContain('name it with --methods (worker:scholar, worker:coder, worker:clerk)');
+  expect(refused).toMatchObject(
+    endedWith(2, 'name it with --methods (worker:scholar, worker:coder, worker:clerk)'),
+  );
   const empty = await stage.run(['eval', '--from-traces', '--methods', 'workers', '--max-cost', '1']);
-  expect(empty).toMatchObject({ code: 2 });
-  expect(empty.stderr).toContain('the log has no solve with an answer');
+  expect(empty).toMatchObject(endedWith(2, 'the log has no solve with an answer'));
 
   for (const { question } of stage.questions) {
     const solve = await stage.run(['solve', question, '--json']);
@@ -42,9 +43,8 @@ test('questions of the log are answered by a worker alone as well, and their qua
   }
   const before = stage.providers.log.length;
   const unbounded = await stage.run(['eval', '--from-traces', '--methods', 'worker:clerk']);
-  expect(unbounded).toMatchObject({ code: 2 });
-  expect(unbounded.stderr).toMatch(
-    /4 questions × 2 methods: about 4 calls, about \$0\.00\d+\.\n.*--max-cost/,
+  expect(unbounded).toMatchObject(
+    endedWith(2, /4 questions × 2 methods: about 4 calls, about \$0\.00\d+\.\n.*--max-cost/),
   );
   expect(asked(before)).toEqual([]);
 
@@ -68,9 +68,8 @@ test('questions of the log are answered by a worker alone as well, and their qua
 }, 180_000);
 
 test('right answers that are known are judged by, a judge compares the rest, and an earlier evaluation names the worker', async () => {
-  const all = await stage.run([
-    ...['eval', 'questions.jsonl', '--methods', 'workers', '--max-cost', '1', '--json'],
-  ]);
+  const tried = ['eval', 'questions.jsonl', '--methods', 'workers', '--max-cost', '1', '--json'];
+  const all = await stage.run(tried);
   const { methods } = JSON.parse(all.stdout) as Summary;
   const [best] = methods.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0));
   const worker = best?.method.slice('worker:'.length) ?? '';
@@ -112,9 +111,8 @@ test('right answers that are known are judged by, a judge compares the rest, and
 
 test('a judge that is not configured is asked for by name', async () => {
   await stage.configure({ verifier: undefined });
-  const { code, stderr } = await stage.run([
-    ...['eval', '--from-traces', '--judge', '--methods', 'worker:clerk', '--max-cost', '1'],
-  ]);
-  expect(code).toBe(2);
-  expect(stderr).toContain('--judge asks a model that judges answers, and the configuration names none');
+  const args = ['eval', '--from-traces', '--judge', '--methods', 'worker:clerk', '--max-cost', '1'];
+  expect(await stage.run(args)).toMatchObject(
+    endedWith(2, '--judge asks a model that judges answers, and the configuration names none'),
+  );
 }, 60_000);

@@ -8,7 +8,7 @@ import { removeSchedule } from '../../../src/training/client/schedule';
 import { loadTrainableConfig } from '../../../src/training/config/load';
 import { toJsonLines } from '../../../examples/learn/world/questions';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
-import { type Ended, runCommand, startCommand } from '../../cli/command';
+import { endedWith, type Ended, runCommand, startCommand } from '../../cli/command';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
 import { aManifest } from '../../support/a-manifest';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
@@ -86,28 +86,19 @@ test('a schedule is made, shown, changed, held, let go on and removed', async ()
   );
   expect((await train('schedule', '--resume')).stdout).toContain(' next ');
   expect((await train('schedule', '--remove')).stderr).toContain('has no schedule any more');
-  expect(await train('schedule')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('has no schedule') as unknown,
-  });
+  expect(await train('schedule')).toMatchObject(endedWith(2, 'has no schedule'));
 });
 
 test('a night is begun, held, let go on and ended; a second one is refused meanwhile', async () => {
-  expect(await train('start', '--cycles', '10001')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('Expected a whole number from 1 to 10000.') as unknown,
-  });
-  const rows = Array.from({ length: 20 }, (_, id) => ({
-    id: `${id}`,
-    question: `${id}?`,
-    answer: 4,
-    grader: 'number',
-  }));
-  await folder.write('train.jsonl', toJsonLines(rows));
-  await folder.write(
-    'held-out.jsonl',
-    toJsonLines(rows.map((row) => ({ ...row, id: `h${row.id}`, question: `And ${row.id}?` }))),
+  expect(await train('start', '--cycles', '10001')).toMatchObject(
+    endedWith(2, 'Expected a whole number from 1 to 10000.'),
   );
+  const rowsOf = (name: string) =>
+    Array.from({ length: 20 }, (_, id) => ({
+      ...{ id: `${name}${id}`, question: `${name} ${id}?`, answer: 4, grader: 'number' },
+    }));
+  await folder.write('train.jsonl', toJsonLines(rowsOf('t')));
+  await folder.write('held-out.jsonl', toJsonLines(rowsOf('h')));
   const begun = await train('start', '--date', '2026-11-21', '--cycles', '2');
   expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
   expect(begun.stderr).toMatch(
@@ -118,10 +109,7 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
   const handle = temporal.client.workflow.getHandle(`train-${trainRun}`);
   try {
     expect(await handle.describe()).toMatchObject({ type: 'conductorTrain', priority: { priorityKey: 5 } });
-    expect(await train('start')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('is under way already') as unknown,
-    });
+    expect(await train('start')).toMatchObject(endedWith(1, 'is under way already'));
     expect(await resumedIn()).toContain(
       `  train-${trainRun}: stop it with temporal-conductor train stop --run ${trainRun}\n`,
     );
@@ -138,22 +126,20 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
   } finally {
     await handle.terminate();
   }
-  expect(await train('pause')).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(`no night of training run ${trainRun} is under way`) as unknown,
-  });
+  expect(await train('pause')).toMatchObject(
+    endedWith(1, `no night of training run ${trainRun} is under way`),
+  );
 });
 
 test('a night that cannot be opened is told with the reason', async () => {
   const worker = startCommand(['worker'], { cwd: folder.path, env: { TEMPORAL_ADDRESS: temporal.address } });
   await worker.hear(/^Ready/m);
-  const { code, stderr } = await train('start');
-  expect({ code, stderr }).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(
+  expect(await train('start')).toMatchObject(
+    endedWith(
+      1,
       /is under way; .*\nIt could not be opened, and is over: train\.jsonl cannot be read: ENOENT.*\n$/,
-    ) as unknown,
-  });
+    ),
+  );
   worker.signal('SIGTERM');
   expect(await worker.ended).toMatchObject({ code: 0 });
 });
@@ -167,48 +153,32 @@ test('what serves is chosen by hand, taken back and pinned, without a server', a
       '"conductor: { provider: policy }" hands them to the checkpoint that serves.\n',
   );
   expect((await train('promote', `${trainRun}/000007`, '--reason', 'it is kinder')).code).toBe(0);
-  expect(await readServing(store)).toMatchObject({
-    serving: { trainRun, name: '000007' },
-    reason: 'it is kinder',
-  });
+  const serving = { trainRun, name: '000007' };
+  expect(await readServing(store)).toMatchObject({ serving, reason: 'it is kinder' });
   expect((await train('rollback')).stderr).toMatch(
     new RegExp(`${trainRun}/000004 serves again, .*\nPlans of solves are written by the configured`),
   );
   expect((await train('pin')).stderr).toContain('is pinned now');
   expect((await train('pin', '--off')).stderr).toContain('is not pinned now');
-  const unknown = await train('promote', '9');
-  expect(unknown).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('000009 has no manifest') as unknown,
-  });
+  expect(await train('promote', '9')).toMatchObject(endedWith(1, '000009 has no manifest'));
 });
 
 test('whatever of a night is missing is named with a remedy, by status and by doctor', async () => {
   await folder.write('train.jsonl', '{"id": 7}\n');
-  const missing = [
-    [/Questions/, /train\.jsonl is not in a format I know\. Its rows have the fields id\./],
-    [
-      /Trainer/,
-      /none listens on task queue conductor-trainer .*: start it with "temporal-conductor train up"/,
-    ],
-    [
-      /Policy server/,
-      /nothing answers at http:\/\/127\.0\.0\.1:9\/v1: start one there, .* or correct training\.policy/,
-    ],
-    [/Checkpoints/, /no folder models\/qwen: put a model with its tokenizer there/],
-  ] as const;
-  const { stderr, stdout } = await train('status');
-  for (const [what, text] of missing) {
-    expect(stderr).toMatch(new RegExp(`Missing: ${what.source}: .*${text.source}`));
-  }
-  expect(stdout).toContain('schedule none');
-  const doctor = await runCommand(['doctor'], {
-    cwd: folder.path,
-    env: { TEMPORAL_ADDRESS: temporal.address },
-  });
+  const missing = {
+    Questions: 'train\\.jsonl is not in a format I know\\. Its rows have the fields id\\.',
+    Trainer: 'none listens on task queue conductor-trainer .*: start it with "temporal-conductor train up"',
+    'Policy server':
+      'nothing answers at http://127\\.0\\.0\\.1:9/v1: start one there, .* or correct training\\.policy',
+    Checkpoints: 'no folder models/qwen: put a model with its tokenizer there',
+  };
+  const { stderr } = await train('status');
+  const env = { TEMPORAL_ADDRESS: temporal.address };
+  const doctor = await runCommand(['doctor'], { cwd: folder.path, env });
   expect(doctor.code).toBe(1);
-  for (const [what, text] of missing) {
-    expect(doctor.stdout).toMatch(new RegExp(`✗ ${what.source} +.*${text.source}`));
+  for (const [what, text] of Object.entries(missing)) {
+    expect(stderr).toMatch(new RegExp(`Missing: ${what}: .*${text}`));
+    expect(doctor.stdout).toMatch(new RegExp(`✗ ${what} +.*${text}`));
   }
 });
 
@@ -217,10 +187,7 @@ test('where nothing was trained, status and list say so', async () => {
   expect(status).toMatchObject({ code: 0 });
   expect(status.stdout).toContain(`No night of ${trainRun} has started yet.`);
   expect(status.stdout).toContain('schedule none');
-  expect(JSON.parse((await train('status', '--json')).stdout)).toMatchObject({
-    trainRun,
-    night: null,
-    schedule: null,
-  });
+  const json: unknown = JSON.parse((await train('status', '--json')).stdout);
+  expect(json).toMatchObject({ trainRun, night: null, schedule: null });
   expect((await train('list')).stderr).toContain('No night was trained in sqlite:');
 });

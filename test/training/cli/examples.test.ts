@@ -7,6 +7,7 @@ import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import type { GroupRecord } from '../../../src/training/records';
 import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
+import { endedWith } from '../../cli/command';
 import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
 
 jest.setTimeout(300_000);
@@ -88,10 +89,7 @@ test('an interrupted command is gone on with, and buys nothing twice', async () 
   const command = folder.start(...sample());
   await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'a').length === 4);
   command.signal('SIGINT');
-  expect(await command.ended).toMatchObject({
-    code: 130,
-    stderr: expect.stringContaining('the same command goes on from here') as unknown,
-  });
+  expect(await command.ended).toMatchObject(endedWith(130, 'the same command goes on from here'));
   letGo();
   expect((await folder.train(...sample())).stdout).toContain('8 plans: 8 right;');
   expect([answered('conductor'), answered('a')]).toEqual([8, 8]);
@@ -137,8 +135,7 @@ test('solves of training questions are graded, and the right ones become example
   await rm(join(folder.path, FILE));
   const latest = await folder.train('examples', '--from-runs');
   expect(latest.stdout).toContain('examples.jsonl: 1 example added, 1 in all.');
-  expect(await folder.train('examples', '--from-runs', 'solve-nowhere')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('there is no run "solve-nowhere"') as unknown,
-  });
+  expect(await folder.train('examples', '--from-runs', 'solve-nowhere')).toMatchObject(
+    endedWith(2, 'there is no run "solve-nowhere"'),
+  );
 });

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readTrainableFile } from '../../../src/training/config/load';
-import { readQuestions } from '../../../src/training/activities/data';
-import type { Ended } from '../../cli/command';
+import { readQuestions } from '../../../src/training/activities/questions';
+import { type Ended, endedWith } from '../../cli/command';
 import { useFolder } from '../../cli/stage';
 
 // Formatted as nobody's tool would.
@@ -44,26 +44,18 @@ test('a whole section is written below the own lines, which keep every character
 test('a section that is there is never touched, and a wrong answer changes nothing', async () => {
   const own = `${OWN}\ntraining: { profile: paper }\n`;
   await stage.folder.write('conductor.yaml', own);
-  expect(await init()).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('conductor.yaml:10:1: there is a section "training:" already') as string,
-  });
+  expect(await init()).toMatchObject(
+    endedWith(2, 'conductor.yaml:10:1: there is a section "training:" already'),
+  );
   expect(await read('conductor.yaml')).toBe(own);
   await stage.folder.write('conductor.yaml', OWN);
-  expect(await init('--policy-server', 'nowhere')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(
-      'training.policy.baseUrl cannot be used: expected a plain http',
-    ) as string,
-  });
-  expect(await init('--profile')).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/--profile needs a name:\n {2}cpu-demo +\S/) as string,
-  });
-  expect(await init('--profile', 'huge')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('training.profile is "huge", and there is no such profile') as string,
-  });
+  for (const [args, words] of [
+    [['--policy-server', 'nowhere'], 'training.policy.baseUrl cannot be used: expected a plain http'],
+    [['--profile'], /--profile needs a name:\n {2}cpu-demo +\S/],
+    [['--profile', 'huge'], 'training.profile is "huge", and there is no such profile'],
+  ] as const) {
+    expect(await init(...args)).toMatchObject(endedWith(2, words));
+  }
   expect(await read('conductor.yaml')).toBe(OWN);
 });
 

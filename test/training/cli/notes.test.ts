@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { notesFrom } from '../../../src/training/cli/notes';
 import type { GroupRecord } from '../../../src/training/records';
-import type { Ended } from '../../cli/command';
+import { type Ended, endedWith } from '../../cli/command';
 import { poolAt } from '../../cli/folder';
 import { useFolder } from '../../cli/stage';
 import { keepRun } from '../client/keep-run';
@@ -31,10 +31,9 @@ test('notes on the workers are printed as they may stand in a configuration', as
 });
 
 test('questions without a topic tell nothing of anybody, and that is said', async () => {
-  expect(await writeNotes({})).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('it takes a cycle that is over, and questions with a "topic"') as string,
-  });
+  expect(await writeNotes({})).toMatchObject(
+    endedWith(2, 'it takes a cycle that is over, and questions with a "topic"'),
+  );
 });
 
 const topicOf = (question: string): string | undefined =>

@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { readRun } from '../../../src/training/activities/records';
 import { EXPORT, UPDATE, WARM_START } from '../../../src/training/names';
 import { readManifest } from '../../../src/training/policy/serving';
+import { endedWith } from '../../cli/command';
 import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
 
@@ -128,7 +129,7 @@ test('why the last night failed is told by status', async () => {
 test('what the trainer refuses is printed in its own words', async () => {
   const refusal = 'The folder /somewhere is not empty. Choose another one, or remove it.';
   stage.trainer[EXPORT] = () => Promise.reject(ApplicationFailure.nonRetryable(refusal, 'Trainer.Failed'));
-  const { code, stderr } = await stage.whileWorking(() => folder.train('export', '1', '.'));
-  expect(code).toBe(1);
-  expect(stderr).toContain(refusal);
+  expect(await stage.whileWorking(() => folder.train('export', '1', '.'))).toMatchObject(
+    endedWith(1, refusal),
+  );
 });

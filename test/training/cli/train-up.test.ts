@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { TrainableInput } from '../../../src/training';
 import { closedPort } from '../../cli/closed-port';
-import type { RunningCommand } from '../../cli/command';
+import { type RunningCommand, endedWith } from '../../cli/command';
 import { poolAt, serverRuns } from '../../cli/folder';
 import { useFolder } from '../../cli/stage';
 import { until, untilGone } from '../../support/until';
@@ -36,10 +36,8 @@ async function configure(training: TrainableInput['training'] = {}): Promise<voi
 const startTrainUp = (): RunningCommand => stage.start(['train', 'up'], { env: { PATH } });
 
 async function pidsOf(): Promise<number[]> {
-  const starts = await Promise.all([
-    startsOf(stage.folder, 'worker'),
-    startsOf(stage.folder, 'policy-server'),
-  ]);
+  const programs = ['worker', 'policy-server'] as const;
+  const starts = await Promise.all(programs.map((program) => startsOf(stage.folder, program)));
   return starts.flat().map(({ pid }) => pid);
 }
 
@@ -64,11 +62,7 @@ test('starts all that a night needs with the right addresses, keeps it running, 
   await up.hear(/The trainer in process \d+ was killed by SIGKILL.*again[^]*The trainer is working again/);
   expect(await startsOf(stage.folder, 'worker')).toHaveLength(2);
   up.signal('SIGINT');
-  const { code, stderr } = await up.ended;
-  expect({ code, stderr }).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(/^Waiting for [^]*^Trainer +/m) as string,
-  });
+  expect(await up.ended).toMatchObject(endedWith(0, /^Waiting for [^]*^Trainer +/m));
   await untilGone(...(await pidsOf()));
   expect(await serverRuns(stage.folder)).toBe(false);
 });
@@ -106,12 +100,12 @@ test('leaves nothing running when it is killed, and uses base model and policy s
 test('runs once in a stage.folder, beside an `up`: a second one names the process of the first', async () => {
   const first = startTrainUp();
   await first.hear(/^Ready/m);
-  expect(await startTrainUp().ended).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(
+  expect(await startTrainUp().ended).toMatchObject(
+    endedWith(
+      2,
       `"train up" runs in this folder already, in process ${first.pid}: use that one, or stop it first ("kill ${first.pid}")`,
-    ) as string,
-  });
+    ),
+  );
   const up = stage.start(['up']);
   await up.hear(/^Ready/m);
   up.signal('SIGINT');
@@ -129,42 +123,25 @@ test('runs once in a stage.folder, beside an `up`: a second one names the proces
 
 test('ends with the reason, and stops the rest, where one of them cannot start', async () => {
   await stage.folder.write('worker.broken', '');
-  const { code, stderr } = await startTrainUp().ended;
-  expect({ code, stderr }).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('The worker cannot start: it is broken.') as string,
-  });
+  expect(await startTrainUp().ended).toMatchObject(endedWith(1, 'The worker cannot start: it is broken.'));
   await untilGone(...(await pidsOf()));
   expect(await serverRuns(stage.folder)).toBe(false);
 });
 
 test('a missing model, a missing trainer and a missing section are named before anything is started', async () => {
-  const trainUp = (env: Record<string, string>) =>
-    stage.start(['train', 'up'], { env: { CONDUCTOR_CACHE: stage.folder.path, ...env } }).ended;
-  expect(await trainUp({ PATH: process.env.PATH ?? '' })).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(
-      /trainer is not installed: make .* with "node \S+prepare-trainer\.mjs"/,
-    ) as string,
-  });
-  expect(await trainUp({ PATH, TRAINER_PYTHON: '/no/python' })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(
-      'TRAINER_PYTHON is /no/python, which is no absolute path of a file that is there',
-    ) as string,
-  });
+  const refused = async (env: Record<string, string>, words: string | RegExp): Promise<void> => {
+    const up = stage.start(['train', 'up'], { env: { CONDUCTOR_CACHE: stage.folder.path, PATH, ...env } });
+    expect(await up.ended).toMatchObject(endedWith(2, words));
+  };
+  const own = process.env.PATH ?? '';
+  await refused({ PATH: own }, /trainer is not installed: make .* with "node \S+prepare-trainer\.mjs"/);
+  const python = '/no/python';
+  await refused(
+    { TRAINER_PYTHON: python },
+    `TRAINER_PYTHON is ${python}, which is no absolute path of a file that is there`,
+  );
   await configure({ base: { kind: 'folder', path: 'models/small' } });
-  expect(await trainUp({ PATH })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(
-      'training.base.path is models/small, and there is no such folder',
-    ) as string,
-  });
+  await refused({}, 'training.base.path is models/small, and there is no such folder');
   await stage.folder.write('conductor.yaml', poolAt('http://127.0.0.1:1'));
-  expect(await trainUp({ PATH })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(
-      'no "training:": have it written with "temporal-conductor train init"',
-    ) as string,
-  });
+  await refused({}, 'no "training:": have it written with "temporal-conductor train init"');
 });
