@@ -11,15 +11,14 @@ import { reasonOf } from '../../errors';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { wrap } from '../../trace/lines';
-import { askForWarmStart, type Example } from '../activities/first-checkpoint';
-import { readRows } from '../activities/questions';
+import { askForWarmStart, type Example, readRows } from '../activities/data';
 import { advanceRun } from '../activities/records';
 import { openSealed } from '../artifacts';
 import { type AskedHow, askedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
 import { beginExport, beginWarmStart, type TrainerJob } from '../client/training-client';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../ids';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { pin, promote, readManifest, rollback, type ServingChange } from '../policy/serving';
 import { checkpointsFolder } from '../store-keys';
 import {

@@ -11,7 +11,7 @@ import { completedSolves } from '../../client/list-runs';
 import { sumOfAll, tally } from '../../evaluation/statistics';
 import { reasonOf } from '../../errors';
 import { counted, describeUsd } from '../../trace/describe';
-import { readQuestions, readRows } from '../activities/questions';
+import { readQuestions, readRows } from '../activities/data';
 import { askedHow, type ExampleRow, exampleRowSchema, gradeSolve, tryExample } from '../client/examples';
 import { playPrompted } from '../client/prompted-groups';
 import { resolveTraining, trainingOf, type TrainingSettings } from '../config/resolve';

@@ -22,7 +22,7 @@ import { isOurImage, runProgram } from '../../start-program';
 import { counted } from '../../trace/describe';
 import { exampleSchema, readQuestions, readRows } from '../activities/data';
 import { readRun } from '../activities/records';
-import { checkpointId } from '../ids';
+import { checkpointId } from '../names';
 import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';

@@ -12,7 +12,7 @@ import {
   scheduleNights,
 } from '../client/schedule';
 import { trainingOf } from '../config/resolve';
-import { isNightDate, isTimeZone, nightWorkflowId, readCheckpointId } from '../ids';
+import { isNightDate, isTimeZone, nightWorkflowId, readCheckpointId } from '../names';
 import { sayMissing } from './night-parts';
 import { findSetback, type TrainingSession, type TrainOptions, whyFailed, withTraining } from './session';
 

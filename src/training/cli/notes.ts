@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { print } from '../../cli/terminal';
 import { FEWEST_VALUES, groupBy } from '../../evaluation/statistics';
-import { readGroups, readMetrics, readTrainQuestions } from '../client/read-runs';
+import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 import type { GroupRecord } from '../records';
 import { findTraining, type TrainOptions } from './session';
 

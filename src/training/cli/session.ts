@@ -8,8 +8,8 @@ import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
-import { trainRunSchema } from '../field-schemas';
-import { nightWorkflowId } from '../ids';
+import { trainRunSchema } from '../trainer-contract';
+import { nightWorkflowId } from '../names';
 
 /** The options that every command about training takes. */
 export interface TrainOptions extends WorkOptions {

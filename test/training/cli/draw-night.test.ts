@@ -1,5 +1,5 @@
 import { PLAIN, widthOf } from '../../../src/trace/lines';
-import type { TrainedNight } from '../../../src/training/client/read-runs';
+import type { TrainedNight } from '../../../src/training/activities/records';
 import { describePlanner } from '../../../src/training/cli/checkpoints';
 import { describeSchedule } from '../../../src/training/cli/night';
 import { describeRewards, drawNight, drawTrained, sparkline } from '../../../src/training/cli/status';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readTrainableFile } from '../../../src/training/config/load';
-import { readQuestions } from '../../../src/training/activities/questions';
+import { readQuestions } from '../../../src/training/activities/data';
 import { type Ended, endedWith } from '../../cli/command';
 import { useFolder } from '../../cli/stage';
 

@@ -20,5 +20,4 @@ test.each([
   await folder.write('train.jsonl', [question]);
   expect(await look()).toEqual([{ what, state, text: expect.stringMatching(words) as string }]);
   process.env = env;
-  await folder.close();
 });
