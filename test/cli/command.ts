@@ -39,6 +39,11 @@ export function said(words: string | RegExp): string {
   ) as string;
 }
 
+/** What a command is expected to end with. */
+export function endedWith(code: number, words: string | RegExp): Partial<Ended> {
+  return { code, stderr: said(words) };
+}
+
 /** Gives a command a terminal, whose keyboard is stdin. */
 const AT_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
@@ -100,11 +105,4 @@ export function startCommand(
 /** Runs a command to its end. */
 export function runCommand(args: readonly string[], setting: CommandSetting): Promise<Ended> {
   return startCommand(args, setting).ended;
-}
-
-/** What a command is expected to end with. */
-export function endedWith(code: number, words: string | RegExp): Partial<Ended> {
-  const said: unknown =
-    typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words);
-  return { code, stderr: said as string };
 }

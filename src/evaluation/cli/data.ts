@@ -5,7 +5,7 @@ import type { Copy } from '../data/question-index';
 import { type Part, splitDataSets } from '../data/split';
 import { counted, joinFacts } from '../../trace/describe';
 import { beside, oneLine, type Paint } from '../../trace/lines';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 
 interface InspectOptions {

@@ -1,15 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WorkflowHandle } from '@temporalio/client';
 import { checkRun } from '../../activities/check-run';
-import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { commandOf, sayResumed } from '../../cli/follow-run';
 import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
 import { loadServable, loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
-import { isNotFound } from '../../client/steer';
+import { describeRun } from '../../client/list-runs';
 import { keyFor, modelCardsOf } from '../../config/api-keys';
 import type { Config } from '../../config/schema';
 import { reasonOf } from '../../errors';
@@ -131,15 +130,16 @@ function checkConfiguration({ id, run, verifier }: Manifest, config: Config, mak
  * @returns false where nothing is left to be done
  */
 async function begin(
-  { temporal, config, store }: Session,
+  session: Session,
   manifest: Manifest,
   { resume, maxCost, window }: EvaluateOptions,
 ): Promise<boolean> {
+  const { temporal, config, store } = session;
   const { id, methods, workers, seed, set, questions, run, verifier, compares, file } = manifest;
   const known = await readResults(store, resultsFolder(id));
   if (known.length === methods.length * questions) return false;
   if (resume !== undefined) {
-    if (await isRunning(temporal.workflow.getHandle(id))) return true;
+    if (await isRunning(session, id)) return true;
     if (maxCost === undefined) {
       throw new UsageError(
         `evaluation ${id} stopped early; set a budget for the rest with --max-cost USD, or --max-cost none`,
@@ -159,13 +159,8 @@ async function begin(
   return true;
 }
 
-async function isRunning(handle: WorkflowHandle): Promise<boolean> {
-  try {
-    return (await handle.describe()).status.name === 'RUNNING';
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
+async function isRunning({ temporal }: Session, id: string): Promise<boolean> {
+  return (await describeRun(temporal, id))?.status.name === 'RUNNING';
 }
 
 /** Prints what was found, and writes it to a folder; without pictures if ECharts is not installed. */
@@ -198,14 +193,15 @@ function followEvaluation(
     tell: (before, after) =>
       before?.done === after.done ? [] : [joinFacts(...describeProgress(manifest, after, Date.now()))],
   });
-  const states = progressOf(session.temporal.workflow.getHandle(manifest.id));
+  const states = progressOf(session, manifest.id);
   return follow(session, manifest.id, interruption, { states, view });
 }
 
 /** Looks at an evaluation again and again, and at last at its result. */
-async function* progressOf(handle: WorkflowHandle): AsyncGenerator<EvaluationProgress> {
+async function* progressOf(session: Session, id: string): AsyncGenerator<EvaluationProgress> {
+  const handle = session.temporal.workflow.getHandle(id);
   yield* lookAgain(async () => {
-    if (!(await isRunning(handle))) return null;
+    if (!(await isRunning(session, id))) return null;
     // Between two workers, none may answer.
     return handle.query<EvaluationProgress>(PROGRESS_QUERY).catch(() => undefined);
   });

@@ -1,5 +1,5 @@
 import { addOns } from '../../cli/add-ons';
-import { UsageError } from '../../cli/exit-code';
+import { UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
 import { checkCostLimit, storeOf } from '../../cli/load-settings';
 import { say } from '../../cli/terminal';

@@ -1,5 +1,4 @@
-import { EXIT, type ExitCode } from '../../cli/exit-code';
-import { listenForInterruption } from '../../cli/interruption';
+import { EXIT, type ExitCode, listenForInterruption } from '../../cli/ending';
 import { storeOf } from '../../cli/load-settings';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 import { follow, type Frame, lookAgain, openView } from '../../cli/view/follow';
