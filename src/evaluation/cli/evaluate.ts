@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkRun } from '../../activities/check-run';
-import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
+import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../../cli/ending';
 import { commandOf, sayResumed } from '../../cli/follow-run';
 import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
