@@ -76,9 +76,12 @@ function findingsOfLog({ log, methods, reference, questions }: Summary): string[
   const logged = methods.find(({ method }) => method === reference);
   if (log === undefined || logged === undefined) return [];
   const others = methods.filter((method) => method !== logged);
+  const flattery =
+    log.unanswered === 0
+      ? '.'
+      : `; ${log.unanswered} ended without one and cannot be drawn, which flatters the Conductor.`;
   return [
-    `They were drawn from ${counted(log.answered, 'solve')} of the log that have an answer; ${log.unanswered} ended ` +
-      'without one and cannot be drawn, which flatters the Conductor.',
+    `They were drawn from ${counted(log.answered, 'solve')} of the log that have an answer${flattery}`,
     'Answers and costs of the Conductor are those of the log, whatever was configured then; the others are of today.',
     ...others.flatMap((other) => [
       `${other.method} would have cost: ${compareCosts(logged, other)}.`,
