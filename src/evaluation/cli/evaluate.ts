@@ -15,19 +15,19 @@ import { reasonOf } from '../../errors';
 import { checkStore } from '../../store/open-store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
-import { readResults } from '../activities/read-results';
+import { readResults } from '../activities';
 import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,
   EVALUATION_PRIORITY,
   type EvaluationProgress,
   PROGRESS_QUERY,
+  resultsFolder,
 } from '../contract';
 import { drawCharts } from '../report/page';
 import { writeReport } from '../report/report';
 import { chartsOf } from '../report/score-charts';
 import type { Manifest } from '../results';
-import { resultsFolder } from '../store-keys';
 import { summarize } from '../summarize';
 import { findEvaluation } from './earlier';
 import { checkBudget, keepPlan, type PlanOptions, planForFile, planForLog } from './plan-evaluation';

@@ -6,7 +6,7 @@ import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { isPolled } from '../../client/pollers';
 import { someOf } from '../../config/errors';
 import { describeConductor } from '../../config/notices';
-import { readPolicy } from '../../evaluation/methods/conductor';
+import { readPolicy } from '../../evaluation/methods/read-method';
 import { reasonOf } from '../../errors';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
