@@ -5,7 +5,7 @@ import { print, say } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { isPolled } from '../../client/pollers';
 import { someOf } from '../../config/errors';
-import { describeConductor } from '../../config/notices';
+import { describeConductor } from '../../config/cards';
 import { readPolicy } from '../../evaluation/methods/read-method';
 import { reasonOf } from '../../errors';
 import type { Store } from '../../store/store';
