@@ -1,26 +1,3 @@
-import { readGivenConfig } from '../config/load';
-import type { ConductorPluginOptions } from '../plugin';
-import { configuredStore } from '../store/open-store';
-import { WorkerPlugin } from '../worker/worker-plugin';
-import { createEvaluationActivities } from './activities';
-
+/** The door of evaluations: a worker that evaluates. Their workflows have a door of their own. */
+export { EvaluationPlugin } from './plugin';
 export type { CustomGradeRequest } from './contract';
-
-/**
- * Turns any Temporal worker into one that solves and evaluates. It is mounted instead of `ConductorPlugin`, since what an
- * evaluation tries are the very calls of a solve. `TrainingPlugin` evaluates, too.
- *
- * @example
- * // workflows.ts
- * export * from 'temporal-conductor/evaluation/workflows';
- * // worker.ts
- * await Worker.create({ ...options, plugins: [new EvaluationPlugin()] });
- */
-export class EvaluationPlugin extends WorkerPlugin {
-  constructor({ config: given, store: givenStore }: ConductorPluginOptions = {}) {
-    const config = readGivenConfig(given);
-    const store = givenStore ?? configuredStore(config);
-    const activities = createEvaluationActivities(store);
-    super('temporal-conductor.EvaluationPlugin', { config, store }, { activities });
-  }
-}
