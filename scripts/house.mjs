@@ -6,31 +6,31 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 340;
-const MOST_LINES = 40_500;
+const MOST_FILES = 300;
+const MOST_LINES = 38_000;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
-  ['testing', /^testing\//, 1_600],
-  ['command lines', /(^|\/)cli\//, 7_700],
-  ['training', /^training\//, 6_700],
-  ['evaluation and grading', /^(evaluation|grading)\//, 7_900],
-  ['core', /./, 16_700],
+  ['testing', /^testing\//, 1_500],
+  ['command lines', /(^|\/)cli\//, 7_300],
+  ['training', /^training\//, 6_000],
+  ['evaluation and grading', /^(evaluation|grading)\//, 7_600],
+  ['core', /./, 16_000],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
 const WAYS = [
-  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 88],
+  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 80],
   [
     'from a question to its answer',
     ['client/conductor-client.ts', 'workflows/solve.ts', 'activities/index.ts'],
-    106,
+    96,
   ],
   [
     'from a schedule to its update, beside these',
     ['training/client/schedule.ts', 'training/workflows/nightly.ts', 'training/activities/index.ts'],
-    72,
+    64,
   ],
 ];
 

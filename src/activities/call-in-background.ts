@@ -8,12 +8,12 @@ import {
   type Asked,
   type CallFailure,
   describeFailure,
-  diagnose,
   type Ended,
   failedWith,
   judgeReply,
   tooLate,
 } from './models/failure';
+import { diagnose } from './models/diagnose';
 import type { ModelReply, ModelRequest, Progress } from './models/model';
 
 /** A request to begin an answer may go on so long after a cancellation: without its id nothing can be stopped. */

@@ -1,5 +1,5 @@
 import { MODEL_LISTS } from '../activities/models';
-import { diagnose } from '../activities/models/failure';
+import { diagnose } from '../activities/models/diagnose';
 import { redact } from '../activities/models/redact';
 import type { ListModels } from '../activities/models/model';
 import { VENDORS } from '../config/cards';

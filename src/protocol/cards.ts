@@ -5,7 +5,7 @@ import { planSchema } from './solve';
 
 // What a run knows of its models and workers. Workflows import the types alone: their sandbox must not load zod.
 
-export const milliseconds = z.int().min(1).max(MAX_WALL_CLOCK_MS);
+const milliseconds = z.int().min(1).max(MAX_WALL_CLOCK_MS);
 const count = z.int().min(1);
 /** Far beyond any model: sums must stay exact. */
 const rate = z.number().min(0).max(1e6);

@@ -7,14 +7,10 @@ import {
   type ListModels,
   type ModelPlace,
   type ModelRequest,
-  partSchema,
-  readReply,
   type Settings,
-  tierSchema,
   toConversation,
-  tokensSchema,
-  toUsage,
 } from './model';
+import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 type Body = Anthropic.MessageCreateParamsNonStreaming;

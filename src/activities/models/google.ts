@@ -7,14 +7,10 @@ import {
   type ModelPlace,
   type ModelReply,
   type ModelRequest,
-  partSchema,
-  readReply,
   type Settings,
-  tierSchema,
   toConversation,
-  tokensSchema,
-  toUsage,
 } from './model';
+import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;

@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { Message, OutputSchema } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
-import type { Diagnosis } from './failure';
+import type { Diagnosis } from './diagnose';
 
 export type { Message, OutputSchema };
 
@@ -114,72 +113,4 @@ export function chooseSettings<Effort extends string>(
     (name) => (asked[name] ?? null) !== null && given[name] === null,
   );
   return { ...given, maxOutputTokens: Math.min(maxOutputTokens, most ?? Infinity), dropped };
-}
-
-/** A 2xx whose body is not what the vendor's API promises. It may have been billed. */
-export class UnreadableReply extends Error {
-  override readonly name = 'UnreadableReply';
-}
-
-/** Beyond any model; what is more was not counted, and sums of what is stay exact. */
-export const tokensSchema = z.int().nonnegative().max(1e9);
-
-/** A count that many servers leave out where it is 0. */
-export const partSchema = tokensSchema.nullish().transform((count) => count ?? 0);
-
-const MAX_TIER_CHARACTERS = 40;
-
-/** The service tier, in the vendor's word. One that is cut is as unknown as it was. */
-export const tierSchema = z
-  .string()
-  .transform((tier) => tier.slice(0, MAX_TIER_CHARACTERS))
-  .nullish()
-  .catch(null);
-
-/**
- * Reads the parts of a reply that matter here: the SDKs check nothing, and a proxy's web page arrives as a string.
- *
- * @throws UnreadableReply naming the error that came in place of a reply, or the first part that is amiss
- */
-export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  if (typeof body === 'string') {
-    throw new UnreadableReply(`no JSON but text that begins "${body.slice(0, 80)}"`);
-  }
-  // OpenRouter fails so once it has started to answer.
-  const { data: failed } = failedSchema.safeParse(body);
-  if (failed) throw new UnreadableReply(`an error in place of a reply: ${failed.error.message}`);
-  const [issue] = result.error.issues;
-  throw new UnreadableReply(
-    `JSON that is wrong at "${issue?.path.join('.') ?? ''}": ${issue?.message ?? ''}`,
-  );
-}
-
-const failedSchema = z.object({ error: z.object({ message: z.string() }) });
-
-/** A reply that must not hold an error. */
-export const noErrorSchema = z.null().optional();
-
-/** Vendors' names of the tier that their plain price is for. */
-const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspecified']);
-
-/**
- * A usage without what did not happen: few requests write to a cache or are served in a tier of their own. Null if no
- * input was counted: no prompt is empty, so a server that says 0 does not count, and the cost is unknown, not free.
- */
-export function toUsage({
-  cacheWriteTokens = 0,
-  hourCacheWriteTokens = 0,
-  serviceTier,
-  ...tokens
-}: Omit<Usage, 'serviceTier'> & { serviceTier?: string | null }): Usage | null {
-  if (tokens.inputTokens === 0) return null;
-  const tier = serviceTier?.toLowerCase();
-  return {
-    ...tokens,
-    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
-    ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
-    ...(tier !== undefined && tier !== '' && !USUAL_TIERS.has(tier) && { serviceTier: tier }),
-  };
 }

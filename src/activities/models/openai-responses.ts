@@ -1,18 +1,16 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
-import { diagnose, type Diagnosis, type ProviderFailureType } from './failure';
+import { diagnose, type Diagnosis, type ProviderFailureType } from './diagnose';
 import {
   chooseSettings,
   type FinishReason,
   type ModelReply,
   type ModelRequest,
-  noErrorSchema,
   type Progress,
-  readReply,
-  tierSchema,
   toConversation,
 } from './model';
+import { noErrorSchema, readReply, tierSchema } from './reply';
 import { responsesUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;

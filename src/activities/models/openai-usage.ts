@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type ModelReply, partSchema, type tierSchema, tokensSchema, toUsage } from './model';
+import { type ModelReply } from './model';
+import { partSchema, type tierSchema, tokensSchema, toUsage } from './reply';
 
 const MAX_USD = 1e6;
 

@@ -8,12 +8,10 @@ import {
   type ListModels,
   type ModelReply,
   type ModelRequest,
-  noErrorSchema,
-  readReply,
   type Settings,
-  tierSchema,
   toConversation,
 } from './model';
+import { noErrorSchema, readReply, tierSchema } from './reply';
 import { beginResponse, cancelResponse, completeResponse, EFFORTS, lookAtResponse } from './openai-responses';
 import { chatUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
 import { NO_TIMEOUT_MS, sendWith } from './transport';

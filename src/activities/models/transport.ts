@@ -1,4 +1,4 @@
-import { UnreadableReply } from './model';
+import { UnreadableReply } from './reply';
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { readJson } from '../../activities/models/failure';
+import { readJson } from '../../activities/models/diagnose';
 import { ConductorError } from '../../errors';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { Question } from '../../grading/question';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { diagnose, readJson, reasonIn } from '../../activities/models/failure';
+import { diagnose, readJson, reasonIn } from '../../activities/models/diagnose';
 import { redact } from '../../activities/models/redact';
 import { sendOnce } from '../../activities/models/transport';
 import type { Message } from '../../plan/plan';

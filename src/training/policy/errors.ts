@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { asFailure as asCoreFailure } from '../../activities/as-failure';
-import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models/failure';
+import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models/diagnose';
 import { FAILURES } from '../../protocol/failures';
 
 /** What can go wrong while a policy is asked. Nothing of it is ever billed; only what may pass by itself is tried again. */

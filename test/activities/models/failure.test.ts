@@ -1,5 +1,6 @@
 import { toError } from '../../../src/activities/as-failure';
-import { judgeReply, retryDelayIn, toProviderFailure } from '../../../src/activities/models/failure';
+import { judgeReply, toProviderFailure } from '../../../src/activities/models/failure';
+import { retryDelayIn } from '../../../src/activities/models/diagnose';
 import type { ModelReply } from '../../../src/activities/models/model';
 import { TransportError } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';

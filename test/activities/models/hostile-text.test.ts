@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { diagnose, retryDelayIn, toProviderFailure } from '../../../src/activities/models/failure';
+import { toProviderFailure } from '../../../src/activities/models/failure';
+import { diagnose, retryDelayIn } from '../../../src/activities/models/diagnose';
 import { TransportError } from '../../../src/activities/models/transport';
 import { redact } from '../../../src/activities/models/redact';
 import { explainS3 } from '../../../src/store/s3-store';

@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { PolicyClient, renderChatml, type Sample } from '../../../../src/training/policy/client';
-import { readJson } from '../../../../src/activities/models/failure';
+import { readJson } from '../../../../src/activities/models/diagnose';
 
 const OUTPUT = join(__dirname, '../vllm-exchanges.json');
 const MODEL = 'nightly-000012';
