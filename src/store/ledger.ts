@@ -29,7 +29,16 @@ export function callOf(row: LedgerRow): Call {
   const { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd, reportedNanoUsd } =
     row;
   return {
-    ...{ callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd },
+    callId,
+    purpose,
+    round,
+    step,
+    attempt,
+    worker,
+    model,
+    error,
+    usage,
+    nanoUsd,
     ...(reportedNanoUsd !== undefined && { reportedNanoUsd }),
   };
 }

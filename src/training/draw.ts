@@ -175,7 +175,12 @@ export function groupInput(
   const most = Math.min(limits.nanoUsd ?? Infinity, nanoUsd ?? Infinity);
   return {
     ...options,
-    ...{ trainRun, seed, policy, reward, window, recursion },
+    trainRun,
+    seed,
+    policy,
+    reward,
+    window,
+    recursion,
     plans: isTrial ? gate.samples : groupSize,
     temperature: purpose === 'training' ? policy.temperature : policy.servingTemperature,
     ...(verifier !== undefined && { verifier }),

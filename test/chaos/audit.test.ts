@@ -17,8 +17,16 @@ const at = (ms: number): string => new Date(BEGAN + ms).toISOString();
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };
 
 const ROW = aRow({
-  ...{ rootId: ID, workflowId: ID, runId: 'run', purpose: 'plan', step: null },
-  ...{ worker: 'conductor', model: 'conductor', usage, startedAt: at(0), endedAt: at(1000) },
+  rootId: ID,
+  workflowId: ID,
+  runId: 'run',
+  purpose: 'plan',
+  step: null,
+  worker: 'conductor',
+  model: 'conductor',
+  usage,
+  startedAt: at(0),
+  endedAt: at(1000),
 });
 const OPEN: LedgerRow = { ...ROW, ...UNDER_WAY };
 

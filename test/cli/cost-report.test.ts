@@ -20,9 +20,14 @@ function table(lines: CostLine[], by: 'worker' | 'workflow' = 'worker', columns?
   const of = (key: Exclude<keyof CostLine, 'name'>): number =>
     lines.reduce((sum, line) => sum + line[key], 0);
   const total = {
-    ...{ name: 'total', calls: of('calls'), open: of('open'), unknown: of('unknown') },
-    ...{ inputTokens: of('inputTokens'), outputTokens: of('outputTokens') },
-    ...{ nanoUsd: of('nanoUsd'), savedNanoUsd: of('savedNanoUsd') },
+    name: 'total',
+    calls: of('calls'),
+    open: of('open'),
+    unknown: of('unknown'),
+    inputTokens: of('inputTokens'),
+    outputTokens: of('outputTokens'),
+    nanoUsd: of('nanoUsd'),
+    savedNanoUsd: of('savedNanoUsd'),
   };
   return renderTable({ by, lines, total }, PLAIN, columns);
 }
@@ -89,8 +94,14 @@ test('a name steers no terminal', () => {
 });
 
 const LINE = aLine({
-  ...{ name: 'm-1', calls: 3, open: 1, unknown: 2, inputTokens: 1000, outputTokens: 50 },
-  ...{ nanoUsd: 1_234_567_890_123, savedNanoUsd: -5 },
+  name: 'm-1',
+  calls: 3,
+  open: 1,
+  unknown: 2,
+  inputTokens: 1000,
+  outputTokens: 50,
+  nanoUsd: 1_234_567_890_123,
+  savedNanoUsd: -5,
 });
 
 const csv = (...lines: CostLine[]): string => renderCsv({ by: 'model', lines, total: LINE });

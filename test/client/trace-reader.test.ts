@@ -52,7 +52,11 @@ const MEGABYTE = 1024 * 1024;
 const hostile = hostileText(['{"', '\\u', '\ud800', '|', '\u001b[2J', '\n', '`', '> ', ' '], MEGABYTE);
 const card = externalCard('own');
 const parent = {
-  ...{ rootId: 'root', depth: 1, round: 1, background: [], hints: [] },
+  rootId: 'root',
+  depth: 1,
+  round: 1,
+  background: [],
+  hints: [],
   run: runOf([modelCard('a'), card]),
 };
 
@@ -73,7 +77,12 @@ function foreignHistory(
   message: string,
 ): TemporalEvent[] {
   const request: WorkerRequest = {
-    ...{ rootId: 'run', question: 'Who?', subtask: message, sees: [], round: 0, step: 0 },
+    rootId: 'run',
+    question: 'Who?',
+    subtask: message,
+    sees: [],
+    round: 0,
+    step: 0,
     worker: card,
   };
   const failure = { message, applicationFailureInfo: { type: message, details: payloadsOf(result) } };
@@ -92,11 +101,9 @@ function foreignHistory(
     },
     {
       startChildWorkflowExecutionInitiatedEventAttributes: {
-        ...{
-          workflowType: { name: SOLVE_PART_WORKFLOW },
-          workflowId: 'child',
-          input: payloadsOf(childInput),
-        },
+        workflowType: { name: SOLVE_PART_WORKFLOW },
+        workflowId: 'child',
+        input: payloadsOf(childInput),
       },
     },
     { childWorkflowExecutionFailedEventAttributes: { initiatedEventId: 6, failure } },

@@ -282,12 +282,24 @@ test('a verifier has the last word where the question says so, its calls booked 
 test('what the log knows is not asked again, and a judge that prefers a place prefers nothing', async () => {
   const spent = { calls: 3, inputTokens: 30, outputTokens: 3, nanoUsd: 5 };
   const solved = {
-    ...{ answer: 'better', runs: ['solve-1'], spent, lost: 0, planning: spent, latencyMs: 7 },
-    ...{ workers: {}, plan: null, rounds: 1, degraded: false, stoppedBy: null },
+    answer: 'better',
+    runs: ['solve-1'],
+    spent,
+    lost: 0,
+    planning: spent,
+    latencyMs: 7,
+    workers: {},
+    plan: null,
+    rounds: 1,
+    degraded: false,
+    stoppedBy: null,
   };
   const set = await keepQuestions(
     ['better', 'same', 'worse', 'first', 'silent'].map((id) => ({
-      ...{ id, question: `How is the other answer: ${id}?`, grader: 'none', solved },
+      id,
+      question: `How is the other answer: ${id}?`,
+      grader: 'none',
+      solved,
     })),
   );
   stage.providers.answer('clerk', ({ text }) => /answer: (\w+)\?/.exec(text)?.[1] ?? '');
@@ -311,7 +323,11 @@ test('what the log knows is not asked again, and a judge that prefers a place pr
     preference === undefined ? [] : [[question, preference.outcome]],
   );
   expect(Object.fromEntries(preferences)).toEqual({
-    ...{ better: 'tied', same: 'tied', worse: 'lost', first: 'tied', silent: 'unjudged' },
+    better: 'tied',
+    same: 'tied',
+    worse: 'lost',
+    first: 'tied',
+    silent: 'unjudged',
   });
   const summary = await stage.summary(input);
   expect(summary.methods[1]).toMatchObject({

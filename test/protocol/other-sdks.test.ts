@@ -67,12 +67,13 @@ test('the defaults of limits are those of a configuration that names none', () =
   });
   const { steps, depth, calls, tokens, nanoUsd, wallClockMs, approvalMs } = limits;
   expect(Object.fromEntries(told)).toEqual({
-    ...{ steps: `${steps}`, depth: `${depth}`, calls: `${calls}`, tokens: `${tokens}` },
-    ...{
-      costUsd: `${(nanoUsd ?? NaN) / 1e9}`,
-      wallClock: `${wallClockMs / 60_000}m`,
-      approval: `${approvalMs / 60_000 / 60}h`,
-    },
+    steps: `${steps}`,
+    depth: `${depth}`,
+    calls: `${calls}`,
+    tokens: `${tokens}`,
+    costUsd: `${(nanoUsd ?? NaN) / 1e9}`,
+    wallClock: `${wallClockMs / 60_000}m`,
+    approval: `${approvalMs / 60_000 / 60}h`,
   });
 });
 
@@ -160,9 +161,20 @@ test('every field of the result is in the page, and no other', () => {
 test('every field that a worker of another language is given, and may return, is in the page, and no other', () => {
   // Leaves out what only models are given.
   const request = fields<Omit<WorkerRequest, 'sharesPrompt'>>('', {
-    ...{ rootId: true, identity: true, question: true, subtask: true, sees: true, round: true, step: true },
-    ...{ worker: true, fallbackFor: true, hasFallback: true, maxOutputTokens: true, seed: true },
-    ...{ attempt: true, background: true },
+    rootId: true,
+    identity: true,
+    question: true,
+    subtask: true,
+    sees: true,
+    round: true,
+    step: true,
+    worker: true,
+    fallbackFor: true,
+    hasFallback: true,
+    maxOutputTokens: true,
+    seed: true,
+    attempt: true,
+    background: true,
   });
   const parts = [
     ...fields<VisibleStep>('sees[].', { step: true, worker: true, subtask: true, output: true }),

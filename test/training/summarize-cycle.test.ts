@@ -25,7 +25,12 @@ const right = aRollout(0, {
 const alone = { steps: [step('a')] };
 const wrong: Rollout = { ...right, plan: alone, verdict: 'wrong', reward: 0.5, nanoUsd: 1_000_000 };
 const unreadable: Rollout = {
-  ...{ ...right, plan: null, tokens: 10, verdict: 'unparseable', reward: 0, nanoUsd: 0 },
+  ...right,
+  plan: null,
+  tokens: 10,
+  verdict: 'unparseable',
+  reward: 0,
+  nanoUsd: 0,
   usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
 };
 const lost: Rollout = { ...wrong, verdict: 'ungraded', reward: null };

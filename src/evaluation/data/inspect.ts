@@ -78,13 +78,20 @@ export async function inspectDataSet(
   }
   const { name = null, mapping = {} } = format ?? {};
   return {
-    ...{ file, kind, format: name, mapping, questions: facts.length },
+    file,
+    kind,
+    format: name,
+    mapping,
+    questions: facts.length,
     graders: tallied(facts.map(({ grader: by }) => by)),
     topics: tallied(facts.map(({ topic }) => topic)),
     levels: tallied(facts.map(({ level }) => level)),
     dates: datesOf(facts),
-    ...{ leftOut: tallied(leftOut), badRows, problems: some(problems) },
-    ...{ repeatedIds: some(index.repeatedIds), copies: some(index.copies()) },
+    leftOut: tallied(leftOut),
+    badRows,
+    problems: some(problems),
+    repeatedIds: some(index.repeatedIds),
+    copies: some(index.copies()),
     overlap: other && { file: other.file, questions: other.index.size, ...some(overlap) },
   };
 }

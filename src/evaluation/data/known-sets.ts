@@ -46,8 +46,10 @@ const aime = defineSet({
   name: 'AIME',
   mapping: { id: 'id', question: 'problem', answer: 'answer', topic: 'year' },
   schema: z.object({
-    ...{ problem: text, answer: aimeAnswer },
-    ...{ id: textOrNumber.optional(), year: textOrNumber.optional() },
+    problem: text,
+    answer: aimeAnswer,
+    id: textOrNumber.optional(),
+    year: textOrNumber.optional(),
   }),
   draft: ({ problem, id, year }) => ({
     id: id === undefined ? idFrom('aime', problem) : ['aime', year ?? [], id].flat().join('-'),
@@ -81,8 +83,12 @@ const gpqa = defineSet({
   name: 'GPQA',
   mapping: { id: 'Record ID', question: 'Question', answer: 'Correct Answer', topic: 'High-level domain' },
   schema: z.object({
-    ...{ 'Record ID': text, Question: text, 'Correct Answer': text },
-    ...{ 'Incorrect Answer 1': text, 'Incorrect Answer 2': text, 'Incorrect Answer 3': text },
+    'Record ID': text,
+    Question: text,
+    'Correct Answer': text,
+    'Incorrect Answer 1': text,
+    'Incorrect Answer 2': text,
+    'Incorrect Answer 3': text,
     'High-level domain': z.string().optional(),
   }),
   draft: (row) => {
@@ -105,7 +111,9 @@ function toChoice(question: string, options: readonly string[], right: number): 
   const isClear = options.every((option, index) => option !== '' && options.indexOf(option) === index);
   return {
     question: [question.trim(), '', ...lines].join('\n'),
-    ...{ grader: 'choice', answer: letterOf(right), options: isClear ? options : null },
+    grader: 'choice',
+    answer: letterOf(right),
+    options: isClear ? options : null,
   };
 }
 
@@ -115,8 +123,11 @@ const MAX_CHARACTERS = 30;
 const rlpr = defineSet({
   name: 'RLPR',
   mapping: {
-    ...{ id: 'extra_info', question: 'prompt', answer: 'reward_model' },
-    ...{ topic: 'ability', level: 'extra_info' },
+    id: 'extra_info',
+    question: 'prompt',
+    answer: 'reward_model',
+    topic: 'ability',
+    level: 'extra_info',
   },
   schema: z.object({
     data_source: z.string(),
@@ -127,7 +138,8 @@ const rlpr = defineSet({
     ability: z.string().nullish(),
     extra_info: orJson(
       z.object({
-        ...{ id: textOrNumber.nullish(), answer_type: z.string().nullish() },
+        id: textOrNumber.nullish(),
+        answer_type: z.string().nullish(),
         difficulty: textOrNumber.nullish(),
       }),
     ).optional(),
@@ -155,14 +167,23 @@ const testCases = z.array(z.object({ input: z.string(), output: z.string() }), {
 const liveCodeBench = defineSet({
   name: 'LiveCodeBench',
   mapping: {
-    ...{ id: 'question_id', question: 'question_content', tests: 'public_test_cases', function: 'metadata' },
-    ...{ topic: 'platform', level: 'difficulty', date: 'contest_date' },
+    id: 'question_id',
+    question: 'question_content',
+    tests: 'public_test_cases',
+    function: 'metadata',
+    topic: 'platform',
+    level: 'difficulty',
+    date: 'contest_date',
   },
   schema: z.object({
-    ...{ question_content: text, question_id: text, public_test_cases: orJson(testCases) },
-    ...{ private_test_cases: z.string(), starter_code: z.string().nullish() },
+    question_content: text,
+    question_id: text,
+    public_test_cases: orJson(testCases),
+    private_test_cases: z.string(),
+    starter_code: z.string().nullish(),
     metadata: orJson(z.object({ func_name: z.string().nullish() })).optional(),
-    ...{ platform: z.string().optional(), difficulty: z.string().optional() },
+    platform: z.string().optional(),
+    difficulty: z.string().optional(),
     contest_date: z.string().optional(),
   }),
   draft: (row) => ({
@@ -227,8 +248,13 @@ const bigCodeBench = defineSet({
   name: 'BigCodeBench',
   mapping: { id: 'task_id', question: 'instruct_prompt', answer: 'test', topic: 'libs' },
   schema: z.object({
-    ...{ task_id: text, instruct_prompt: text, complete_prompt: text, code_prompt: z.string(), test: text },
-    ...{ entry_point: text, libs: z.union([z.string(), z.array(z.string())]).optional() },
+    task_id: text,
+    instruct_prompt: text,
+    complete_prompt: text,
+    code_prompt: z.string(),
+    test: text,
+    entry_point: text,
+    libs: z.union([z.string(), z.array(z.string())]).optional(),
   }),
   draft: ({ test, entry_point, code_prompt, libs: listed = [] }) => {
     // The set itself holds a list as Python prints it.
@@ -237,7 +263,9 @@ const bigCodeBench = defineSet({
         ? Array.from(listed.matchAll(/'([^']+)'/g), ([, name = '']) => name)
         : listed;
     return {
-      ...{ grader: 'custom', activity: 'bigCodeBench', taskQueue: 'big-code-bench' },
+      grader: 'custom',
+      activity: 'bigCodeBench',
+      taskQueue: 'big-code-bench',
       answer: JSON.stringify({ test, entry_point, code_prompt, libs }),
       topic: libs[0],
     };

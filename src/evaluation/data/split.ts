@@ -64,7 +64,8 @@ export async function splitDataSets(files: readonly string[], options: SplitOpti
   await mkdir(out, { recursive: true });
   for (const { file, lines } of drafts) await writeFile(file, lines);
   return {
-    ...{ copies, badRows },
+    copies,
+    badRows,
     parts: drafts.map(({ file, sources }) => ({ file, sources: tally(sources) })),
   };
 }

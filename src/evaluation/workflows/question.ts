@@ -72,8 +72,11 @@ async function tryMethod(
   const { judging: asked, ...preferred } = compared;
   const judging = addSpent(graded, asked);
   return {
-    ...{ evaluation: input.id, method: name, question: question.id },
-    ...{ index: input.question.index, topic: question.topic ?? null },
+    evaluation: input.id,
+    method: name,
+    question: question.id,
+    index: input.question.index,
+    topic: question.topic ?? null,
     ...(logged ?? solvedBy(method, result, reference)),
     ...verdict,
     ...preferred,

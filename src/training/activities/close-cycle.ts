@@ -102,7 +102,12 @@ export async function keepCheckpoint(
   await writeManifest(store, {
     schema: 1,
     ...request.checkpoint,
-    ...{ model: request.model, prompt, chat: 'chatml', describe, maxPromptTokens, maxOutputTokens },
+    model: request.model,
+    prompt,
+    chat: 'chatml',
+    describe,
+    maxPromptTokens,
+    maxOutputTokens,
     maxSteps: run.limits.steps,
     trainedAtTemperature: policy.temperature,
     temperature: policy.servingTemperature,

@@ -136,7 +136,12 @@ function attemptsAt({ input, limits }: Group, question: AskedQuestion): Attempts
   const { trainRun, purpose, cycle, draw, run, window, verifier } = input;
   const id = { trainRun, purpose, cycle, draw, question: question.id };
   return {
-    ...{ ref: input.question, question, run, limits, window, verifier },
+    ref: input.question,
+    question,
+    run,
+    limits,
+    window,
+    verifier,
     identityOf: (rollout) => rolloutIdentity({ ...id, rollout }),
   };
 }
@@ -151,7 +156,17 @@ function sample(
   const plans = roots?.length ?? input.plans;
   const activities = samplingActivities(`${plans} plans, round ${round + 1}`, policy, run.heartbeatMs);
   return activities[SAMPLE_PLANS]({
-    ...{ trainRun, purpose, cycle, draw, round, question, checkpoint, workers, plans, temperature, policy },
+    trainRun,
+    purpose,
+    cycle,
+    draw,
+    round,
+    question,
+    checkpoint,
+    workers,
+    plans,
+    temperature,
+    policy,
     maxSteps: run.limits.steps,
     seed: samplingSeed({ seed: input.seed, purpose, cycle, draw, round }),
     earlier: roots?.map(({ plan, answer }) => ({ plan, answer })),
@@ -169,7 +184,12 @@ function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly 
   const { trainRun, purpose, cycle, draw, workers, writer } = input;
   const rewards = rewardsOf(input, rounds);
   return rounds.map(({ question, samples, rollouts }, round) => ({
-    ...{ trainRun, purpose, cycle, draw, round, samples },
+    trainRun,
+    purpose,
+    cycle,
+    draw,
+    round,
+    samples,
     question: question.id,
     topic: question.topic,
     workers: workers.map(({ id }) => id),

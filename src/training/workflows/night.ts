@@ -50,8 +50,17 @@ export class Night {
     const startedAt = workflowInfo().startTime.getTime();
     return new Night(
       {
-        ...{ opened, startedAt, begun: checkpoint, checkpoint, writer: writer ?? checkpoint, done },
-        ...{ spentNanoUsd: 0, rollouts: 0, rewards: [], best: null, warning: null },
+        opened,
+        startedAt,
+        begun: checkpoint,
+        checkpoint,
+        writer: writer ?? checkpoint,
+        done,
+        spentNanoUsd: 0,
+        rollouts: 0,
+        rewards: [],
+        best: null,
+        warning: null,
         budget: settings.budget,
         isPaused: false,
       },
@@ -200,7 +209,13 @@ export class Night {
     const { opened, done, spentNanoUsd, startedAt, rewards, best, warning } = this.state;
     const { date, first, last } = opened.night;
     return {
-      ...{ night: date, cycles: { first, last }, done, spentNanoUsd, rewards, best, warning },
+      night: date,
+      cycles: { first, last },
+      done,
+      spentNanoUsd,
+      rewards,
+      best,
+      warning,
       trainRun: opened.settings.trainRun,
       status: this.status(),
       phase: this.phase,

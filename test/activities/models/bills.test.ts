@@ -48,8 +48,10 @@ const REPLIES: readonly Recorded[] = [
         total_tokens: 1500,
         prompt_tokens_details: { cached_tokens: 1000, audio_tokens: 0 },
         completion_tokens_details: {
-          ...{ reasoning_tokens: 256, audio_tokens: 0 },
-          ...{ accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+          reasoning_tokens: 256,
+          audio_tokens: 0,
+          accepted_prediction_tokens: 0,
+          rejected_prediction_tokens: 0,
         },
       },
     },
@@ -77,7 +79,10 @@ const REPLIES: readonly Recorded[] = [
     server: 'xAI: what it says it charged',
     reply: {
       usage: {
-        ...{ prompt_tokens: 12, completion_tokens: 2, total_tokens: 331, cost_in_usd_ticks: 30_050_000 },
+        prompt_tokens: 12,
+        completion_tokens: 2,
+        total_tokens: 331,
+        cost_in_usd_ticks: 30_050_000,
         completion_tokens_details: { reasoning_tokens: 317 },
       },
     },
@@ -90,7 +95,11 @@ const REPLIES: readonly Recorded[] = [
     reply: {
       provider: 'Upstream',
       usage: {
-        ...{ prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200, cost: 0.0031, is_byok: false },
+        prompt_tokens: 1000,
+        completion_tokens: 200,
+        total_tokens: 1200,
+        cost: 0.0031,
+        is_byok: false,
         prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
         cost_details: { upstream_inference_cost: 0.0031 },
       },
@@ -102,7 +111,11 @@ const REPLIES: readonly Recorded[] = [
     server: 'OpenRouter, with a key of one’s own: its fee and what the vendor bills',
     reply: {
       usage: {
-        ...{ prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200, cost: 0.0002, is_byok: true },
+        prompt_tokens: 1000,
+        completion_tokens: 200,
+        total_tokens: 1200,
+        cost: 0.0002,
+        is_byok: true,
         cost_details: { upstream_inference_cost: 0.004 },
       },
     },
@@ -114,7 +127,11 @@ const REPLIES: readonly Recorded[] = [
     server: 'OpenRouter, with a key of one’s own and no fee',
     reply: {
       usage: {
-        ...{ prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200, cost: 0, is_byok: true },
+        prompt_tokens: 1000,
+        completion_tokens: 200,
+        total_tokens: 1200,
+        cost: 0,
+        is_byok: true,
         cost_details: { upstream_inference_cost: 0.004, upstream_inference_prompt_cost: 0.002 },
       },
     },
@@ -125,7 +142,10 @@ const REPLIES: readonly Recorded[] = [
     server: 'OpenRouter, from before it said whose key was used',
     reply: {
       usage: {
-        ...{ prompt_tokens: 194, completion_tokens: 2, total_tokens: 196, cost: 0.95 },
+        prompt_tokens: 194,
+        completion_tokens: 2,
+        total_tokens: 196,
+        cost: 0.95,
         cost_details: { upstream_inference_cost: 19 },
       },
     },
@@ -137,8 +157,11 @@ const REPLIES: readonly Recorded[] = [
     server: 'DeepSeek: names of its own for the cache',
     reply: {
       usage: {
-        ...{ prompt_tokens: 500, prompt_cache_hit_tokens: 384, prompt_cache_miss_tokens: 116 },
-        ...{ completion_tokens: 90, total_tokens: 590 },
+        prompt_tokens: 500,
+        prompt_cache_hit_tokens: 384,
+        prompt_cache_miss_tokens: 116,
+        completion_tokens: 90,
+        total_tokens: 590,
         completion_tokens_details: { reasoning_tokens: 60 },
       },
     },
@@ -152,8 +175,13 @@ const REPLIES: readonly Recorded[] = [
       service_tier: 'on_demand',
       x_groq: { id: 'req_1' },
       usage: {
-        ...{ queue_time: 0.037, prompt_tokens: 180, prompt_time: 0.0007 },
-        ...{ completion_tokens: 70, completion_time: 0.46, total_tokens: 250, total_time: 0.4607 },
+        queue_time: 0.037,
+        prompt_tokens: 180,
+        prompt_time: 0.0007,
+        completion_tokens: 70,
+        completion_time: 0.46,
+        total_tokens: 250,
+        total_time: 0.4607,
         prompt_tokens_details: { cached_tokens: 128 },
       },
     },
@@ -173,7 +201,10 @@ const REPLIES: readonly Recorded[] = [
     reply: {
       prompt_logprobs: null,
       usage: {
-        ...{ prompt_tokens: 30, total_tokens: 95, completion_tokens: 65, prompt_tokens_details: null },
+        prompt_tokens: 30,
+        total_tokens: 95,
+        completion_tokens: 65,
+        prompt_tokens_details: null,
       },
     },
     usage: { inputTokens: 30, outputTokens: 65 },

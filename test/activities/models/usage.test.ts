@@ -32,8 +32,10 @@ test('OpenAI: cached and written tokens are parts of the prompt, the tier stands
     choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
     service_tier: 'flex',
     usage: {
-      ...{ prompt_tokens: 1000, prompt_tokens_details: read },
-      ...{ completion_tokens: 300, completion_tokens_details: reasoned },
+      prompt_tokens: 1000,
+      prompt_tokens_details: read,
+      completion_tokens: 300,
+      completion_tokens_details: reasoned,
     },
   };
   expect(await usageIn(chat, completeOpenAI, { api: 'chat' })).toEqual(openai);
@@ -41,8 +43,10 @@ test('OpenAI: cached and written tokens are parts of the prompt, the tier stands
     output: [{ type: 'message', content: [{ type: 'output_text', text: 'Eight.' }] }],
     service_tier: 'flex',
     usage: {
-      ...{ input_tokens: 1000, input_tokens_details: read },
-      ...{ output_tokens: 300, output_tokens_details: reasoned },
+      input_tokens: 1000,
+      input_tokens_details: read,
+      output_tokens: 300,
+      output_tokens_details: reasoned,
     },
   };
   expect(await usageIn(responses, completeOpenAI, { api: 'responses' })).toEqual(openai);

@@ -7,11 +7,26 @@ import { widthOf, wrapFacts } from '../../../src/trace/lines';
 const METHODS = ['conductor', 'worker:scholar', `worker:${'long-'.repeat(15)}`];
 
 const record = (method: string, index: number): MethodRecord => ({
-  ...{ evaluation: 'e', method, question: `q${index}`, index, topic: null, graderVersion: null, answer: 'x' },
-  ...{ verdict: index < 3 ? 'correct' : 'wrong', extracted: null, reason: '', runs: [], lost: 0 },
+  evaluation: 'e',
+  method,
+  question: `q${index}`,
+  index,
+  topic: null,
+  graderVersion: null,
+  answer: 'x',
+  verdict: index < 3 ? 'correct' : 'wrong',
+  extracted: null,
+  reason: '',
+  runs: [],
+  lost: 0,
   spent: { calls: 4, inputTokens: 1_500, outputTokens: 124, nanoUsd: 5_100_000 },
   planning: { calls: 1, inputTokens: 1, outputTokens: 1, nanoUsd: 1 },
-  ...{ latencyMs: 1_600, workers: {}, plan: null, rounds: 1, degraded: false, stoppedBy: null },
+  latencyMs: 1_600,
+  workers: {},
+  plan: null,
+  rounds: 1,
+  degraded: false,
+  stoppedBy: null,
 });
 
 const summary: Summary = summarize(

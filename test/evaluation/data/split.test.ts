@@ -46,7 +46,10 @@ test('a part has as many of one source as of another that is not used up', () =>
 
 test('each part has its share of each source', () => {
   const all = Array.from({ length: 90 }, (_, id) => ({
-    ...{ id: `${id}`, place: `${id}`, source: `${id % 3}`, topic: `${id % 10}` },
+    id: `${id}`,
+    place: `${id}`,
+    source: `${id % 3}`,
+    topic: `${id % 10}`,
   }));
   const parts = [
     { name: 'train', count: 30 },
@@ -74,7 +77,10 @@ test('the seed and the ids decide, not the order', () => {
     }),
   );
   const all = Array.from({ length: 100 }, (_, id) => ({
-    ...{ id: `${id}`, place: `${id}`, source: 's', topic: '' },
+    id: `${id}`,
+    place: `${id}`,
+    source: 's',
+    topic: '',
   }));
   const draw = (seed: number): string[] =>
     idsOf(drawBalanced(all, [{ name: 'train', count: 10 }], seed), 'train');

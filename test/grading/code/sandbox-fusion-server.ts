@@ -50,8 +50,12 @@ function runCode({ code, stdin, language, run_timeout: seconds }: RunRequest): P
       const code = exit ?? (signal === 'SIGXCPU' ? -24 : -9);
       const end = { status: isLate ? 'TimeLimitExceeded' : 'Finished', return_code: isLate ? null : code };
       resolve({
-        ...{ status: exit === 0 ? 'Success' : 'Failed', message: '', compile_result: null },
-        ...{ run_result: { ...end, ...out, execution_time: 0.1 }, executor_pod_name: null, files: {} },
+        status: exit === 0 ? 'Success' : 'Failed',
+        message: '',
+        compile_result: null,
+        run_result: { ...end, ...out, execution_time: 0.1 },
+        executor_pod_name: null,
+        files: {},
       });
     });
   });

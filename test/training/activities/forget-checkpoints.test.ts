@@ -43,7 +43,12 @@ async function forget(config = folder.config()): Promise<readonly string[]> {
 }
 
 const OTHERS_NIGHT: NightRecord = {
-  ...{ schema: 1, trainRun: 'other', date: '2026-11-21', first: 1, last: 4, done: 2 },
+  schema: 1,
+  trainRun: 'other',
+  date: '2026-11-21',
+  first: 1,
+  last: 4,
+  done: 2,
   checkpoint: { trainRun: 'other', name: '000002' },
   begun: sums('000003'),
   train: { set: 'questions/a', count: 1, topics: [1] },

@@ -45,7 +45,12 @@ test('a first night: settings, cycles, questions in the store, and a base model 
   const { settings, train: set, heldOut, init, ...night } = await open();
   expect(night).toEqual({
     night: { date: '2026-11-21', first: 1, last: 3 },
-    ...{ isTrained: false, done: 0, from: null, warmStart: null, writer: null, rolloutNanoUsd: null },
+    isTrained: false,
+    done: 0,
+    from: null,
+    warmStart: null,
+    writer: null,
+    rolloutNanoUsd: null,
   });
   expect(init).toMatchObject({ trainRun: 'sums', base: { kind: 'folder', path: 'models/qwen' } });
   expect(settings).toMatchObject({ trainRun: 'sums', cycles: 3 });
@@ -78,7 +83,9 @@ test('questions that a loss of power emptied are written anew by the next night'
 test('the next night claims the next cycles and goes on from the last checkpoint', async () => {
   await spend('2026-11-21');
   expect(await open({ date: '2026-11-22', cycles: 2 })).toMatchObject({
-    ...{ night: { first: 4, last: 5 }, settings: { cycles: 2 }, done: 3 },
+    night: { first: 4, last: 5 },
+    settings: { cycles: 2 },
+    done: 3,
     from: { trainRun: 'sums', name: '000003' },
   });
 });
@@ -180,7 +187,14 @@ test('a night that was asked for by another version of the configuration waits, 
 
 const run = (done: number): RunRecord => ({ schema: 1, trainRun: 'run', done, checkpoint: null });
 const night = (first: number, last: number, done: number, isClosed: boolean): NightRecord => ({
-  ...{ schema: 1, trainRun: 'run', date: '2026-11-21', first, last, done, checkpoint: null, begun: null },
+  schema: 1,
+  trainRun: 'run',
+  date: '2026-11-21',
+  first,
+  last,
+  done,
+  checkpoint: null,
+  begun: null,
   train: { set: 'train', count: 1, topics: [1] },
   heldOut: { set: 'held-out', count: 1 },
   openedAt: 'then',

@@ -51,12 +51,28 @@ beforeEach(async () => {
   const { key: set } = await keepLines(store, questions, questionSetKey);
   const { baseUrl } = policy;
   request = {
-    ...{ trainRun: 'nightly', cycle: 2, draw: 3, round: 0, purpose: 'training', question: { set, index: 1 } },
+    trainRun: 'nightly',
+    cycle: 2,
+    draw: 3,
+    round: 0,
+    purpose: 'training',
+    question: { set, index: 1 },
     checkpoint: { trainRun: 'nightly', name: '000001' },
-    ...{ workers, maxSteps: 2, plans: 3, seed: 11, temperature: 1 },
+    workers,
+    maxSteps: 2,
+    plans: 3,
+    seed: 11,
+    temperature: 1,
     policy: {
-      ...{ baseUrl, prompt: 'compact', describe: 'notes', temperature: 1, servingTemperature: 0.2 },
-      ...{ maxPromptTokens: 400, maxOutputTokens: 64, timeoutMs: 10_000, patienceMs: 10_000 },
+      baseUrl,
+      prompt: 'compact',
+      describe: 'notes',
+      temperature: 1,
+      servingTemperature: 0.2,
+      maxPromptTokens: 400,
+      maxOutputTokens: 64,
+      timeoutMs: 10_000,
+      patienceMs: 10_000,
     },
   };
 });

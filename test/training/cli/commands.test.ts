@@ -95,7 +95,10 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
   );
   const rowsOf = (name: string) =>
     Array.from({ length: 20 }, (_, id) => ({
-      ...{ id: `${name}${id}`, question: `${name} ${id}?`, answer: 4, grader: 'number' },
+      id: `${name}${id}`,
+      question: `${name} ${id}?`,
+      answer: 4,
+      grader: 'number',
     }));
   await folder.write('train.jsonl', toJsonLines(rowsOf('t')));
   await folder.write('held-out.jsonl', toJsonLines(rowsOf('h')));

@@ -47,7 +47,12 @@ async function ask({ groupSize = 1, ...bounds }: Partial<Bounds> = {}) {
   const groups: GroupRecord[] = [];
   const reason = await stage.whileWorking(async () =>
     playPrompted({
-      ...{ client: temporal.client, taskQueue, store, most: 8, nanoUsd: null, ...bounds },
+      client: temporal.client,
+      taskQueue,
+      store,
+      most: 8,
+      nanoUsd: null,
+      ...bounds,
       settings: { ...resolveTraining(config), groupSize },
       questions: (await readQuestions(trainingOf(config).data)).train,
       tell: (group) => groups.push(group),

@@ -17,10 +17,19 @@ export async function keepRun(
   const count = questions.length;
   const date = '2026-11-21';
   await writeNight(store, {
-    ...{ schema: 1, trainRun, date, first: 1, last: 1, done: 1, checkpoint: null, begun: null },
+    schema: 1,
+    trainRun,
+    date,
+    first: 1,
+    last: 1,
+    done: 1,
+    checkpoint: null,
+    begun: null,
     train: { set, count, topics: [count] },
     heldOut: { set, count },
-    ...{ openedAt: `${date}T00:00:00.000Z`, closedAt: null, decision: null },
+    openedAt: `${date}T00:00:00.000Z`,
+    closedAt: null,
+    decision: null,
   });
   for (const cycle of madeUpCycles(1)) {
     await store.write(metricsKey(trainRun, 1), Buffer.from(JSON.stringify(cycle)));

@@ -37,8 +37,14 @@ function bind(
 test('the manifest decides how the checkpoint that serves is asked', async () => {
   const { conductor, limits } = await bind({ provider: 'policy' });
   expect(conductor).toMatchObject({
-    ...{ checkpoint: 'nightly/000001', model: 'm-000001', temperature: 0.2, maxOutputTokens: 100 },
-    ...{ describe: 'ordinals', prompt: 'compact', apiKeyEnv: null, price: { input: 0, output: 0 } },
+    checkpoint: 'nightly/000001',
+    model: 'm-000001',
+    temperature: 0.2,
+    maxOutputTokens: 100,
+    describe: 'ordinals',
+    prompt: 'compact',
+    apiKeyEnv: null,
+    price: { input: 0, output: 0 },
   });
   expect(limits.steps).toBe(3);
 });

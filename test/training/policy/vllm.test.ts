@@ -61,7 +61,10 @@ test('replies in the order of their index, with what was asked of the sampler', 
   answer(vllm.completed, { body: { ...vllm.completed.answer, choices: [ended, cut] } });
   expect(await client.sample(REQUEST, never)).toEqual(
     [cut, ended].map(({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }) => ({
-      ...{ text, tokenIds, logprobs: logprobs.token_logprobs, finishReason },
+      text,
+      tokenIds,
+      logprobs: logprobs.token_logprobs,
+      finishReason,
     })),
   );
   // Nothing is left to the defaults of a model's generation_config.json.
@@ -102,8 +105,11 @@ test('a model that is not known is loaded, and asked once more', async () => {
   answer(vllm.tokenized);
   answer(vllm.completed);
   const policy = {
-    ...{ model: MODEL, folder: PATH, vocabulary: 320 },
-    ...{ maxPromptTokens: 100, baseUrl: server.baseUrl },
+    model: MODEL,
+    folder: PATH,
+    vocabulary: 320,
+    maxPromptTokens: 100,
+    baseUrl: server.baseUrl,
   };
   const question = { messages: [{ role: 'user', text: 'Hi' }], n, seed, temperature, maxTokens } as const;
   const { promptTokenIds, samples } = await askPolicy(policy, question, never);

@@ -65,8 +65,20 @@ async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
   };
   const { key: set } = await keepLines(stage.store, [question], questionSetKey);
   const group: GroupInput = {
-    ...{ trainRun, seed, policy, reward, recursion, window, plans, run, workers: run.workers },
-    ...{ purpose: 'examples', cycle: 0, draw: 0, question: { set, index: 0 }, writer: 'prompted' },
+    trainRun,
+    seed,
+    policy,
+    reward,
+    recursion,
+    window,
+    plans,
+    run,
+    workers: run.workers,
+    purpose: 'examples',
+    cycle: 0,
+    draw: 0,
+    question: { set, index: 0 },
+    writer: 'prompted',
     ...(verifier !== undefined && { verifier }),
     temperature: 1,
   };
@@ -82,20 +94,27 @@ async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
     },
   };
   const both = {
-    ...{ id: EVALUATION, workers: ['a'], methods: ['conductor', 'vote:a', 'worker:a'], seed: 1, run },
-    ...{ pool: { allow: ['a'], deny: [] }, limits: { steps: 2, costUsd: 1 }, compares: true, verifier },
-    ...{ runNanoUsd: 1e9, nanoUsd: 1e10 },
+    id: EVALUATION,
+    workers: ['a'],
+    methods: ['conductor', 'vote:a', 'worker:a'],
+    seed: 1,
+    run,
+    pool: { allow: ['a'], deny: [] },
+    limits: { steps: 2, costUsd: 1 },
+    compares: true,
+    verifier,
+    runNanoUsd: 1e9,
+    nanoUsd: 1e10,
   };
   const evaluation: EvaluateInput = { ...both, set, questions: 1, window: 1 };
   const asked: QuestionInput = { ...both, question: { set, index: 0 } };
   const night = { trainRun, date: '2026-01-10', timeZone: 'Europe/Berlin', cycles: 1 };
   const exported = {
-    ...{
-      checkpoint: { trainRun, name: 'base' },
-      directory: '/exports/mangled',
-      taskQueue: stage.trainerQueue,
-    },
-    ...{ heartbeatMs: 60_000, timeoutMs: 60_000 },
+    checkpoint: { trainRun, name: 'base' },
+    directory: '/exports/mangled',
+    taskQueue: stage.trainerQueue,
+    heartbeatMs: 60_000,
+    timeoutMs: 60_000,
   };
   return [
     ownTaken(GROUP_WORKFLOW, group),
