@@ -77,12 +77,11 @@ export async function listRuns(
   };
   const runs: ListedRun[] = [];
   await eachInParallel(found.values(), async (run) => {
-    try {
-      runs.push(await toListed(run, await readTrace(run.workflowId), hasWorker));
-    } catch (error) {
-      // Nothing is listed of a run whose retention has ended since.
-      if (!isNotFound(error)) runs.push(await toListed(run, null, hasWorker));
-    }
+    // Undefined if its retention has ended since, null if this client cannot read it.
+    const trace = await readTrace(run.workflowId).catch((error: unknown) =>
+      isNotFound(error) ? undefined : null,
+    );
+    if (trace !== undefined) runs.push(await toListed(run, trace, hasWorker));
   });
   runs.sort((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
   const isGoing = ({ status }: ListedRun): boolean => status === 'running';
