@@ -29,7 +29,10 @@ export class SharedBudget {
   /** The most that a part spent. */
   highestSpent = 0;
 
-  /** @param allowed in all; null: no limit. @param spentBefore by parts that are over */
+  /**
+   * @param allowed in all; null: no limit
+   * @param spentBefore by parts that are over
+   */
   constructor(
     private allowed: number | null = null,
     private readonly spentBefore = 0,

@@ -2,9 +2,9 @@ import type { WorkerPlugin } from '@temporalio/worker';
 import type { PolicyProvider } from '../activities/model-call';
 import type { LoadConfigOptions, LoadedConfig } from '../config/load';
 import type { Config } from '../config/schema';
-import { reasonOf } from '../errors';
 import type { TemporalServer } from '../local/configured-server';
 import type { Store, Swept } from '../store/store';
+import type { Finding } from './finding';
 
 /** What evaluation and training bring to the commands of the core, which knows neither. */
 export interface AddOn {
@@ -61,31 +61,3 @@ export interface SweptKind extends Swept {
 
 /** The add-ons of this process, see `main.ts`. */
 export const addOns: AddOn[] = [];
-
-export interface Looked {
-  /** `broken` keeps a solve or a night from running; `note` is good to know. */
-  readonly state: 'fine' | 'note' | 'broken';
-  readonly text: string;
-}
-
-export interface Finding extends Looked {
-  readonly what: string;
-}
-
-export const fine = (text: string): Looked => ({ state: 'fine', text });
-export const note = (text: string): Looked => ({ state: 'note', text });
-export const broken = (text: string): Looked => ({ state: 'broken', text });
-
-export const STORE_NOT_ASKED = note('not looked at, since the store is not trusted with what opens it');
-
-/** Makes a check; one that throws has found out what is wrong. */
-export async function find(
-  what: string,
-  look: () => Looked | readonly Looked[] | Promise<Looked | readonly Looked[]>,
-): Promise<Finding[]> {
-  try {
-    return [await look()].flat().map((looked) => ({ what, ...looked }));
-  } catch (error) {
-    return [{ what, ...broken(reasonOf(error)) }];
-  }
-}

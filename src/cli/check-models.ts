@@ -7,7 +7,7 @@ import type { configuredCards } from '../config/api-keys';
 import { closeTo } from '../config/errors';
 import { briefly, quoteBriefly } from '../plan/plan-error';
 import { FAILURES } from '../protocol/failures';
-import { broken, fine, type Looked, note } from './add-ons';
+import { broken, fine, type Looked, note } from './finding';
 
 type Card = ReturnType<typeof configuredCards>[number];
 

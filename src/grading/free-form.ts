@@ -36,7 +36,7 @@ export function isFreeForm(right: string): boolean {
   return plain(right) !== '' && right.length <= MOST_CHARACTERS;
 }
 
-/** Null where both lists have the same items, in any order. */
+/** Compares two lists in any order; null if they hold the same items. */
 function faultOfList(right: readonly string[], left: string[]): string | null {
   if (left.length !== right.length) return `${right.length} items are right, and it has ${left.length}`;
   for (const item of right) {

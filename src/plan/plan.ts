@@ -24,8 +24,8 @@ export function utf8Bytes(text: string): number {
 }
 
 /**
- * What a value takes as JSON in a payload of Temporal's, without the quotes around a text: a control character is one
- * byte of UTF-8, and six as JSON.
+ * Bytes of a value as JSON in a payload of Temporal's, without the quotes around a text: a control character is one byte
+ * of UTF-8, and six as JSON.
  */
 export function jsonBytes(value: unknown): number {
   return utf8Bytes(JSON.stringify(value)) - (typeof value === 'string' ? 2 : 0);

@@ -107,7 +107,7 @@ function deliverError(
   };
 }
 
-/** Of these, no model wrote an answer that could be billed. */
+/** Faults that come before an answer is written, so nothing is billed. */
 const UNWRITTEN: ReadonlySet<BrokenFaultKind> = new Set(['hang', 'reset', 'html']);
 
 function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultKind): Delivery {

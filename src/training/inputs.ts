@@ -24,7 +24,7 @@ export const trainInputSchema = z.object({
   trainRun: trainRunSchema.optional(),
   /** Local calendar date; default: of the time that it was scheduled for. */
   date: z.string().refine(isNightDate, { error: 'expected a calendar date such as 2026-11-21' }).optional(),
-  /** Of that calendar; default UTC. */
+  /** Time zone of `date`, by its IANA name; default UTC. */
   timeZone: z
     .string()
     .refine(isTimeZone, { error: 'expected the name of a time zone, such as Europe/Berlin' })

@@ -33,7 +33,7 @@ export const nightRecordSchema = z.object({
   heldOut: questions,
   openedAt: z.string(),
   closedAt: z.string().nullable(),
-  /** Of the gate, in a sentence; null if it was not asked. */
+  /** The gate's decision in a sentence; null if it was not asked. */
   decision: z.string().nullable(),
 });
 export type NightRecord = z.infer<typeof nightRecordSchema>;

@@ -51,7 +51,7 @@ export class Limits {
     return { ...this.asked, ...this.account.limits };
   }
 
-  /** What is left of the wall clock. A person's time does not count. */
+  /** Time until the wall clock ends the run; waiting for a person does not count. */
   remainingMs(): number {
     const end = workflowInfo().runStartTime.getTime() + this.asked.wallClockMs + this.waitedMs;
     return Math.max(0, end - Date.now());

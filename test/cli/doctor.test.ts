@@ -1,4 +1,4 @@
-import { describeFinding } from '../../src/cli/commands/doctor';
+import { describeFinding } from '../../src/cli/finding';
 import { PLAIN } from '../../src/trace/lines';
 import { poolAt } from './folder';
 import { useStage } from './stage';

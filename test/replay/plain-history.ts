@@ -15,8 +15,8 @@ export async function plainHistory(run: WorkflowHandle): Promise<string> {
 }
 
 /**
- * The same, one event a line, and without what the run handed to activities and children: a replay does not look at that
- * either, and a night hands over much.
+ * A history with one event a line, and without what the run handed to activities and children: a replay does not look at
+ * that, and a night hands over much.
  */
 export async function briefHistory(run: WorkflowHandle): Promise<string> {
   const { events } = await readHistory(run);

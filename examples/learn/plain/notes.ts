@@ -26,8 +26,8 @@ export function workersFor({ world, describe, train }: Recipe, seed: number): Ru
 const STRENGTH = 0.1;
 
 /**
- * What is told of each worker, by its id: what it does better than the others, best first, and how many percent of its
- * answers were right, counted on training questions. Solving is counted by topic and named by it.
+ * Notes on each worker, by its id: what it does better than the others, best first, and how many percent of its answers
+ * were right, counted on training questions. Solving is counted by topic and named by it.
  *
  * Each worker is asked every question three times: to solve it alone, then to check and to refine an answer of somebody
  * else. Nothing is read off the tables that the world is made of.

@@ -97,8 +97,8 @@ export const SMALL: Recipe = {
 };
 
 /**
- * Of the model, the attention alone learns: what it does for one topic spreads least to the others, which otherwise lose
- * their best shapes before they are tried often enough. The rate stays high while topics are told apart.
+ * Only the attention learns: what it does for one topic spreads least to the others, which otherwise lose their best
+ * shapes before they are tried often enough. The rate stays high while topics are told apart.
  */
 export const WHOLE: Recipe = {
   ...SMALL,

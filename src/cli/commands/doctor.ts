@@ -11,20 +11,19 @@ import { findCliHere } from '../../local/downloads';
 import { reasonOf } from '../../errors';
 import { isOurImage, PYTHON, runProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
-import { type Paint, widthOf, wrap } from '../../trace/lines';
+import { addOns, type CheckedPlace } from '../add-ons';
+import { checkModels } from '../check-models';
+import { EXIT, type ExitCode } from '../ending';
 import {
-  addOns,
   broken,
-  type CheckedPlace,
+  describeFinding,
   find,
   type Finding,
   fine,
   type Looked,
   note,
   STORE_NOT_ASKED,
-} from '../add-ons';
-import { checkModels } from '../check-models';
-import { EXIT, type ExitCode } from '../ending';
+} from '../finding';
 import { checkTrust, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, FOLDER, foreignKeys } from '../trust';
@@ -77,20 +76,6 @@ export async function doctor(options: WorkOptions): Promise<ExitCode> {
   const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) };
   await print(all.map((finding) => describeFinding(finding, look)).join('\n'), { painted: true });
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
-}
-
-const WHAT_COLUMNS = 16;
-const LEAST_ROOM = 20;
-
-/** A finding beside its name; what is too long for a line goes on below, nothing of it left out. */
-export function describeFinding(
-  { what, state, text }: Finding,
-  { paint, columns = Infinity }: { readonly paint: Paint; readonly columns?: number | undefined },
-): string {
-  const mark = { fine: paint.good('✓'), note: paint.busy('·'), broken: paint.bad('✗') }[state];
-  const room = Math.max(LEAST_ROOM, columns - WHAT_COLUMNS - 2);
-  const lines = text.split('\n').flatMap((line) => (widthOf(line) <= room ? [line] : wrap([line], room)));
-  return `${mark} ${what.padEnd(WHAT_COLUMNS)}${lines.join(`\n${' '.repeat(WHAT_COLUMNS + 2)}`)}`;
 }
 
 async function checkConfigured(

@@ -18,7 +18,7 @@ export interface Inspection {
   readonly file: string;
   /** `JSON lines, packed by gzip`. */
   readonly kind: string;
-  /** Null where no row could be read. */
+  /** The format of the rows; null if none could be read. */
   readonly format: string | null;
   readonly mapping: DataFormat['mapping'];
   readonly questions: number;

@@ -89,7 +89,7 @@ function changesOf({ depth, steps, change }: Extract<Method, { kind: 'conductor'
   return { limits, ...(change && { conductor: change }) };
 }
 
-/** Null where the money did not last. */
+/** Plays one method; null if the budget ran out before its end. */
 function playMethod(
   context: QuestionContext,
   name: string,

@@ -8,9 +8,9 @@ ce.precision = 100;
 
 /** Two values are the same where they differ by less, as a share of one: e^{π√163} is no whole number. */
 const EXACT = 1e-80;
-/** The same where unknowns are given values, which makes for doubles. */
+/** Tolerance where unknowns are given values, since those are doubles. */
 const SAMPLED = 1e-9;
-/** Of unknowns: no two of them are related, and none is a special place of any usual function. */
+/** Values for unknowns: unrelated to each other, and special to no usual function. */
 const POINTS = [0.7313, 1.3571, 2.2193, 3.4177, -0.6173, -1.7931, 0.2719, 5.1317];
 /** Fewer points at which both have a value say nothing. */
 const LEAST_POINTS = 3;

@@ -1,16 +1,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import {
-  broken,
-  type CheckedPlace,
-  find,
-  type Finding,
-  fine,
-  type Looked,
-  note,
-  STORE_NOT_ASKED,
-} from '../../cli/add-ons';
+import type { CheckedPlace } from '../../cli/add-ons';
+import { broken, find, type Finding, fine, type Looked, note, STORE_NOT_ASKED } from '../../cli/finding';
 import { storeOf } from '../../cli/load-settings';
 import { say } from '../../cli/terminal';
 import { isPolled } from '../../client/pollers';
