@@ -9,7 +9,7 @@ const pure =
  * down or stays on its floor, even if only types cross.
  */
 const floors = [
-  ['errors, turns, programs', '(errors|turns|start-program|own-folder)\\.ts$'],
+  ['errors, turns, programs', '(errors|listen|turns|start-program|own-folder)\\.ts$'],
   ['the plan language', 'plan/'],
   ['what crosses the wire', 'protocol/'],
   ['traces', 'trace/'],

@@ -6,26 +6,26 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 300;
-const MOST_LINES = 38_000;
+const MOST_FILES = 310;
+const MOST_LINES = 36_700;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_300],
-  ['training', /^training\//, 6_000],
-  ['evaluation and grading', /^(evaluation|grading)\//, 7_600],
-  ['core', /./, 16_000],
+  ['command lines', /(^|\/)cli\//, 6_800],
+  ['training', /^training\//, 5_750],
+  ['evaluation and grading', /^(evaluation|grading)\//, 7_100],
+  ['core', /./, 16_250],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
 const WAYS = [
-  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 80],
+  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 86],
   [
     'from a question to its answer',
     ['client/conductor-client.ts', 'workflows/solve.ts', 'activities/index.ts'],
-    96,
+    98,
   ],
   [
     'from a schedule to its update, beside these',

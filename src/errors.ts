@@ -15,7 +15,6 @@ export function codeOf(error: unknown): unknown {
 
 /** Facts of an error, by its shape: errors of other realms (jest, vm) and SDKs share no class with ours. */
 interface ErrorFacts {
-  /** Its own code, else its name. */
   readonly code: string;
   /** The status of an HTTP response; 0 where there was none. */
   readonly status: number;
@@ -45,11 +44,7 @@ export function explain(error: unknown, rules: readonly Rule[], place: string): 
   return new Error(sentence ?? unknown, { cause: error });
 }
 
-/**
- * Sentence for optional peer dependencies that cannot be loaded: `a chart needs a package: run "npm install echarts@6"`.
- *
- * @param reason why loading failed, if that is worth saying
- */
+/** Sentence on optional peer dependencies that cannot be loaded, with the reason if it is worth saying. */
 export function needsPackages(what: string, packages: readonly string[], reason?: string): string {
   const sentence = `${what} needs a package: run "npm install ${packages.join(' ')}"`;
   return reason === undefined ? sentence : `${sentence} (${reason})`;

@@ -12,6 +12,8 @@ export {
   type SolveHandle,
   type SolveRequest,
 } from './client/conductor-client';
+export type { LiveEvent } from './client/live-events';
+export type { StreamOptions } from './client/stream';
 export type { ListedRun, ListOptions, RunList } from './client/list-runs';
 export { BadRetryError, type RetryRequest } from './client/retry';
 export { BadQuestionError, RefusedError } from './client/steer';

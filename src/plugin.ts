@@ -4,33 +4,26 @@ import { configuredStore } from './store/open-store';
 import type { Store } from './store/store';
 import { WorkerPlugin } from './worker/worker-plugin';
 
-/** Options of a worker that solves. */
 export interface ConductorPluginOptions {
   /**
-   * Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment.
-   *
+   * Path of a `conductor.yaml`, or its content. Keys are read from this process's environment.
    * @default what `CONDUCTOR_CONFIG` names, else `conductor.yaml`
    */
   readonly config?: string | ConfigInput;
   /**
    * Where long texts, finished answers and the ledger lie.
-   *
-   * @default what the configuration's `store` names, encrypted where it says `encryption`
+   * @default what the configuration names, encrypted where it says `encryption`
    */
   readonly store?: Store;
 }
 
 /**
- * Turns any Temporal worker into one that solves: registers the activities of solves, and
- * nothing else.
- *
- * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,
- * interceptors and runtime stay as they are. Where the configuration says `encryption`, the data converter is yours to
- * mount, too (`encryptionConverter`), and a worker that would send in the clear is refused. Where it says
- * `queuePerProvider`, workers for the queues that are kept apart run beside yours, and end with it. Keep the worker's
- * workflow cache (`maxCachedWorkflows`) above 0: without one, runs that start side by side wait seconds for each other,
- * since the SDK loses what their local activity returned.
- *
+ * Turns any Temporal worker into one that solves: registers the activities of solves, and nothing else.
+ * The workflow is yours to export, since a plugin cannot add code to a bundle; the worker's data converter,
+ * interceptors and runtime stay as they are. Where the configuration says `encryption`, mount the data converter too
+ * (`encryptionConverter`): a worker that would send in the clear is refused. Where it says `queuePerProvider`, workers
+ * for those queues run beside yours, and end with it. Keep the workflow cache (`maxCachedWorkflows`) above 0: without
+ * one, runs that start side by side wait seconds for each other.
  * @example
  * // workflows.ts
  * export * from 'temporal-conductor/workflows';
@@ -40,9 +33,6 @@ export interface ConductorPluginOptions {
 export class ConductorPlugin extends WorkerPlugin {
   constructor({ config: given, store }: ConductorPluginOptions = {}) {
     const config = readGivenConfig(given);
-    super('temporal-conductor.ConductorPlugin', {
-      config,
-      store: store ?? configuredStore(config),
-    });
+    super('temporal-conductor.ConductorPlugin', { config, store: store ?? configuredStore(config) });
   }
 }

@@ -1,19 +1,11 @@
-import {
-  type ChildProcess,
-  type ChildProcessWithoutNullStreams,
-  execFile,
-  type ExecFileOptions,
-  spawn,
-  type SpawnOptions,
-} from 'node:child_process';
+import type { ChildProcess, ExecFileException, ExecFileOptions, SpawnOptions } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, extname, isAbsolute, join, parse } from 'node:path';
+import { promisify } from 'node:util';
 import { reasonOf } from './errors';
 
-/**
- * An absolute path, or a name to look up in the absolute folders of PATH. A Python is marked as one: it runs isolated, so
- * that it loads no module of the current folder, of PYTHONPATH or of the user's own.
- */
+/** An absolute path, or a name on PATH. A Python runs isolated from modules of the current folder and PYTHONPATH. */
 export type Program = string | { readonly python: string };
 
 export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
@@ -27,31 +19,17 @@ interface Surroundings {
   readonly passes?: RegExp | 'all';
 }
 
-type Start = Surroundings & Pick<SpawnOptions, 'detached' | 'gid' | 'shell' | 'uid' | 'windowsHide'>;
+type Start = Surroundings & Pick<SpawnOptions, 'detached' | 'gid' | 'shell' | 'stdio' | 'uid'>;
 
 /**
- * Starts a program: the one place that does, so that nothing of the current folder is run by mistake, and no key reaches
- * a program that was not given it. With `shell`, the program is a line for the user's shell.
- *
+ * Starts a program: the one place that does, so that nothing of the current folder is run by mistake, and no key
+ * reaches a program that was not given it. With `shell`, it is a line for the user's shell.
  * @throws Error with the code ENOENT where no folder of PATH has it
  */
-export function startProgram(
-  program: Program,
-  args: readonly string[],
-  start?: Start & { readonly stdio?: undefined },
-): ChildProcessWithoutNullStreams;
-export function startProgram(
-  program: Program,
-  args: readonly string[],
-  start: Start & Pick<SpawnOptions, 'stdio'>,
-): ChildProcess;
-export function startProgram(
-  program: Program,
-  args: readonly string[],
-  { passes, ...start }: Start & Pick<SpawnOptions, 'stdio'> = {},
-): ChildProcess {
+export function startProgram(program: Program, args: readonly string[], start: Start = {}): ChildProcess {
+  const { detached, gid, shell, stdio, uid } = start;
   const [file, options] = commandLine(program, args, start);
-  return spawn(file, options, { ...start, ...surroundings({ ...start, passes }) });
+  return spawn(file, options, { detached, gid, shell, stdio, uid, ...surroundings(start) });
 }
 
 /** Runs a program to its end and returns what it printed; an error carries the last line it wrote to stderr. */
@@ -62,17 +40,14 @@ export async function runProgram(
 ): Promise<string> {
   const [file, options] = commandLine(program, args, given);
   const setting = { ...surroundings(given), signal, timeout };
-  return new Promise((resolve, reject) => {
-    execFile(file, options, setting, (error, stdout, stderr) => {
-      if (!error) {
-        resolve(stdout);
-        return;
-      }
-      const words = stderr.trim().split('\n').at(-1) ?? '';
-      const reason = words === '' ? reasonOf(error) : words;
-      reject(new Error(error.killed ? `${basename(file)} did not end in time` : reason, { cause: error }));
-    });
-  });
+  try {
+    return (await promisify(execFile)(file, options, setting)).stdout;
+  } catch (cause) {
+    const { killed, stderr = '' } = cause as ExecFileException;
+    const reason = stderr.trim().split('\n').at(-1) ?? '';
+    const told = killed ? `${basename(file)} did not end in time` : reason || reasonOf(cause);
+    throw new Error(told, { cause });
+  }
 }
 
 /** Looks for a program in the absolute folders of PATH. */

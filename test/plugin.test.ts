@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
@@ -22,6 +21,7 @@ import type { double, research } from './plugin/workflows';
 import { sumCosts } from '../src/store/costs';
 import { callOf, type LedgerRow } from '../src/store/ledger';
 import type { CostLine } from '../src/store/store';
+import { freshFolder } from './local/fresh-folder';
 import { veil } from './plugin/veil';
 import { readLedger } from './support/ledger-of';
 import { historyBytes } from './support/search-for-secrets';
@@ -34,15 +34,12 @@ const payloadConverterPath = require.resolve('./plugin/big-integers');
 
 /** Built as a user builds it, with the user's own workflows and converter in it. */
 let workflowBundle: { readonly codePath: string };
-let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plugin-'));
-  workflowBundle = { codePath: join(folder, 'workflows.js') };
+  workflowBundle = { codePath: join(await freshFolder(), 'workflows.js') };
   const logger = new DefaultLogger('ERROR');
   const { code } = await bundleWorkflowCode({ workflowsPath, payloadConverterPath, logger });
   await writeFile(workflowBundle.codePath, code);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 let stage: Stage;
 afterEach(() => stage.close());

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { priceSchema } from '../../src/config/field-schemas';
 import type { Answer, Simulation } from '../../src/testing';
-import { BROKEN_FAULTS, ERROR_FAULTS, FLAWED_FAULTS, SPOILED_FAULTS } from '../../src/testing/faults';
+import { BREAKAGES, ERRORS, FLAWS, SPOILED } from '../../src/testing/faults';
 
-const [DRIP, ...MISCOUNTS] = FLAWED_FAULTS;
-const KINDS = [...ERROR_FAULTS, ...BROKEN_FAULTS, ...SPOILED_FAULTS, ...FLAWED_FAULTS];
+const kindsOf = <Kind extends string>(faults: Readonly<Record<Kind, unknown>>): Kind[] =>
+  Object.keys(faults) as Kind[];
+const STATED = kindsOf(ERRORS);
+const PLAIN = kindsOf({ ...BREAKAGES, ...SPOILED, ...FLAWS }).filter((kind) => kind !== 'drip');
 
 const retryAfterSchema = z.strictObject({
   ms: z.int().nonnegative(),
@@ -15,17 +17,15 @@ const faultSchema = z.discriminatedUnion(
   'fault',
   [
     z.strictObject({
-      fault: z.enum(ERROR_FAULTS),
+      fault: z.enum(STATED),
       retryAfter: retryAfterSchema.exactOptional(),
       message: z.string().exactOptional(),
       late: z.literal(true).exactOptional(),
     }),
-    z.strictObject({ fault: z.enum(BROKEN_FAULTS) }),
-    z.strictObject({ fault: z.enum(SPOILED_FAULTS) }),
-    z.strictObject({ fault: z.enum(MISCOUNTS) }),
-    z.strictObject({ fault: z.literal(DRIP), ms: z.int().positive().exactOptional() }),
+    z.strictObject({ fault: z.enum(PLAIN) }),
+    z.strictObject({ fault: z.literal('drip'), ms: z.int().positive().exactOptional() }),
   ],
-  { error: `no such fault; there are ${KINDS.join(', ')}` },
+  { error: `no such fault; there are ${[...STATED, ...PLAIN, 'drip'].join(', ')}` },
 );
 
 const tokens = z.int().nonnegative().exactOptional();

@@ -16,7 +16,6 @@ const FINAL_TYPES: ReadonlyMap<string, FailureType> = new Map([
 
 /**
  * Gives our own errors their failure type, and says of each whether trying again can help.
- *
  * @param details what was sent for the call before, where that is known: a failure without it counts as one request
  */
 export async function asFailure<T>(work: () => T | Promise<T>, details?: CallFailureDetails): Promise<T> {
@@ -27,8 +26,8 @@ export async function asFailure<T>(work: () => T | Promise<T>, details?: CallFai
       throw ApplicationFailure.create({ message: error.message, type: FAILURES.storeUnavailable });
     const type = error instanceof ConductorError ? FINAL_TYPES.get(error.code) : undefined;
     if (type === undefined) throw error;
-    const { message } = error as Error;
-    throw ApplicationFailure.nonRetryable(message, type, ...(details === undefined ? [] : [details]));
+    const failure = { type, message: (error as Error).message, nonRetryable: true };
+    throw ApplicationFailure.create({ ...failure, details: details && [details] });
   }
 }
 

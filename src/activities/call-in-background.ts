@@ -21,12 +21,6 @@ const BEGIN_GRACE_MS = 10_000;
 const LOOK_MS = 30_000;
 const CANCEL_MS = 10_000;
 
-/** An answer by the row it is paid under; `id` is null while the vendor has not been asked for it. */
-export interface BackgroundAnswer {
-  readonly row: LedgerRow;
-  readonly id: string | null;
-}
-
 /** This process stopped waiting, and the vendor goes on: the next attempt comes for the same answer. */
 export interface LeftRunning {
   readonly kind: 'left-running';
@@ -34,16 +28,16 @@ export interface LeftRunning {
 }
 
 /**
- * Has an answer written in the background and waits for its end. One that an earlier attempt began is
- * waited for, and not bought again.
- *
+ * Has an answer written in the background and waits for its end; one that an earlier attempt began is not bought again.
  * The id is kept before the first look, and a look that fails ends nothing. Never throws for what the provider does.
+ * @param id of the answer that an earlier attempt began; null: none did
  */
 export async function callInBackground(
   { background, store }: Pick<Dependencies, 'background' | 'store'>,
   call: ModelCall,
   apiKey: string | null,
-  { row: { callId, attempt, startedAt }, id }: BackgroundAnswer,
+  { callId, attempt, startedAt }: LedgerRow,
+  id: string | null,
 ): Promise<Ended | LeftRunning> {
   const begunAt = Date.parse(startedAt);
   const timeoutMs = allowedMs(begunAt, call.timeoutMs, activityInfo());
@@ -81,7 +75,6 @@ export async function callInBackground(
   }
 }
 
-/** No other look would mend these, only a person. */
 const HOPELESS: ReadonlySet<FailureType> = new Set([
   FAILURES.authentication,
   FAILURES.badRequest,
@@ -89,10 +82,9 @@ const HOPELESS: ReadonlySet<FailureType> = new Set([
 ]);
 
 /**
- * Decides what becomes of an answer when waiting for it was broken off by an error, a cancellation or a time-out.
- *
- * The vendor is asked to stop where no one will come back: the run is cancelled, or its or the card's time is over. A
- * process that ends, or has lost touch with the server, leaves the answer alone: another may be waiting already.
+ * Decides what becomes of an answer when the wait for it was broken off. The vendor is asked to stop where no one will
+ * come back: the run is cancelled, or its or the card's time is over. Where the process ends, or has lost touch with
+ * the server, another may be waiting already.
  */
 async function stopWaiting(
   error: unknown,
@@ -132,10 +124,7 @@ export function pauseMs(elapsedMs: number): number {
   return Math.min(Math.max(elapsedMs / 4, 500), 5000);
 }
 
-/**
- * How long a call may take in all, in milliseconds from its beginning. The run's own end counts as well: after it, no
- * attempt is left to come back for the answer.
- */
+/** Milliseconds that a call may take in all; at the end of the run, no attempt is left to come back for the answer. */
 export function allowedMs(
   begunAt: number,
   timeoutMs: number,

@@ -21,7 +21,7 @@ import { callInBackground, type LeftRunning } from './call-in-background';
 import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './model-call';
 import { untilWritten } from './heartbeat';
 import { closeRow, openRow, openRowOf } from './ledger-row';
-import type { Answered, CallFailure, Ended, Failed } from './models/failure';
+import type { Answered, Ended, Failed } from './models/failure';
 import type { Permit, Report } from './rate-limits/limiter';
 
 /**
@@ -40,7 +40,6 @@ import type { Permit, Report } from './rate-limits/limiter';
  *
  * The window in which a crash buys a call twice is the request of step 4 alone: until its answer arrives, or in the
  * background until its id does.
- *
  * @throws ApplicationFailure of a `Provider.*` type, `Worker.Throttled` or `Worker.CircuitOpen`, with `CallFailureDetails`
  */
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
@@ -123,16 +122,9 @@ async function toFailure(
   // Waiting for one more that will not be sent would only make the bad news late.
   if (isOver) return requestsSpent(call, rows);
   const { text = '', finish, dropped = [] } = reply ?? {};
-  const isCut = finish === 'length' && text.trim() !== '';
+  const isCut = finish === 'length' && text.trim() !== '' && !failure.retryable;
   const partial = isCut ? await untilWritten(() => keepText(store, text)) : undefined;
   return toError(failure, rows, { dropped, partial });
-}
-
-/** A call before a request is made for it, with the rows of the `earlier` ones. */
-interface CallSoFar {
-  readonly blank: OpenRow;
-  readonly apiKey: string | null;
-  readonly earlier: readonly LedgerRow[];
 }
 
 /** A request, the row that it is paid under, and the other rows of its call. */
@@ -144,27 +136,27 @@ interface MadeRequest {
 
 /**
  * Waits for the answer that a vendor may still be writing for a call; else, if the model may be asked now, opens a row
- * in the ledger and sends a request.
- *
- * @returns null where another attempt has opened that row: there may be an answer by now, or no request left
+ * in the ledger and sends a request. Null where another attempt has opened that row: there may be an answer by now.
  * @throws ApplicationFailure where no further request may be sent: for good, or until there is room
  */
 async function makeRequest(
   dependencies: Dependencies,
   call: ModelCall,
-  { blank, apiKey, earlier }: CallSoFar,
+  { blank, apiKey, earlier }: { blank: OpenRow; apiKey: string | null; earlier: readonly LedgerRow[] },
 ): Promise<MadeRequest | null> {
   const { store, pacing } = dependencies;
   const begun = call.card.background === true ? await findBegun(store, blank.callId) : null;
   const running = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
   if (begun !== null && running !== undefined) {
-    const sent = await callInBackground(dependencies, call, apiKey, { row: running, id: begun.id });
+    const sent = await callInBackground(dependencies, call, apiKey, running, begun.id);
     return { row: running, sent, others: withoutRow(earlier, running) };
   }
   if (isCancelled()) throw toError(brokenOff(false).failure, earlier);
   const { requests, billable } = call.allowance;
   if (earlier.length >= requests) throw requestsSpent(call, earlier);
-  if (earlier.filter(mayBeBilled).length >= billable) throw processLost(call, earlier);
+  // Sent by a process that was lost, or broken off: what it came to is unknown.
+  const mayBeBilled = earlier.filter(({ nanoUsd }) => nanoUsd !== 0);
+  if (mayBeBilled.length >= billable) throw processLost(call, earlier);
   const permit = await pacing(call, earlier);
   let report = NOTHING_LEARNT;
   try {
@@ -186,7 +178,7 @@ function isCancelled(): boolean {
 async function sendUnlessOver(
   dependencies: Dependencies,
   call: ModelCall,
-  { apiKey, row, permit }: Pick<CallSoFar, 'apiKey'> & { row: LedgerRow; permit: Permit },
+  { apiKey, row, permit }: { apiKey: string | null; row: LedgerRow; permit: Permit },
 ): Promise<Ended | LeftRunning> {
   const obstacle = await permit.confirm();
   if (isCancelled()) return brokenOff(false);
@@ -195,13 +187,12 @@ async function sendUnlessOver(
     const failure = { type: FAILURES.throttled, message, retryable: true, billed: 'no' } as const;
     return { kind: 'failed', failure, reply: null };
   }
-  if (call.card.background === true) return callInBackground(dependencies, call, apiKey, { row, id: null });
-  return sendRequest(dependencies.complete, call, { apiKey, callId: row.callId });
-}
-
-/** Sent by a process that was lost, or broken off: what it came to is unknown. */
-function mayBeBilled({ nanoUsd }: LedgerRow): boolean {
-  return nanoUsd !== 0;
+  if (call.card.background === true) return callInBackground(dependencies, call, apiKey, row, null);
+  const { rootId, live } = call;
+  const { workflowId, round, callId, attempt, startedAt } = row;
+  const place = { rootId, workflowId, round, step: row.step ?? 0, callId, attempt, startedAt };
+  const onText = live === true ? dependencies.liveLog.open(place) : undefined;
+  return sendRequest(dependencies.complete, call, { apiKey, callId, onText });
 }
 
 /** Signs that a model is out of order. Any other answer, even a 401 or a refusal, shows that it is there. */
@@ -221,11 +212,11 @@ function reportOf(sent: Ended | LeftRunning): Report {
   // Servers that do not count report 0 tokens, which no request comes to.
   const tokens = inputTokens + outputTokens || null;
   if (sent.kind === 'answered') return { tokens, health: 'good' };
-  const { failure } = sent;
-  return { tokens: failure.billed === 'no' ? 0 : tokens, health: healthAfter(failure) };
+  const { type, billed } = sent.failure;
+  return { tokens: billed === 'no' ? 0 : tokens, health: healthAfter(type) };
 }
 
-function healthAfter({ type }: CallFailure): Report['health'] {
+function healthAfter(type: FailureType): Report['health'] {
   if (OUT_OF_ORDER.has(type)) return 'bad';
   return type.startsWith('Provider.') ? 'good' : 'unknown';
 }

@@ -8,21 +8,15 @@ import { readText } from '../store/texts';
 import { callModel } from './call-model';
 import type { Dependencies } from './model-call';
 
-/**
- * Activity `conductor.callWorker`: one subtask to one model, with the whole question and what the step may see.
- *
- * @throws ApplicationFailure as `callModel`
- */
+/** Activity `conductor.callWorker`: one subtask to one model, with all that the step may see. Throws as `callModel`. */
 export async function callWorker(
   dependencies: Dependencies,
   request: Reserved<WorkerRequest>,
 ): Promise<WorkerResult> {
-  const { worker, round, step, seed, rootId, identity, hasFallback, sharesPrompt, allowance } = request;
+  const { worker, round, step, seed, rootId, identity, hasFallback, sharesPrompt, allowance, live } = request;
   if (worker.kind !== 'model') {
-    throw ApplicationFailure.nonRetryable(
-      `worker ${worker.id} is a Temporal ${worker.kind}, which the workflow calls by itself`,
-      FAILURES.configuration,
-    );
+    const problem = `worker ${worker.id} is a Temporal ${worker.kind}, which the workflow calls by itself`;
+    throw ApplicationFailure.nonRetryable(problem, FAILURES.configuration);
   }
   const { layout, instructions } = worker;
   const prompt = { ...(await textsOf(dependencies.store, request)), layout, instructions };
@@ -41,6 +35,7 @@ export async function callWorker(
     rootId,
     identity,
     hasFallback,
+    live,
   });
 }
 

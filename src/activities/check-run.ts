@@ -6,11 +6,7 @@ import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './model-call';
 
-/**
- * Refuses what a workflow's input has that no run can be made of: any client may have written it.
- *
- * @throws ApplicationFailure `Solve.BadInput` that says where it is wrong
- */
+/** Refuses, with `Solve.BadInput`, what no run can be made of in a workflow's input, which any client may have written. */
 export function checkShape(schema: z.ZodType, value: unknown): void {
   const [issue] = schema.safeParse(value).error?.issues ?? [];
   if (issue === undefined) return;
@@ -22,7 +18,6 @@ export function checkShape(schema: z.ZodType, value: unknown): void {
  * Local activity `conductor.checkRun`: whether a run that came with a workflow's input names only what this process's own
  * configuration names. Any client may write such an input; what it says of models is checked where they are asked, see
  * `config/api-keys.ts`, and the activities, workflows and queues that a workflow calls by itself are checked here.
- *
  * @throws ConfigError that says what is unknown
  */
 export function checkRun(

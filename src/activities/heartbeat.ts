@@ -2,18 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Context, type Info } from '@temporalio/activity';
 import { ConductorError } from '../errors';
 
+const written = new WeakMap<Context, number>();
+
+/** Notes for the next heartbeat how many characters of an answer have come. */
+export function noteWritten(characters: number): void {
+  written.set(Context.current(), characters);
+}
+
 /**
- * Runs `work` with two heartbeats per heartbeat time-out, which are also how a cancellation reaches an activity.
- *
- * The first goes out after half a time-out and not at once: each one that reaches the server is a billed Action, and
- * most calls are over before the first is due.
+ * Runs `work` with two heartbeats per heartbeat time-out, which also bring a cancellation. The first goes out after
+ * half a time-out: each is a billed Action, and most calls are over before.
  */
 export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const { heartbeatTimeoutMs } = context.info;
   if (heartbeatTimeoutMs === undefined) return work();
   const timer = setInterval(() => {
-    context.heartbeat();
+    context.heartbeat({ writtenCharacters: written.get(context) ?? 0 });
   }, heartbeatTimeoutMs / 2);
   try {
     return await work();
@@ -30,26 +35,35 @@ const LONGEST_MS = 2 ** 31 - 1;
  * `AbortSignal.timeout` and `any` both hold it weakly, and Node 20 lets the garbage collector take it from between them.
  */
 export function timeLimit(ms: number): AbortSignal {
-  return startLimit(ms).signal;
+  return startLimit(ms).controller.signal;
 }
 
-/** Does something under such a signal. Its timer ends with it, and keeps nothing in memory. */
-export async function withinLimit<T>(ms: number, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
-  const { signal, timer } = startLimit(ms);
+/** Runs work under such a signal, which a cancellation aborts as well, and leaves no timer or listener behind. */
+export async function withinLimit<T>(
+  ms: number,
+  cancellation: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { controller, timer } = startLimit(ms);
+  const cancel = (): void => {
+    controller.abort(cancellation.reason);
+  };
+  if (cancellation.aborted) cancel();
+  cancellation.addEventListener('abort', cancel);
   try {
-    return await work(signal);
+    return await work(controller.signal);
   } finally {
     clearTimeout(timer);
+    cancellation.removeEventListener('abort', cancel);
   }
 }
 
-function startLimit(ms: number): { readonly signal: AbortSignal; readonly timer: NodeJS.Timeout } {
+function startLimit(ms: number): { readonly controller: AbortController; readonly timer: NodeJS.Timeout } {
   const controller = new AbortController();
   const abort = (): void => {
     controller.abort(new DOMException('The time for this is over.', 'TimeoutError'));
   };
-  const timer = setTimeout(abort, Math.min(ms, LONGEST_MS)).unref();
-  return { signal: controller.signal, timer };
+  return { controller, timer: setTimeout(abort, Math.min(ms, LONGEST_MS)).unref() };
 }
 
 /** Aborts for the same reason as another signal, but later: time to end in order what was started. */
@@ -70,9 +84,7 @@ const WRITE_GRACE_MS = 10_000;
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Repeats a write that follows a paid request until the store takes it, at most to the end of the run: another attempt
- * would buy the answer again.
- *
+ * Repeats a write that follows a paid request until the store takes it, at most to the end of the run.
  * @throws the store's error, where time ran out; at once an error of ours, which another try would meet again
  */
 export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { ConfigError } from '../config/errors';
 import { solvingDigestOf } from '../config/digest';
 import { narrowRun, resolveRun } from '../config/resolve-run';
 import { jsonBytes } from '../plan/plan';
-import type { ConductorActivities, ResolveRunResult } from '../protocol/activity-contract';
+import type { ConductorActivities, ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
 import { type ResolvedRun, runSchema, workerSchema } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import { type ConductorChange, type SolveInput, solveInputSchema } from '../protocol/input';
@@ -30,8 +30,9 @@ import { writePlan } from './write-plan';
 /** The side effects of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
   const { store } = dependencies;
+  const digest = solvingDigestOf(dependencies.config);
   return {
-    [RESOLVE_RUN]: (input) => asFailure(() => resolveForRun(dependencies, input)),
+    [RESOLVE_RUN]: (input) => asFailure(() => resolveForRun(dependencies, digest, input)),
     [CHECK_RUN]: (run, cards = []) =>
       asFailure(() => {
         checkShape(runSchema, run);
@@ -46,11 +47,12 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
   };
 }
 
-/**
- * What holds for a run and everything below it, whatever changes on disk meanwhile. The workflow cannot know it: any
- * client may start a run, and none of them sees this configuration.
- */
-async function resolveForRun(dependencies: Dependencies, input: SolveInput): Promise<ResolveRunResult> {
+/** What holds for a run and everything below it, whatever changes on disk; no client sees this configuration. */
+async function resolveForRun(
+  dependencies: Dependencies,
+  digest: ConfigDigest,
+  input: SolveInput,
+): Promise<ResolveRunResult> {
   checkShape(solveInputSchema, input);
   const { question, pool, limits, run: given, conductor = {} } = input;
   const { config, store, policy } = dependencies;
@@ -58,7 +60,7 @@ async function resolveForRun(dependencies: Dependencies, input: SolveInput): Pro
   const run = given === undefined ? resolveRun(config, { pool, limits }) : narrowRun(given, { pool, limits });
   return {
     run: await bindConductor(run, conductor, policy),
-    ...(given === undefined && { config: solvingDigestOf(config) }),
+    ...(given === undefined && { config: digest }),
     question: await keepText(store, await readText(store, question)),
   };
 }

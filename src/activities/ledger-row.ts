@@ -27,7 +27,6 @@ export async function openRow(store: Store, blank: OpenRow, attempt: number): Pr
   return (await createRow(store, row)) ? row : null;
 }
 
-/** The row of a request that is over: answered, failed or cut off. */
 export function closeRow(
   row: LedgerRow,
   { card: { price } }: Pick<ModelCall, 'card'>,

@@ -7,7 +7,8 @@ import { FAILURES } from '../protocol/failures';
 import type { ResolvedRun } from '../protocol/cards';
 import type { LedgerRow } from '../store/ledger';
 import type { Store } from '../store/store';
-import { withinLimit } from './heartbeat';
+import type { LiveLog } from './live-log';
+import { noteWritten, withinLimit } from './heartbeat';
 import {
   type Asked,
   type CallFailure,
@@ -20,15 +21,16 @@ import {
 import type { BackgroundCalls, Complete, ModelReply, ModelRequest } from './models/model';
 import type { Permit } from './rate-limits/limiter';
 
-/** Everything that the activities of one worker process share. */
 export interface Dependencies {
   readonly config: Config;
   readonly store: Store;
   readonly complete: Complete;
-  /** For cards that say `background`: the provider whose answers outlive the process that asked for them. */
+  /** For cards that say `background`. */
   readonly background: BackgroundCalls;
   /** One for a process: it remembers what was sent. */
   readonly pacing: Pacing;
+  /** One for a process, too: it writes the texts of all calls together. */
+  readonly liveLog: LiveLog;
   readonly policy?: PolicyProvider;
   /** The only place that keys are read from. */
   readonly env: NodeJS.ProcessEnv;
@@ -46,13 +48,10 @@ export interface PolicyProvider {
 
 /**
  * Lets a request through now, after the `earlier` ones of its call; its permit must be released whatever becomes of it.
- *
- * @throws ApplicationFailure `Worker.Throttled`, `Worker.CircuitOpen` or `Store.Unavailable`: call again later, or not
- * at all
+ * @throws ApplicationFailure `Worker.Throttled`, `Worker.CircuitOpen` or `Store.Unavailable`
  */
 export type Pacing = (call: ModelCall, earlier: readonly LedgerRow[]) => Promise<Permit>;
 
-/** One call to make: which model, what for, and the messages. */
 export interface ModelCall extends Omit<ModelRequest, 'apiKey' | 'callId' | 'signal'> {
   readonly rootId: string;
   /** Names the call, with its round, step and worker, in place of Temporal's ids. */
@@ -62,16 +61,17 @@ export interface ModelCall extends Omit<ModelRequest, 'apiKey' | 'callId' | 'sig
   readonly step: number | null;
   readonly worker: string;
   readonly allowance: Allowance;
+  /** Its text goes to the stream log as it is written. */
+  readonly live?: true;
   /** Another worker is asked if this one fails, so there is no need to wait for it. */
   readonly hasFallback?: true;
 }
 
 /**
- * The name of one call: SHA-256 over workflow id, run id, activity id and everything that is sent.
- *
- * Retries of an activity share it, so the next attempt finds an answer kept under it; another activity, run or request
- * never does. A call with an identity of its own is named by that and its place in the plan instead, so another run
- * that repeats it finds the answer too, even where it finds the same model at another address.
+ * The name of one call: SHA-256 over workflow id, run id, activity id and everything that is sent. Retries of an
+ * activity share it, so the next attempt finds an answer kept under it. A call with an identity of its own is named by
+ * that and its place in the plan, so another run that repeats it finds the answer too, even with the model at another
+ * address.
  */
 export function callIdOf(
   { workflowExecution, activityId }: Pick<Info, 'workflowExecution' | 'activityId'>,
@@ -85,44 +85,47 @@ export function callIdOf(
   const settings = { provider, model, api, baseUrl, temperature, effort };
   const request = { ...settings, messages, maxOutputTokens, outputSchema, seed };
   return createHash('sha256')
-    .update(JSON.stringify([...place, request], sortedKeys))
+    .update(JSON.stringify([...place, request]))
     .digest('hex');
-}
-
-/** JSON with keys in one order, so that equal requests have equal bytes. */
-function sortedKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Sends one HTTP request and waits for its end. Never throws, whatever the provider does. */
 export async function sendRequest(
   complete: Complete,
   call: ModelCall,
-  credentials: Pick<ModelRequest, 'apiKey' | 'callId'>,
+  credentials: Pick<ModelRequest, 'apiKey' | 'callId' | 'onText'>,
 ): Promise<Ended> {
   const { cancellationSignal } = Context.current();
-  return withinLimit(call.timeoutMs, async (limit) => {
-    const request = { ...call, ...credentials, signal: AbortSignal.any([cancellationSignal, limit]) };
+  return withinLimit(call.timeoutMs, cancellationSignal, async (signal) => {
+    let written = '';
+    const onText = (text: string): void => {
+      written += text;
+      credentials.onText?.(text);
+      noteWritten(written.length);
+    };
+    const request = { ...call, ...credentials, signal, onText };
     try {
       return judgeReply(await complete(request), request);
     } catch (error) {
-      return brokenBy(error, request);
+      return brokenBy(error, request, written);
     }
   });
 }
 
-/** Turns an error in place of a reply into the provider's failure, or our own end. */
-export function brokenBy(error: unknown, asked: Asked): Ended {
+/** Turns an error in place of a reply into the provider's failure, or our own end. The `written` part of it is kept. */
+export function brokenBy(error: unknown, asked: Asked, written = ''): Ended {
   const { aborted } = Context.current().cancellationSignal;
   const failure = aborted ? null : toProviderFailure(error, asked);
-  return failure === null ? brokenOff(true) : { kind: 'failed', failure, reply: null };
+  if (failure === null) return brokenOff(true);
+  return { kind: 'failed', failure, reply: written === '' ? null : cutReply(written) };
 }
 
-/**
- * The call was stopped by its run's cancellation or by the end of this process, and not by the provider: once it was sent,
- * what was generated may be billed. `reply` is there as far as it came.
- */
+/** What came of an answer that broke off. No usage is known, so its worst case stays booked. */
+function cutReply(text: string): ModelReply {
+  return { text, finish: 'length', refusal: null, usage: null, reportedNanoUsd: null, dropped: [] };
+}
+
+/** The call was stopped by its run or by the end of this process: once it was sent, what was generated may be billed. */
 export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Failed {
   const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
   const isOurs = workerShutdown === true || notFound === true || timedOut === true;

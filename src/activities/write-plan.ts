@@ -19,8 +19,7 @@ import type { Dependencies } from './model-call';
  * configuration gives it one, that is its first plan, and the model is asked only to review or to write another.
  *
  * A reply that is no plan is data, not a failure: it was paid for, and the workflow decides whether to have it repaired.
- *
- * @throws ApplicationFailure as `callModel`
+ * Throws as `callModel`.
  */
 export async function writePlan(
   dependencies: Dependencies,

@@ -66,8 +66,7 @@ export class Account {
 
   /**
    * Sets aside what a call of a model may need, as generously as fits: up to five requests, two of them billed. Where a
-   * price or a number of tokens is unknown (null, 0 tokens), something must be left of that limit, so that an overrun is
-   * not followed by the next.
+   * price or a number of tokens is unknown (null, 0 tokens), something must be left of that limit.
    */
   reserve(key: string, expected: WorstCase): Allowance | LimitRefusal {
     if (this.reservations.has(key)) throw misuse(`${key} is reserved already`);
@@ -85,7 +84,6 @@ export class Account {
 
   /**
    * Books the requests that a call made and gives the rest back.
-   *
    * @param calls all of them; one that may have been billed unseen belongs here too, with what is unknown as null
    */
   settle(key: string, calls: readonly Call[]): void {
@@ -97,7 +95,6 @@ export class Account {
 
   /**
    * Sets aside a part of what is left for a child workflow: a `parts`-th, but a call and a token at least.
-   *
    * @returns the limits to give to the child
    */
   share(key: string, parts: number): SpendingLimits | LimitRefusal {
@@ -114,13 +111,13 @@ export class Account {
 
   /**
    * Books what a child spent and gives the rest of its share back.
-   *
    * @param spentAtMost null: the child vanished without a trace, so its whole share counts as spent. Of a share without
    *   a limit nothing is known, and nothing is counted.
    */
   settleChild(key: string, spentAtMost: Amount | null): void {
     const share = take(this.shares, key);
-    this.spent = sumOf([this.spent, spentAtMost ?? combine(share, NOTHING, finiteOr)]);
+    const known = (held: number): number => (Number.isFinite(held) ? held : 0);
+    this.spent = sumOf([this.spent, spentAtMost ?? combine(share, NOTHING, known)]);
   }
 
   setLimits(limits: SpendingLimits): SpendingLimits {
@@ -172,10 +169,6 @@ function atMost({ usage, nanoUsd }: Call, worst: WorstCase): Amount {
 /** Infinity less infinity: nothing bounds it, whatever was promised. */
 function leftOf(bound: number, committed: number): number {
   return bound === Infinity ? Infinity : Math.max(0, bound - committed);
-}
-
-function finiteOr(held: number, otherwise: number): number {
-  return Number.isFinite(held) ? held : otherwise;
 }
 
 function take<T>(held: Map<string, T>, key: string): T {

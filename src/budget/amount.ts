@@ -34,7 +34,6 @@ export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
   return { calls, tokens: finiteOrNull(tokens), nanoUsd: finiteOrNull(nanoUsd) };
 }
 
-/** Why something may not begin. */
 export interface LimitRefusal {
   readonly limit: 'calls' | 'tokens' | 'cost';
   /** At least, in the limit's own unit, which is nano-USD for `cost`. */
@@ -46,9 +45,7 @@ export interface LimitRefusal {
 
 /**
  * The limit that forbids something, or null; of several, one that waiting cannot help: no call must wait for one limit
- * only to fail at another.
- *
- * @param unspent what would be left if nothing were set aside
+ * only to fail at another. `unspent` is what would be left if nothing were set aside.
  */
 export function findRefusal(needed: Amount, left: Amount, unspent: Amount): LimitRefusal | null {
   const refusals = (['calls', 'tokens', 'cost'] as const).flatMap((limit): LimitRefusal[] => {

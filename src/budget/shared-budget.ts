@@ -41,7 +41,6 @@ export class SharedBudget {
     this.allow(allowed);
   }
 
-  /** Counts unknown spending at its maximum. */
   get spent(): number {
     return this.spentBefore + this.account.spentAtMost.nanoUsd;
   }
@@ -68,7 +67,6 @@ export class SharedBudget {
 
   /**
    * Sets a share aside for a part, of which `together` may be under way at once.
-   *
    * @param least where less than that is left, others are waited for, and at last all that there is is given
    * @returns null where nothing is left, or others are to be waited for
    */

@@ -22,7 +22,6 @@ const UNSEEN_TOKENS = 256;
 /**
  * The most that one request can cost: each byte of the prompt a token, which holds for every tokenizer, and the output as
  * long as it may be. Input is priced as fresh or as written to a cache, whichever costs more, in the usual service tier.
- *
  * @param promptBytes of all messages and of the output schema, in UTF-8
  * @param maxOutputTokens default: those of the card
  */
@@ -49,7 +48,6 @@ export function worstCaseOf(
 const BYTES = {
   style: { full: 3072, compact: 256 },
   self: 256,
-  /** The line of one worker besides its id and notes. */
   member: 24,
   /** The JSON schema of its output, sent once and perhaps explained once more by the vendor; each ordinal in it. */
   schema: 512,
@@ -133,10 +131,9 @@ interface PlanTexts {
 }
 
 /**
- * The most that a plan may cost where every step is asked once and answered by its planned worker.
- *
- * An answer that is not written yet counts as many tokens as its worker may write, which is close and no bound, since two
- * models split a text differently. Steps of the Conductor's own, or of a user's activity, count as a call alone.
+ * The most that a plan may cost where every step is asked once and answered by its planned worker. An answer that is
+ * not written yet counts as many tokens as its worker may write: close and no bound, since two models split a text
+ * differently. Steps of the Conductor's own, or of a user's activity, count as a call alone.
  */
 export function estimatePlan(
   plan: Plan,

@@ -15,14 +15,13 @@ export interface AddOn {
   };
   /** URLs of buckets and databases that it opens beside the store. */
   readonly placesOf?: (config: Config) => readonly string[];
-  /** Serves a worker instead of the core's own plugin; null where the configuration does not ask for it. */
+  /** A worker's plugin instead of the core's own; null where the configuration does not ask for it. */
   readonly pluginFor?: (
     solved: { readonly config: Config; readonly store: Store },
     servesCheckpoints: boolean,
-  ) => Promise<PluginAndBundle | null>;
-  /** Workflows that a worker of this configuration goes on with. */
-  readonly workflowOf?: (config: Config) => ResumedWorkflow | null;
-  /** Looks for what it needs, for `doctor`. */
+  ) => Promise<{ readonly plugin: WorkerPlugin; readonly bundle: 'workflow' | 'training' } | null>;
+  /** A workflow that commands can resume, and the command that stops one, without the program's name. */
+  readonly workflowOf?: (config: Config) => { type: string; stopOf: (id: string) => string } | null;
   readonly check?: (place: CheckedPlace) => Promise<readonly Finding[]>;
   /** Removes what is old and of no use, for `store gc`; null where there is nothing of the kind. */
   readonly sweep?: (
@@ -34,28 +33,14 @@ export interface AddOn {
   readonly checkMethods?: (store: Store, methods: readonly string[]) => Promise<void>;
 }
 
-interface PluginAndBundle {
-  readonly plugin: WorkerPlugin;
-  /** Begins the name of the bundle of its workflows. */
-  readonly bundle: 'workflow' | 'training';
-}
-
-interface ResumedWorkflow {
-  readonly type: string;
-  /** The command that stops one, without the program's name. */
-  readonly stopOf: (id: string) => string;
-}
-
 export interface CheckedPlace {
   readonly config: Config;
-  /** Nothing of a server that does not run. */
   readonly server: Partial<Pick<TemporalServer, 'connection' | 'namespace'>>;
   /** Whether the store, and the places of add-ons, may be asked with what opens them. */
   readonly isStoreTrusted: boolean;
 }
 
 export interface SweptKind extends Swept {
-  /** One of these, in a word. */
   readonly what: string;
 }
 

@@ -5,14 +5,10 @@ import type { ExitCode } from './ending';
 
 export type Settle = (code: ExitCode) => void;
 
-type Action<Args extends unknown[]> = (...args: Args) => Promise<ExitCode>;
-
 /** Makes actions that are loaded only when their command is called, and whose exit code becomes the process's. */
-export function loading(
-  settle: Settle,
-): <Args extends unknown[]>(load: () => Promise<Action<Args>>) => (...args: Args) => Promise<void> {
-  return (load) =>
-    async (...args) => {
+export function loading(settle: Settle) {
+  return <Args extends unknown[]>(load: () => Promise<(...args: Args) => Promise<ExitCode>>) =>
+    async (...args: Args): Promise<void> => {
       const action = await load();
       settle(await action(...args));
     };
@@ -21,7 +17,7 @@ export function loading(
 type Read<Value> = (text: string) => Value;
 
 /** Makes a parser for commander, which says what was expected where `find` finds nothing. */
-function reader<Value>(expected: string, find: Read<Value | undefined>): Read<Value> {
+export function reader<Value>(expected: string, find: Read<Value | undefined>): Read<Value> {
   return (text) => {
     const value = find(text);
     if (value !== undefined) return value;
@@ -85,9 +81,10 @@ export const read = {
     const days = Number(/^(\d{1,5})d$/.exec(text)?.[1] ?? 0);
     return days >= 1 ? days * DAY_MS : undefined;
   }),
-  date: reader('a date, e.g. 2026-01-31', (text) =>
-    /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined,
-  ),
+  date: reader('a date, e.g. 2026-01-31', (text) => {
+    const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
+    return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) ? text : undefined;
+  }),
   ids: repeated(list('ids of workers')),
   names: list('names'),
   tenant: reader('a name of 1 to 64 bytes', (text) => {

@@ -13,16 +13,11 @@ type Card = ReturnType<typeof configuredCards>[number];
 
 const ANSWER_MS = 10_000;
 
-/** More than any server lists on its first page, and few enough to be compared. */
+/** Few enough to be compared. */
 const MOST_LISTED = 2_000;
 const MOST_NAMED = 5;
 
-/**
- * Asks each server for its list of models, which is free, with the key that it would get in a run: whether it answers,
- * takes the key and has the models. All are asked side by side.
- *
- * @param mayAsk whether the key of a card may be sent to its server
- */
+/** Asks each server for its list of models, which is free, with the key of a run, if that may be sent there. */
 export async function checkModels(
   cards: readonly Card[],
   mayAsk: (card: Card) => boolean,
@@ -78,9 +73,9 @@ function isOf(model: string, listed: string): boolean {
 
 function describeMissing(model: string, listed: readonly string[]): string {
   const near = closeTo(model, listed);
-  const shown = (near.length > 0 ? near : listed).slice(0, MOST_NAMED).map(briefly).join(', ');
-  const names = near.length > 0 ? `near it: ${shown}` : `among those that it has: ${shown}`;
-  return `does not list ${quoteBriefly(model)}; ${names}`;
+  const [relation, names] = near.length > 0 ? ['near it', near] : ['among those that it has', listed];
+  const shown = names.slice(0, MOST_NAMED).map(briefly).join(', ');
+  return `does not list ${quoteBriefly(model)}; ${relation}: ${shown}`;
 }
 
 function explain(where: string, apiKeyEnv: string | null, error: unknown, apiKey: string | null): Looked {

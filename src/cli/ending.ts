@@ -6,7 +6,6 @@ import { say } from './terminal';
 
 /** Exit codes of all commands. */
 export const EXIT = {
-  /** An answer was given, or what was asked for was done. */
   answered: 0,
   /** The run failed or was cancelled, or the command could not do its work. */
   failed: 1,
@@ -19,11 +18,9 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-export function exitCodeOf({
-  status,
-  stoppedBy,
-  error,
-}: Pick<SolveResult, 'status' | 'stoppedBy' | 'error'>): ExitCode {
+type End = Pick<SolveResult, 'status' | 'stoppedBy' | 'error'>;
+
+export function exitCodeOf({ status, stoppedBy, error }: End): ExitCode {
   if (stoppedBy !== null) return EXIT.stopped;
   if (error?.type === FAILURES.configuration) return EXIT.usage;
   return status === 'completed' ? EXIT.answered : EXIT.failed;
@@ -54,10 +51,7 @@ class InterruptedError extends ConductorError {
   readonly code = 'Interrupted';
 }
 
-/**
- * Listens for Ctrl-C. The first one aborts the returned signal; the second ends the process at once, and the next
- * command finds what is left running.
- */
+/** The first Ctrl-C aborts the returned signal; the second ends the process at once. */
 export function listenForInterruption(): AbortSignal {
   const controller = new AbortController();
   const interrupt = (): void => {
@@ -71,7 +65,7 @@ export function listenForInterruption(): AbortSignal {
 
 const HOUR_MS = 3_600_000;
 
-/** Waits for Ctrl-C. Neither a listener for a signal nor an idle connection keeps a process of Node alive: a timer does. */
+/** Waits for Ctrl-C. Only a timer keeps a process of Node alive: a listener or an idle connection does not. */
 export async function untilInterrupted(interruption: AbortSignal): Promise<void> {
   const alive = setInterval(() => undefined, HOUR_MS);
   await unlessInterrupted(interruption, new Promise<never>(() => undefined));

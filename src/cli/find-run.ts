@@ -1,6 +1,5 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
 import { describeRun, findByPrefix, newestRun } from '../client/list-runs';
 import { someOf } from '../config/errors';
 import { UsageError } from './ending';
@@ -17,8 +16,7 @@ export async function withRun<Result>(
   role: SessionOptions['role'],
   work: (session: Session, id: string) => Promise<Result>,
 ): Promise<Result> {
-  const { config: file, trust } = options;
-  return withSession(await loadSettings(options), { file, trust, role, used: true }, async (session) =>
+  return withSession(await loadSettings(options), options, { role, used: true }, async (session) =>
     work(session, await findRun(session, given)),
   );
 }
@@ -28,46 +26,38 @@ export function queueListed({ server, config }: Session): string | undefined {
   return server.embedded ? undefined : config.temporal.taskQueue;
 }
 
-/**
- * The id of the run that a person means: by its whole id, by the beginning of it that no other has, or by `last`.
- *
- * @throws UsageError where there is none, or more than one
- */
+/** Finds a run by its whole id, a unique beginning of it, or `last`. @throws UsageError for none, or for several */
 export async function findRun(session: Session, given: string): Promise<string> {
   const { temporal, server } = session;
   if ((await describeRun(temporal, given)) !== null) return given;
   const known = await startedRuns(server);
-  const found = given === 'last' ? await findLast(session, known) : await findOnly(temporal, given, known);
-  if (found === null) throw unknownRun(given, session);
+  const ids = given === 'last' ? await findLast(session, known) : await findByPrefix(temporal, given, known);
+  const [found] = ids;
+  if (found === undefined) throw unknownRun(given, session);
+  if (ids.length > 1) {
+    const what = `${JSON.stringify(given)} is the beginning of more than one run; give more of its id`;
+    throw new UsageError(`${what}:\n  ${someOf(ids, '\n  ')}`);
+  }
   say(`Run ${found}`);
   return found;
 }
 
 /** On a server that others share, the last one of this folder if it started any. */
-async function findLast(session: Session, known: readonly string[]): Promise<string | null> {
+async function findLast(session: Session, known: readonly string[]): Promise<string[]> {
   const { temporal, server } = session;
-  if (!server.embedded) for (const id of known) if ((await describeRun(temporal, id)) !== null) return id;
-  return newestRun(temporal, queueListed(session), known);
-}
-
-async function findOnly(temporal: Client, prefix: string, known: readonly string[]): Promise<string | null> {
-  const ids = await findByPrefix(temporal, prefix, known);
-  if (ids.length <= 1) return ids[0] ?? null;
-  throw new UsageError(
-    `${JSON.stringify(prefix)} is the beginning of more than one run; give more of its id:\n  ${someOf(ids, '\n  ')}`,
-  );
+  if (!server.embedded) for (const id of known) if ((await describeRun(temporal, id)) !== null) return [id];
+  const newest = await newestRun(temporal, queueListed(session), known);
+  return newest === null ? [] : [newest];
 }
 
 function unknownRun(id: string, { server }: Session): UsageError {
   const what = id === 'last' ? 'no run yet' : `no run ${JSON.stringify(id)}`;
-  return new UsageError(
-    `there is ${what} in namespace ${server.namespace} at ${server.address}: ` +
-      'check the id ("temporal-conductor list" shows all), the folder you are in, and TEMPORAL_ADDRESS',
-  );
+  const remedy =
+    'check the id ("temporal-conductor list" shows all), the folder you are in, and TEMPORAL_ADDRESS';
+  return new UsageError(`there is ${what} in namespace ${server.namespace} at ${server.address}: ${remedy}`);
 }
 
-// Temporal lists a run a moment after its start, or once an embedded server that was stopped meanwhile is back. So the
-// folder keeps the ids of the runs that were started in it: a file each, named by the id.
+// Temporal lists a run a moment after its start. So the folder keeps the ids of its runs: a file each, named by the id.
 
 const MOST_KEPT = 10;
 

@@ -17,7 +17,7 @@ export const fine = (text: string): Looked => ({ state: 'fine', text });
 export const note = (text: string): Looked => ({ state: 'note', text });
 export const broken = (text: string): Looked => ({ state: 'broken', text });
 
-export const STORE_NOT_ASKED = note('not looked at, since the store is not trusted with what opens it');
+export const NOT_ASKED = note('not looked at, since the store is not trusted with what opens it');
 
 /** Makes a check; one that throws has found out what is wrong. */
 export async function find(
@@ -35,10 +35,7 @@ const WHAT_COLUMNS = 16;
 const LEAST_ROOM = 20;
 
 /** A finding beside its name; what is too long for a line goes on below, nothing of it left out. */
-export function describeFinding(
-  { what, state, text }: Finding,
-  { paint, columns = Infinity }: { readonly paint: Paint; readonly columns?: number | undefined },
-): string {
+export function describeFinding({ what, state, text }: Finding, paint: Paint, columns = Infinity): string {
   const mark = { fine: paint.good('✓'), note: paint.busy('·'), broken: paint.bad('✗') }[state];
   const room = Math.max(LEAST_ROOM, columns - WHAT_COLUMNS - 2);
   const lines = text.split('\n').flatMap((line) => (widthOf(line) <= room ? [line] : wrap([line], room)));

@@ -13,7 +13,7 @@ import { PERSON_AT_TERMINAL, PlanQuestions } from './approval/ask-person';
 import { EXIT, type ExitCode, exitCodeOf } from './ending';
 import { startedRuns } from './find-run';
 import type { WorkOptions } from './load-settings';
-import { isWorkedOnElsewhere } from './queues';
+import { commandOf, isWorkedOnElsewhere } from './queues';
 import type { Session } from './session';
 import { isPersonHere, print, say, toJson } from './terminal';
 import { follow, openView } from './view/follow';
@@ -23,10 +23,7 @@ export interface ShowOptions extends WorkOptions {
   readonly json?: boolean;
 }
 
-/**
- * Shows a run to its end and prints its answer, or everything as JSON, on stdout; why there is no answer, or how to
- * come back to a run that was left, goes to stderr.
- */
+/** Shows a run to its end and prints its answer, or everything as JSON, on stdout; all else goes to stderr. */
 export async function showRun(
   session: Session,
   id: string,
@@ -68,8 +65,7 @@ async function followRun(
   const { conductor } = session;
   const isAsked = isPersonHere();
   const view = openView(process.stderr, lookOfRun(isAsked));
-  const { whilePaused } = view;
-  const asking = { decider: conductor, whilePaused, person: PERSON_AT_TERMINAL };
+  const asking = { decider: conductor, whilePaused: view.whilePaused, person: PERSON_AT_TERMINAL };
   const questions = isAsked ? new PlanQuestions(asking) : null;
   let trace: SolveResult | undefined;
   let retries: readonly Retry[] = [];
@@ -86,7 +82,6 @@ async function followRun(
     states: followPatiently(session, id, say),
     aside: questions?.left,
     view: {
-      whilePaused,
       show: (next) => {
         trace = next;
         show();
@@ -102,10 +97,7 @@ async function followRun(
   });
 }
 
-/**
- * Names the runs that an earlier command of this folder left, evaluations and nights included: our worker goes on with
- * them, too. What another worker does already, and what runs on a server that others share, is no news here.
- */
+/** Names the runs, evaluations and nights that an earlier command of this folder left: our worker goes on with them. */
 export async function sayResumed(session: Session, own?: string): Promise<void> {
   const { conductor, server, temporal, config, file } = session;
   if (!server.embedded || (await isWorkedOnElsewhere(session))) return;
@@ -125,10 +117,6 @@ export async function sayResumed(session: Session, own?: string): Promise<void> 
   const lines = others.map(({ id, stop }) => `  ${id}: stop it with ${commandOf(stop, file)}`);
   const count = counted(others.length + unlisted, 'unfinished run');
   say(`${count} of this folder will go on as well:\n${someOf(lines, '\n')}`);
-}
-
-export function commandOf(words: string, file: string | undefined): string {
-  return `temporal-conductor ${words}${file === undefined ? '' : ` --config ${file}`}`;
 }
 
 export function watchOf(id: string, file: string | undefined): string {

@@ -9,8 +9,6 @@ import { configuredKeys } from '../encryption/key-ring';
 import { fetchSmolLm2 } from '../local/downloads';
 import type { PoolFilter } from '../protocol/input';
 import type { ResolvedRun } from '../protocol/cards';
-import { openStore } from '../store/open-store';
-import type { Store } from '../store/store';
 import { addOns } from './add-ons';
 import { UsageError } from './ending';
 import { say } from './terminal';
@@ -32,24 +30,21 @@ export async function loadSettings(options: WorkOptions): Promise<Config> {
 export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<Config> {
   const { config, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
-  if (cards.some(({ provider }) => provider === 'local')) requireEngine();
+  const local = cards.filter(({ provider }) => provider === 'local');
+  if (local.length > 0) requireEngine();
   for (const card of cards) keyFor(card, config, process.env);
   await checkTrust(config, options);
   for (const notice of [...notices, ...unpriced]) say(notice);
-  if (cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2')) {
-    // 93 MB, once: before anything waits for it.
-    await fetchSmolLm2({ say });
-  }
+  // 93 MB, once: before anything waits for it.
+  if (local.some(({ model }) => model === 'smollm2')) await fetchSmolLm2({ say });
   return config;
 }
 
 function requireEngine(): void {
   if (hasEngine()) return;
   const keys = Object.values(VENDORS).map(({ apiKeyEnv }) => apiKeyEnv);
-  throw new UsageError(
-    `provider "local", the default without a key and a model server, has no engine: ${howToGetEngine()}; or set one of ` +
-      keys.join(', '),
-  );
+  const what = 'provider "local", the default without a key and a model server, has no engine';
+  throw new UsageError(`${what}: ${howToGetEngine()}; or set one of ${keys.join(', ')}`);
 }
 
 /** Refuses a configuration that sends credentials where nothing says they belong, unless its folder is trusted. */
@@ -114,9 +109,4 @@ export function checkCostLimit(run: ResolvedRun): void {
   ].join(', or ');
   const names = haveNoPrice(unpriced.map(({ name }) => name));
   throw new UsageError(`--max-cost cannot be enforced: ${names}; ${remedies}`);
-}
-
-/** The store of a configuration, with the keys that this environment has for it. */
-export function storeOf(config: Config): Store {
-  return openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
 }

@@ -16,7 +16,11 @@ import { say } from './terminal';
 const GRACE_MS = 200;
 
 async function main(): Promise<void> {
-  process.stdout.on('error', leaveQuietly);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // The reader of our output has read enough, as `head` does.
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
   addOns.push(EVALUATION, TRAINING);
   const settle = (code: ExitCode): void => {
     process.exitCode = code;
@@ -41,12 +45,6 @@ function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isBare = error.name === 'ServiceError' && error.cause instanceof Error;
   return isBare ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
-}
-
-/** The reader of our output has read enough, as `head` does. */
-function leaveQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
 }
 
 function readVersion(): string {

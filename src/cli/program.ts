@@ -16,15 +16,7 @@ const GRADERS: readonly PlainGrader[] = ['freeform', 'exact', 'number', 'choice'
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 
-/** Shared by the commands that read questions. */
-function grader(): Option {
-  return new Option('--grader <name>', 'of rows that name none (default: freeform)').choices(GRADERS);
-}
-
-/**
- * Every command with its arguments and options, in the order of the help. What a command does is loaded only when it is
- * called, so that help and usage errors come at once.
- */
+/** Every command with its options, in the order of the help; what it does is loaded only when it is called. */
 export function buildProgram(version: string, settle: Settle): Command {
   const program = new Command('temporal-conductor')
     .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
@@ -42,6 +34,9 @@ export function buildProgram(version: string, settle: Settle): Command {
   /** For a command that may open the store, or make calls. */
   const add = (...named: Parameters<typeof addOffline>): Command => addOffline(...named).option(...TRUST);
   const run = loading(settle);
+  const detach = new Option('--detach', 'start it, print its id and leave it to running workers');
+  detach.conflicts('json');
+  const grader = new Option('--grader <name>', 'of rows that name none (default: freeform)').choices(GRADERS);
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
     .argument('<question>', '- reads it from standard input')
@@ -55,16 +50,10 @@ export function buildProgram(version: string, settle: Settle): Command {
         .choices(['plan', 'all'])
         .preset('plan'),
     )
-    .option(
-      '--priority <1-5>',
-      'who is served first where calls wait: 1 before 5, 3 without it',
-      read.priority,
-    )
+    .option('--priority <1-5>', 'where calls wait, 1 goes before 5; 3 without it', read.priority)
     .option('--tenant <name>', 'for whom it is, where calls that wait are shared out fairly', read.tenant)
     .option(...JSON_OPTION)
-    .addOption(
-      new Option('--detach', 'start the run, print its id and leave it to running workers').conflicts('json'),
-    )
+    .addOption(detach)
     .action(run(async () => (await import('./commands/solve.js')).solve));
 
   add('watch <id>', 'follow a run to its end, and print the answer')
@@ -84,8 +73,8 @@ export function buildProgram(version: string, settle: Settle): Command {
   const groups = ['day', 'worker', 'workflow', 'model'];
   add('cost', 'sum what was spent, from the ledger')
     .addOption(new Option('--by <what>', 'a line each').choices(groups).default('day'))
-    .option('--since <date>', 'first day, e.g. 2026-11-01')
-    .option('--until <date>', 'last day')
+    .option('--since <date>', 'first day, e.g. 2026-11-01', read.date)
+    .option('--until <date>', 'last day', read.date)
     .option('--utc', 'days of UTC instead of those of the local time zone')
     .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
     .option('--json', 'print the sums as JSON')
@@ -103,10 +92,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--steps <number>', 'of one plan', read.count)
     .action(run(async () => (await import('./commands/steer.js')).changeLimits));
 
-  const rejection = new Option(
-    '--reject <reason>',
-    'have the Conductor write another one, given this reason',
-  );
+  const rejection = new Option('--reject <reason>', 'have the Conductor write another one, for this reason');
   add('approve <id>', 'approve, replace or reject a plan that is waiting')
     .option('--edit <file>', 'run this plan instead: YAML (steps from 1), JSON (from 0) or the three lists')
     .addOption(rejection.conflicts('edit'))
@@ -142,45 +128,32 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/serve.js')).upWorker));
 
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C')
-    .option(
-      '--health <port>',
-      'answer there over HTTP: 200 while it polls for work, 503 when it does not',
-      read.port,
-    )
+    .option('--health <port>', 'answer there over HTTP: 200 while it polls for work, else 503', read.port)
     .action(run(async () => (await import('./commands/serve.js')).worker));
 
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
-    .requiredOption(
-      '--origin <url...>',
-      'of the pages that may ask, e.g. http://127.0.0.1:8233',
-      read.origins,
-    )
+    .requiredOption('--origin <url...>', 'pages that may ask, e.g. http://127.0.0.1:8233', read.origins)
     .option('--port <number>', 'where to listen', read.port, 8081)
     .option('--host <address>', 'other machines need the token in CONDUCTOR_CODEC_TOKEN', '127.0.0.1')
     .action(run(async () => (await import('./commands/codec-server.js')).codecServer));
 
   add('eval', 'try methods on questions with known answers, and compare what they find and cost')
     .argument('[file]', 'questions, as data inspect knows them')
-    .option(
-      '--from-traces',
-      'have the best worker alone answer questions of the log, and compare what it cost',
-    )
+    .option('--from-traces', 'have the best worker alone answer questions of the log, and compare the cost')
     .option('--judge', 'with --from-traces: have the verifier compare answers where no right one is known')
     .option('--methods <names>', METHODS_HELP, read.names)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', read.ids)
     .option('--deny <ids>', 'do not use these workers', read.ids)
     .option('--sample <number>', 'so many of the questions, drawn by chance', read.count)
     .option('--seed <number>', 'of all draws, and sent to models that take one', read.whole, 1)
-    .addOption(grader())
+    .addOption(grader)
     .option('--window <number>', 'questions that are under way together', read.countTo(64), 8)
     .option('--max-cost <usd>', 'for all of it; none: no limit', read.usd)
     .option('--out <folder>', 'for the report, every verdict and pictures (default: named by its id)')
     .option('--learn-from <id>', 'an earlier evaluation of the workers alone, for the method learned-router')
     .option('--resume <id>', 'go on with an evaluation, or show what it found')
     .option('--json', 'print what was found as JSON')
-    .addOption(
-      new Option('--detach', 'start it, print its id and leave it to running workers').conflicts('json'),
-    )
+    .addOption(detach)
     .action(run(async () => (await import('../evaluation/cli/evaluate.js')).evaluate));
 
   addTraining(program.command('train').description('train a Conductor of your own'), settle);
@@ -201,10 +174,8 @@ export function buildProgram(version: string, settle: Settle): Command {
   const data = program.command('data').description('look into files of questions');
   data
     .command('inspect <file>')
-    .description(
-      'say what is in JSON lines (also gzipped), Parquet or CSV: set, fields, graders, repeats, bad rows',
-    )
-    .addOption(grader())
+    .description('say what is in JSON lines (also gzipped), Parquet or CSV, and which rows are bad')
+    .addOption(grader)
     .option('--against <file>', 'of which no question should be repeated, such as those to judge by')
     .option(...JSON_OPTION)
     .action(run(async () => (await import('../evaluation/cli/data.js')).inspect));
@@ -214,7 +185,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .requiredOption('--part <name=count>', 'e.g. --part train=960 --part held-out=100', read.parts)
     .requiredOption('--out <folder>', 'for <name>.jsonl of each part')
     .option('--seed <number>', 'of the draw', read.whole, 42)
-    .addOption(grader())
+    .addOption(grader)
     .option('--since <date>', 'of questions that have a date, e.g. 2026-01-31', read.date)
     .option('--until <date>', 'the last day', read.date)
     .action(run(async () => (await import('../evaluation/cli/data.js')).split));
@@ -224,11 +195,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     run(async () => (await import('./commands/store.js')).migrate),
   );
 
-  add(
-    'gc',
-    'remove texts and answers that are old and that no run on the server, evaluation or training refers to',
-    store,
-  )
+  add('gc', 'remove texts and answers that are old and of no use to any run or record', store)
     .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', read.days)
     .option('--dry-run', 'say what would be removed, and remove nothing')
     .action(run(async () => (await import('./commands/store.js')).collect));

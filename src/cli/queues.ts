@@ -9,7 +9,6 @@ import { unlessInterrupted, UsageError } from './ending';
 import type { RunningWorker } from './start-worker';
 import { say } from './terminal';
 
-/** The part of a session that says who works where. */
 interface Place {
   readonly server: Pick<TemporalServer, 'address' | 'embedded'>;
   readonly config: Pick<Config, 'temporal' | 'workers'>;
@@ -26,28 +25,29 @@ export function queueOf(file: string): string {
 }
 
 function describeUnpolled(taskQueue: string, place: Place): string {
-  return (
-    `No worker polls task queue ${taskQueue} at ${place.server.address}: it waits until one does. ` +
-    `Start one with: ${serverOf(taskQueue, place)}`
-  );
+  const what = `No worker polls task queue ${taskQueue} at ${place.server.address}: it waits until one does`;
+  return `${what}. Start one with: ${serverOf(taskQueue, place)}`;
 }
 
 /** The command that serves a queue. */
 function serverOf(taskQueue: string, { server, config, file }: Place): string {
-  const command = `temporal-conductor ${server.embedded ? 'up' : 'worker'}`;
-  const withFile = (path: string | undefined): string =>
-    path === undefined ? command : `${command} --config ${path}`;
-  if (taskQueue === config.temporal.taskQueue) return withFile(file);
-  if (taskQueue.startsWith(OF_FILE)) return withFile(taskQueue.slice(OF_FILE.length));
-  if (taskQueue === DEFAULT_TASK_QUEUE) return command;
-  return `${withFile('FILE')}, with "temporal: { taskQueue: ${taskQueue} }" in that file`;
+  const command = server.embedded ? 'up' : 'worker';
+  if (taskQueue === config.temporal.taskQueue) return commandOf(command, file);
+  if (taskQueue.startsWith(OF_FILE)) return commandOf(command, taskQueue.slice(OF_FILE.length));
+  if (taskQueue === DEFAULT_TASK_QUEUE) return commandOf(command);
+  return `${commandOf(command, 'FILE')}, with "temporal: { taskQueue: ${taskQueue} }" in that file`;
+}
+
+/** A command line of ours, with the file that was named by `--config`. */
+export function commandOf(words: string, file?: string): string {
+  return `temporal-conductor ${words}${file === undefined ? '' : ` --config ${file}`}`;
 }
 
 /** A worker that was lost, or makes way for one with a changed configuration, is back by then. */
 const PATIENCE_MS = 3_000;
 const LOOK_MS = 500;
 
-/** @throws UsageError where no worker polls the configuration's queue, so that what is left there would wait for ever */
+/** @throws UsageError where no worker polls the configuration's queue: what is left there would wait for ever */
 export async function requireWorker(place: Place, left: string): Promise<void> {
   const { taskQueue } = place.config.temporal;
   for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
@@ -71,21 +71,16 @@ export async function checkServed(place: Place): Promise<boolean> {
 /** No one waits longer to learn who else works. */
 const ASK_MS = 2_000;
 
-/** Whether another process makes the calls of runs here: they go on without this command. */
+/** Whether another process makes the calls of runs here, as far as the server says: they go on without this command. */
 export async function isWorkedOnElsewhere({ temporal, config, worker }: Place): Promise<boolean> {
-  const { taskQueue } = config.temporal;
-  const ask = (): Promise<boolean> => isPolled(temporal, taskQueue, 'activities', worker?.identity);
-  // A server that does not answer says nothing about others.
+  const ask = (): Promise<boolean> =>
+    isPolled(temporal, config.temporal.taskQueue, 'activities', worker?.identity);
   return temporal.withDeadline(Date.now() + ASK_MS, ask).catch(() => false);
 }
 
 const WATCH_MS = 2_500;
 
-/**
- * Says, of each queue once, where a run waits because no worker polls it, be it of ours or of the user's own.
- *
- * @returns what ends that
- */
+/** Says once for each queue, ours or the user's own, that a run waits there for a worker. @returns what ends that */
 export function watchForMissingWorker(place: Place, workflowId: string): () => void {
   const told = new Set<string>();
   const look = async (): Promise<void> => {

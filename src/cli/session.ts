@@ -11,10 +11,10 @@ import { embeddedServer, isUpHere } from '../local/embedded-server';
 import { databasePath } from '../local/own-database';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { isOurImage } from '../start-program';
-import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { UsageError } from './ending';
-import { checkTrust } from './load-settings';
+import { checkTrust, type WorkOptions } from './load-settings';
+import { configuredStore } from '../store/open-store';
 import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerParts, WorkerSettings } from './start-worker';
 import { say } from './terminal';
@@ -22,12 +22,10 @@ import { FOLDER, requireOwnRuns } from './trust';
 
 export interface Session {
   readonly server: TemporalServer;
-  /** The configuration as it holds on that server. */
   readonly config: Config;
   readonly store: Store;
   readonly temporal: Client;
   readonly conductor: ConductorClient;
-  /** Value of `--config`. */
   readonly file: string | undefined;
   /** Null if the command leaves the work to other processes. */
   readonly worker: RunningWorker | null;
@@ -35,18 +33,15 @@ export interface Session {
 
 export interface SessionOptions
   extends Partial<Pick<WorkerSettings, 'graceMs' | 'log'>>, Pick<WorkerParts, 'servesCheckpoints'> {
-  readonly file: string | undefined;
-  readonly trust?: boolean;
   /**
-   * - `look`: no worker.
-   * - `follow`: a worker beside the embedded server, so that a run left behind goes on and a cancellation is heard.
-   * - `steer`: such a worker, but without calls: they would be broken off, and paid for, when the command ends.
-   * - `work`: a worker for any server.
+   * No worker (`look`), one for any server (`work`), or one beside the embedded server alone: so that a run left behind
+   * goes on and a cancellation is heard (`follow`), or without calls, which would be broken off, and paid for, when the
+   * command ends (`steer`).
    */
   readonly role: 'look' | 'follow' | 'steer' | 'work';
   /** The command runs until it is stopped, so that others may rely on its server. */
   readonly stays?: boolean;
-  /** The option that needs the server after the command has ended, e.g. `--detach`. */
+  /** The option that needs the server afterwards, e.g. `--detach`. */
   readonly outliving?: string;
   /** The command is about a run that the server must know. */
   readonly used?: boolean;
@@ -57,16 +52,18 @@ export interface SessionOptions
 /** Does something with a server and its clients, and closes everything, the server included. */
 export async function withSession<Result>(
   loaded: Config,
-  options: SessionOptions,
+  options: WorkOptions,
+  how: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const { file, outliving, servesCheckpoints } = options;
-  const server = await attachServer(loaded, options);
+  const { outliving, servesCheckpoints } = how;
+  const file = options.config;
+  const server = await attachServer(loaded, how);
   try {
     const config = fitToServer(server, loaded, file);
     const keys = configuredKeys(config);
-    const store = openStore(config.store, process.cwd(), { keys });
-    const worker = await bringWorker(server, { config, servesCheckpoints, store, keys }, options);
+    const store = configuredStore(config);
+    const worker = await bringWorker(server, { config, servesCheckpoints, store, keys }, options, how);
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
     const connection = worker?.connection ?? (await Connection.connect(server.connection));
     const close = (): Promise<void> => worker?.stop() ?? connection.close();
@@ -94,13 +91,15 @@ export async function withSession<Result>(
 async function bringWorker(
   server: TemporalServer,
   parts: WorkerParts,
-  { role, file, trust, graceMs = 0, log }: SessionOptions,
+  options: WorkOptions,
+  { role, stays, graceMs = 0, log }: SessionOptions,
 ): Promise<RunningWorker | null> {
+  if (stays === true) await requireOwnRuns(server, options.trust);
   if (role === 'look' || (role !== 'work' && !server.embedded)) return null;
   const makesCalls = role !== 'steer';
   if (makesCalls) {
-    await checkTrust(parts.config, { config: file, trust });
-    await requireOwnRuns(server, trust);
+    await checkTrust(parts.config, options);
+    await requireOwnRuns(server, options.trust);
   }
   // Temporal's native part takes longest to load, and few commands need it.
   const { startWorker } = await import('./start-worker.js');
@@ -112,7 +111,7 @@ async function attachServer(
   { temporal: { namespace } }: Config,
   { stays, outliving, used, elsewhere }: SessionOptions,
 ): Promise<TemporalServer> {
-  const configured = await configuredServer({ namespace });
+  const configured = await configuredServer(namespace);
   if (configured !== null) return configured;
   // Windows hands no lock on to the server's process.
   if (isOurImage() || process.platform === 'win32') {
@@ -120,21 +119,18 @@ async function attachServer(
   }
   const folder = resolve(FOLDER);
   if (elsewhere === true) {
-    throw new UsageError(
-      'there is no Temporal server to work for: set TEMPORAL_ADDRESS to one that runs, ' +
-        'or use "temporal-conductor up" for one of this folder\'s own',
-    );
+    const remedy =
+      'set TEMPORAL_ADDRESS to one that runs, or use "temporal-conductor up" for one of this folder';
+    throw new UsageError(`there is no Temporal server to work for: ${remedy}`);
   }
   if (used === true && !existsSync(databasePath(folder))) {
-    throw new UsageError(
-      'no run was ever started in this folder: go to the folder where it was, or set TEMPORAL_ADDRESS',
-    );
+    const remedy = 'go to the folder where it was, or set TEMPORAL_ADDRESS';
+    throw new UsageError(`no run was ever started in this folder: ${remedy}`);
   }
   if (outliving !== undefined && !(await isUpHere(folder, say))) {
-    throw new UsageError(
-      `${outliving} needs a Temporal server that goes on after this command: ` +
-        'start "temporal-conductor up" in this folder, or set TEMPORAL_ADDRESS to a server that runs',
-    );
+    const remedy =
+      'start "temporal-conductor up" in this folder, or set TEMPORAL_ADDRESS to a server that runs';
+    throw new UsageError(`${outliving} needs a Temporal server that goes on after this command: ${remedy}`);
   }
   return embeddedServer({ folder: FOLDER, namespace, say, stays });
 }
@@ -142,11 +138,7 @@ async function attachServer(
 /** With this beside the embedded server, a run goes on some 8 s after its worker was killed. */
 const HEARTBEAT = '5s';
 
-/**
- * The configuration as it holds on this server. Beside the embedded one, a lost worker is noticed within seconds, and
- * a file that is not the folder's own gets its own task queue: commands with different pools may share the server, and
- * must not make each other's calls.
- */
+/** Beside the embedded server, a lost worker is noticed soon, and another file's pool gets a task queue of its own. */
 export function fitToServer(
   { embedded }: Pick<TemporalServer, 'embedded'>,
   config: Config,

@@ -1,13 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  DefaultLogger,
-  type LogEntry,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type WorkerStatus,
-} from '@temporalio/worker';
+import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Config } from '../config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/key-ring';
@@ -21,7 +14,6 @@ import { FOLDER } from './trust';
 
 export interface WorkerSettings {
   readonly graceMs: number;
-  /** False for one that answers for runs but leaves their calls to others. */
   readonly makesCalls: boolean;
   /** Takes the SDK's warnings. Default: a file, since the terminal belongs to the live view. */
   readonly log?: Say;
@@ -29,7 +21,6 @@ export interface WorkerSettings {
 
 export interface WorkerParts {
   readonly config: Config;
-  /** Serves checkpoints, even where the configuration speaks of none. */
   readonly servesCheckpoints?: boolean | undefined;
   readonly store: Store;
   readonly keys: KeyRing | undefined;
@@ -37,16 +28,13 @@ export interface WorkerParts {
 
 export interface RunningWorker {
   readonly connection: NativeConnection;
-  /** By which the server knows it. */
   readonly identity: string;
-  status(): WorkerStatus;
+  readonly status: Worker['getStatus'];
   /** Settles when it has stopped; rejects if it broke down. */
   readonly ended: Promise<void>;
-  /** Drains it, and closes the connection. */
   stop(): Promise<void>;
 }
 
-/** Breaking off takes milliseconds; what takes longer does not listen. */
 const BREAK_OFF_MS = 5_000;
 
 export async function startWorker(

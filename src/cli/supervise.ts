@@ -8,7 +8,7 @@ export interface Supervised {
   readonly name: string;
   /** Printed once, when it is ready. */
   readonly line: string;
-  /** Starts it; `sayReady` is called when it works. It must end by itself when this process is gone. */
+  /** `sayReady` is called when it works. It must end by itself when this process is gone. */
   readonly start: (sayReady: () => void) => ChildProcess;
 }
 
@@ -29,16 +29,15 @@ export async function superviseAll(
   const ended = new AbortController();
   const stop = AbortSignal.any([interruption, ended.signal]);
   let waiting = parts.length;
-  const all = parts.map(async (part) => {
-    try {
-      return await supervise(part, command, stop, () => {
-        say(part.line);
-        waiting -= 1;
-        if (waiting === 0) say(READY);
-      });
-    } finally {
+  const all = parts.map((part) => {
+    const supervised = supervise(part, command, stop, () => {
+      say(part.line);
+      waiting -= 1;
+      if (waiting === 0) say(READY);
+    });
+    return supervised.finally(() => {
       ended.abort();
-    }
+    });
   });
   // Each is stopped before the first that failed is told.
   await Promise.allSettled(all);
@@ -49,17 +48,9 @@ export async function superviseAll(
 export const STOP = 'Press Ctrl-C to stop.';
 export const READY = `Ready. ${STOP}`;
 
-/**
- * Native code may crash, and a run must not stand still until someone looks.
- *
- * @throws Error with the last reason where the process crashes again and again
- */
-async function supervise(
-  { name, start }: Supervised,
-  command: string,
-  stop: AbortSignal,
-  sayReady: () => void,
-): Promise<ExitCode> {
+/** Starts it again when native code crashes. @throws Error with the last reason where it crashes again and again */
+async function supervise(part: Supervised, command: string, stop: AbortSignal, sayReady: () => void) {
+  const { name, start } = part;
   let hasWorked = false as boolean;
   for (let crashes = 1; !stop.aborted; crashes += 1) {
     const startedAt = Date.now();
@@ -76,10 +67,8 @@ async function supervise(
     if (Date.now() - startedAt > WORKED_MS) crashes = 1;
     const how = code === null ? `was killed by ${signal ?? ''}` : `ended with exit code ${code}`;
     if (crashes >= MOST_CRASHES) {
-      throw new Error(
-        `the ${name} crashed ${MOST_CRASHES} times, the last time it ${how}: see its lines above; runs are kept, ` +
-          `and go on with the next "temporal-conductor ${command}"`,
-      );
+      const what = `the ${name} crashed ${MOST_CRASHES} times, the last time it ${how}: see its lines above`;
+      throw new Error(`${what}; runs are kept, and go on with the next "temporal-conductor ${command}"`);
     }
     const pauseMs = FIRST_PAUSE_MS * 2 ** (crashes - 1);
     say(`The ${name} in process ${child.pid ?? 0} ${how}: it is started again in ${pauseMs / 1000} s.`);
@@ -88,11 +77,8 @@ async function supervise(
   return EXIT.answered;
 }
 
-/** Exit code and signal of its end; where it is to stop, asks it to, and kills it if it does not listen or we must not wait. */
-async function untilEnd(
-  child: ChildProcess,
-  stop: AbortSignal,
-): Promise<[number | null, NodeJS.Signals | null] | undefined> {
+/** Its exit code and signal; undefined after it was asked to stop, or killed since it did not listen. */
+async function untilEnd(child: ChildProcess, stop: AbortSignal) {
   const kill = (): unknown => child.kill('SIGKILL');
   process.on('exit', kill);
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;

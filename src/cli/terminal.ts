@@ -28,17 +28,15 @@ export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | u
   return stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
 }
 
-/** Characters that steer a terminal: control characters but line ends and tabs, and overrides of the writing direction. */
+/** Control characters but line ends and tabs, and overrides of the writing direction. */
 const STEERING = /\r(?!\n)|(?![\n\t\r])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
 
 // eslint-disable-next-line no-control-regex -- these are control sequences
 const STROKES = /(\x1b\[(?:1|2|22|31|32|33|39)m)/;
 
 /**
- * A text without anything that steers a terminal. Models, servers and other people write much of what is shown: no text
- * reaches a person but through here (`say`, `print`, the views).
- *
- * @param painted the text holds colours of ours, which stay; foreign text in it went through `oneLine` before
+ * A text without anything that steers a terminal: all that is shown, much of it by strangers, comes through here.
+ * `painted`: colours of ours stay; foreign text in it went through `oneLine` before.
  */
 export function harmless(text: string, painted = false): string {
   if (!painted) return text.replace(STEERING, '');
@@ -79,12 +77,7 @@ export function isPersonHere(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/**
- * Asks the person at the keyboard; null if no one answers any more. Between two questions an editor has the keyboard to
- * itself; lines are left to the terminal, so that Ctrl-C stays a signal.
- *
- * @throws AbortError where the signal takes the question back
- */
+/** Asks the person at the keyboard; null if no one answers any more. @throws AbortError where the signal aborts */
 export async function ask(prompt: string, signal?: AbortSignal): Promise<string | null> {
   const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const closed = once(reader, 'close').then(() => null);
@@ -95,11 +88,7 @@ export async function ask(prompt: string, signal?: AbortSignal): Promise<string 
   }
 }
 
-/**
- * Writes what was asked for to stdout, and waits until it is out: a slow reader of a pipe gets all of it.
- *
- * @param how `exact` for data that a pipe must get as it is; `painted` as in `harmless`
- */
+/** Writes to stdout and waits for slow readers. `exact`: a pipe gets it as it is; `painted` as in `harmless`. */
 export async function print(
   text: string,
   { exact = false, painted = false }: { exact?: boolean; painted?: boolean } = {},

@@ -7,17 +7,16 @@ import { reasonOf } from '../errors';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { UsageError } from './ending';
 import type { TemporalServer } from '../local/configured-server';
-import { keep, recall } from '../local/own-database';
-import { claimDatabase, databasePath } from '../local/own-database';
+import { claimDatabase, databasePath, keep, recall } from '../local/own-database';
 import { ask, isPersonHere, say } from './terminal';
 
-// A `conductor.yaml` may come with a stranger's folder, and it names both a variable and the server that is sent what is
-// in it. So a key goes without a question only where it belongs; every other pair is trusted once for a folder, by a
-// person, `--trust` or this variable: `NAME=https://server`, several with commas between them. A store is such a pair,
-// too: whoever chose its server would get this user's password for it, or texts under this user's AWS account.
+// A stranger's `conductor.yaml` names a variable and the server that is sent its value. So a key goes without a question
+// only where it belongs; every other pair is trusted once for a folder, by a person, `--trust` or this variable:
+// `NAME=https://server`, several with commas between them. A store is such a pair, too: its server gets a password, or
+// texts under an AWS account.
 const VARIABLE = 'CONDUCTOR_TRUST';
 
-/** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
+/** What commands leave in a folder: the embedded server's database, logs and records, and the store. */
 export const FOLDER = '.conductor';
 
 type Card = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'apiKeyEnv'>;
@@ -48,12 +47,7 @@ export function foreignStore(url: string): string[] {
   return place?.kind === 'postgres' && !place.bringsPassword ? [`PGPASSWORD=${place.server}`] : [];
 }
 
-/**
- * Lets a command go on only if all of these pairs are trusted.
- *
- * @param file the configuration, whose folder the trust is for
- * @throws UsageError that names the pairs and what to do, where no one can be asked or the answer is no
- */
+/** Asks for trust in these pairs, for the folder of the configuration. @throws UsageError where it is not given */
 export async function requireTrust(
   foreign: readonly string[],
   file: string,
@@ -61,7 +55,15 @@ export async function requireTrust(
 ): Promise<void> {
   const open = await untrusted(foreign, file);
   if (open.length > 0) {
-    if (!isTrusted) await askForTrust(open, file);
+    if (!isTrusted) {
+      const errands = open.map((pair) => `  ${errandOf(pair, 'to')}`).join('\n');
+      await askPerson(
+        `${file} sends credentials of yours to servers that it chose:\n${errands}`,
+        'Do you trust this folder with them, from now on?',
+        'change the configuration, or its key variables',
+        open,
+      );
+    }
     await remember(open, file);
   }
   // For what this command does later, and for its worker.
@@ -79,8 +81,10 @@ export async function untrusted(pairs: readonly string[], file: string): Promise
 
 /** Pairs that this process and its children are trusted with. */
 function granted(): string[] {
-  const pairs = (process.env[VARIABLE] ?? '').split(',').map((pair) => pair.trim());
-  return pairs.filter((pair) => pair !== '');
+  return (process.env[VARIABLE] ?? '')
+    .split(',')
+    .map((pair) => pair.trim())
+    .filter(Boolean);
 }
 
 export function errandOf(pair: string, verb: string): string {
@@ -97,33 +101,16 @@ function grant(pairs: readonly string[]): void {
   process.env[VARIABLE] = [...new Set([...granted(), ...pairs])].join(',');
 }
 
-function askForTrust(pairs: readonly string[], file: string): Promise<void> {
-  const errands = pairs.map((pair) => `  ${errandOf(pair, 'to')}`).join('\n');
-  return askPerson({
-    what: `${file} sends credentials of yours to servers that it chose:\n${errands}`,
-    question: 'Do you trust this folder with them, from now on?',
-    otherwise: 'change the configuration, or its key variables',
-    pairs,
-  });
-}
-
-interface Doubt {
-  readonly what: string;
-  readonly question: string;
-  readonly otherwise: string;
-  readonly pairs: readonly string[];
-}
-
 /** @throws UsageError where the answer is no, or no one is there to give one */
-async function askPerson({ what, question, otherwise, pairs }: Doubt): Promise<void> {
+async function askPerson(doubt: string, question: string, remedy: string, pairs: readonly string[]) {
   if (isPersonHere()) {
-    say(what);
+    say(doubt);
     const answer = (await ask(`${question} [y/N] `)) ?? '';
     if (/^y(es)?$/i.test(answer.trim())) return;
-    throw new UsageError(`not trusted, so nothing was started: ${otherwise}`);
+    throw new UsageError(`not trusted, so nothing was started: ${remedy}`);
   }
   throw new UsageError(
-    `${what}\nNothing was started. If that is meant, run the command once with --trust, which is remembered for this ` +
+    `${doubt}\nNothing was started. If that is meant, run the command once with --trust, which is remembered for this ` +
       `folder, or set ${VARIABLE}=${pairs.join(',')}`,
   );
 }
@@ -134,35 +121,28 @@ const TRUST = { file: 'trust.json', schema: z.record(z.string(), z.array(z.strin
 async function remember(pairs: readonly string[], file: string): Promise<void> {
   const trusted = (await recall(TRUST)) ?? {};
   const folder = await realpath(dirname(file));
-  try {
-    await keep(TRUST, { ...trusted, [folder]: [...(trusted[folder] ?? []), ...pairs] });
-  } catch (error) {
+  const kept = keep(TRUST, { ...trusted, [folder]: [...(trusted[folder] ?? []), ...pairs] });
+  await kept.catch((error: unknown) => {
     say(
       `That this folder is trusted could not be remembered (${reasonOf(error)}): it will be asked for again.`,
     );
-  }
+  });
 }
 
-/**
- * Lets a worker begin beside the embedded server only if the runs there are this user's, or trusted: what they may spend
- * was decided by whoever started them.
- *
- * @throws UsageError where no one can be asked or the answer is no
- */
+/** Lets a worker begin beside the embedded server if its runs are this user's, or trusted. @throws UsageError */
 export async function requireOwnRuns({ isOwn }: TemporalServer, isTrusted = false): Promise<void> {
   const folder = resolve(FOLDER);
   const pair = `RUNS=${folder}`;
   if (granted().includes(pair)) return;
   if (!isOwn && !isTrusted) {
-    await askPerson({
-      what:
-        `${databasePath(folder)} was not made by you on this machine. What is scheduled there, and its open runs ` +
+    await askPerson(
+      `${databasePath(folder)} was not made by you on this machine. What is scheduled there, and its open runs ` +
         '("temporal-conductor list" shows them), would go on with your keys, within limits that others may have set. ' +
         `To begin without them, remove ${folder}.`,
-      question: 'Do you trust this folder with that, from now on?',
-      otherwise: `remove ${folder}`,
-      pairs: [pair],
-    });
+      'Do you trust this folder with that, from now on?',
+      `remove ${folder}`,
+      [pair],
+    );
   }
   if (!isOwn) await claimDatabase(folder, say);
   // Holds for the worker of `up`, should nothing have been remembered.

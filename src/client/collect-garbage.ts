@@ -4,6 +4,7 @@ import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import { reasonOf } from '../errors';
 import { readAnswer, rowKeys } from '../store/ledger';
 import { eachInParallel, type Store, sweep, type Swept } from '../store/store';
+import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
 import { refAt, refsIn } from '../store/texts';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
 import { isNotFound } from './steer';
@@ -14,7 +15,6 @@ export interface CollectOptions {
   /** Any Temporal client with the data converter of the workers; its namespace is searched. */
   readonly client: Client;
   readonly store: Store;
-  /** At least a day. */
   readonly olderThanMs: number;
   readonly dryRun?: boolean;
 }
@@ -23,22 +23,16 @@ export interface Collected {
   readonly texts: Swept;
   /** Kept answers, and answers that a vendor was still writing. */
   readonly answers: Swept;
-  /** How many runs the server holds. */
   readonly runs: number;
 }
 
 /**
- * Removes from a store what is old and of no use: texts that nothing refers to, and answers of runs that are gone. A run
- * that the server holds, open or within retention, keeps all that it has; what evaluations and training recorded keeps
- * its texts for good. Records and the ledger are never collected.
- *
- * It works beside running runs. What they keep meanwhile is young, since `keepText` makes an old text young again before
- * anything refers to it; what they kept before is named in their histories, or by an answer kept for one of their calls.
- * Between keeping a text and naming it lie seconds, far less than the day that is the least age accepted.
- *
- * A store belongs to one namespace of one server. Where several share it, what only the others refer to is removed.
- *
- * @throws Error for a younger age, and where a history cannot be read; nothing is removed then
+ * Removes from a store what is old and of no use: texts that nothing refers to, and answers and logs of runs that are gone. A
+ * run that the server holds keeps all that it has; what evaluations and training recorded keeps its texts for good.
+ * Records and the ledger are never collected.
+ * It works beside running runs: `keepText` makes an old text young again before anything refers to it, within seconds.
+ * A store belongs to one namespace of one server: what only others refer to is removed.
+ * @throws Error for an age below a day, and where a history cannot be read; nothing is removed then
  */
 export async function collectGarbage(options: CollectOptions): Promise<Collected> {
   const { client, store, olderThanMs, dryRun = false } = options;
@@ -46,7 +40,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
     throw new Error(`only what is older than a day can be collected, not what is ${olderThanMs} ms old`);
   }
   const than = new Date(Date.now() - olderThanMs);
-  const { runIds, refs } = await findHeldRuns(client);
+  const { runIds, workflowIds, refs } = await findHeldRuns(client);
   // Taken from the ledger, since histories may not hold them yet.
   const calls = new Set<string>();
   await eachInParallel(runIds, async (runId) => {
@@ -70,12 +64,14 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
     const ref = refAt(key);
     return ref === null || refs.has(ref);
   };
+  const isLogLive = isLogOf(workflowIds);
   const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive: isCallLive });
-  const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: isTextLive });
+  const isLive = (key: string): boolean => isTextLive(key) && isLogLive(key);
+  const texts = await sweep(store, ['texts/', LIVE_FOLDER], { than, dryRun, isLive });
   return { texts, answers, runs: runIds.size };
 }
 
-/** Folders of evaluations and training, whose question sets and records outlive the runs they came from. */
+/** Folders of question sets and records, which outlive the runs they came from. */
 const RECORDS = ['questions/', 'evaluations/', 'training/'];
 
 interface Run {
@@ -84,19 +80,18 @@ interface Run {
   readonly type: string;
 }
 
-/**
- * All runs of the client's namespace, and every text in the store that one of their histories names: a stranger's
- * workflow that started a solve holds its answer, too.
- */
-async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'refs', Set<string>>> {
+/** All runs of the namespace, and every text that a history names, also that of a stranger's workflow. */
+async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'workflowIds' | 'refs', Set<string>>> {
   const runIds = new Set<string>();
+  const workflowIds = new Set<string>();
   const refs = new Set<string>();
   await eachInParallel(listRuns(client), async (run) => {
     if (runIds.has(run.runId)) return;
     runIds.add(run.runId);
+    workflowIds.add(run.workflowId);
     for await (const ref of refsOfRun(client, run)) refs.add(ref);
   });
-  return { runIds, refs };
+  return { runIds, workflowIds, refs };
 }
 
 /** Runs that are not listed yet have begun a moment ago, and hold nothing old that no other run holds. */
@@ -135,10 +130,8 @@ async function decode(client: Client, { workflowId, type }: Run, payload: Payloa
     if (type !== SOLVE_WORKFLOW && type !== SOLVE_PART_WORKFLOW) {
       return Buffer.from(payload.data ?? []).toString('latin1');
     }
-    throw new Error(
-      `the history of run ${workflowId} cannot be read (${reasonOf(error)}), so it is unknown which texts it needs, and nothing was removed: ` +
-        'use the data converter that its worker uses',
-      { cause: error },
-    );
+    const what = `the history of run ${workflowId} cannot be read (${reasonOf(error)})`;
+    const so = 'so it is unknown which texts it needs, and nothing was removed';
+    throw new Error(`${what}, ${so}: use the data converter that its worker uses`, { cause: error });
   }
 }

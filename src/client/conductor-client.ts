@@ -16,6 +16,7 @@ import {
   SOLVE_WORKFLOW,
 } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
+import { isRecursionAllowed } from '../protocol/planning';
 import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { previewOf, type Text } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
@@ -27,23 +28,22 @@ import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { nameCall } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
+import type { LiveEvent } from './live-events';
+import { streamRun, type StreamOptions } from './stream';
 import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
-import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-reader';
+import { type KnownRun, readRun, readRunNow, readTraceLeft, type RunOrigin } from './trace-reader';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */
   readonly client: Client;
   /**
-   * The configuration of the workers, as their plugin takes it: the path of a `conductor.yaml`, or its content. No key of
-   * a model is needed here.
-   *
+   * The workers' `conductor.yaml`, or its content; no key of a model is needed.
    * @default what `CONDUCTOR_CONFIG` names, else `conductor.yaml`; not read where `store` is given
    */
   readonly config?: string | ConfigInput;
   /**
-   * The store that the workers use: one opened, or its URL, e.g. `sqlite:.conductor/store.db`.
-   *
-   * @default what the configuration's `store` names, encrypted where it says `encryption`
+   * The workers' store: one opened, or its URL, e.g. `sqlite:.conductor/store.db`.
+   * @default what the configuration names, encrypted where it says `encryption`
    */
   readonly store?: Store | string;
   /** @default what the configuration's `temporal.taskQueue` names, else `conductor` */
@@ -59,7 +59,7 @@ export interface SolveHandle {
   readonly result: () => Promise<SolveResult>;
 }
 
-/** A call that failed at no cost and waits to be tried again. */
+/** A call that failed at no cost and waits to be tried again. Retries leave no events in a history. */
 export interface Retry {
   readonly attempt: number;
   readonly reason: string;
@@ -67,10 +67,8 @@ export interface Retry {
 
 /**
  * Starts, follows, steers and stops solves.
- *
  * Methods that change a run throw a RefusedError with the reason if the run does not take it. Signals (`setMaxDepth`,
- * `addHint`) return at once and are heard by the next worker; everything else that changes a run waits for a worker's
- * answer. A child is steered like any run, by its id in the trace.
+ * `addHint`) return at once; the other changes wait for a worker's answer. A child is steered by its id in the trace.
  */
 export class ConductorClient {
   private readonly client: Client;
@@ -91,18 +89,13 @@ export class ConductorClient {
     }
   }
 
-  /**
-   * Starts a solve and returns at once. An id is never started twice while its run goes on; without one, it begins with
-   * words of the question, unless the client has a codec.
-   * @throws BadQuestionError for a question that is empty or over 1 MiB
-   */
+  /** Starts a solve and returns at once. @throws BadQuestionError for a question that is empty or over 1 MiB */
   async start(request: SolveRequest, id = newRunId(request.question, this.client)): Promise<SolveHandle> {
     checkQuestion(request.question);
     const question = await keepText(this.store, request.question);
     return this.launch({ ...request, question }, id);
   }
 
-  /** Solves a question and waits for the end: an answered, failed or cancelled run is a result alike. */
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
     return (await this.start(request, id)).result();
   }
@@ -110,6 +103,20 @@ export class ConductorClient {
   /** The trace of a run and all its children as it grows, from what has happened so far to its end. */
   async *watch(id: string): AsyncGenerator<SolveResult> {
     for await (const trace of followTree(this.read, id)) yield await resolveTrace(trace, this.store);
+  }
+
+  /**
+   * What happens in a run, as it happens: plans, steps, their texts, reviews, its end. A request is started first.
+   * Texts come as they are written where the run says `live: true` and the store is a database, else when their step ends.
+   * Whoever goes on `after` a cursor, in whatever process, is told nothing twice, and all of the rest.
+   */
+  async *stream(run: SolveRequest | string, options: StreamOptions = {}): AsyncGenerator<LiveEvent> {
+    const id = typeof run === 'string' ? run : (await this.start({ live: true, ...run })).id;
+    const mayBeReviewed = async () => {
+      const { origin } = await readRunNow(this.client, id);
+      return (depth: number): boolean => origin !== null && isRecursionAllowed('review', origin.run, depth);
+    };
+    yield* streamRun({ id, mayBeReviewed, states: this.watch(id), store: this.store }, options);
   }
 
   /** The trace of a run and all its children as it is now, running or ended. Needs no worker. */
@@ -122,7 +129,6 @@ export class ConductorClient {
     return listRuns(this.client, (id) => readTree(this.read, id), options);
   }
 
-  /** Calls that failed at no cost and are about to be tried again, and why. Retries leave no events in a history. */
   async retries(id: string): Promise<Retry[]> {
     const { raw } = await this.client.workflow.getHandle(id).describe();
     const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
@@ -138,12 +144,13 @@ export class ConductorClient {
     );
   }
 
-  /** How deep the Conductor may call itself from now on, in children under way too; null: as deep as other limits let it. */
+  /** How deep the Conductor may call itself from now on, in children under way too; null: no limit of its own. */
   async setMaxDepth(id: string, depth: number | null): Promise<void> {
     // A signal has no answer: what a run would ignore is refused before it is sent.
     if (!isDepth(depth)) {
-      const rule = 'it must be a whole number from 0, or null for no limit';
-      throw new RefusedError(`the depth is ${String(depth)}: ${rule}`);
+      throw new RefusedError(
+        `the depth is ${String(depth)}: it must be a whole number from 0, or null for no limit`,
+      );
     }
     await signalRun(this.client, id, SET_MAX_DEPTH_SIGNAL, depth);
   }
@@ -183,10 +190,7 @@ export class ConductorClient {
     return contextOf(origin, await this.setLimits(id, {}));
   }
 
-  /**
-   * Starts a new run that goes on from a step of an earlier one, which stays as it is.
-   * @throws BadRetryError for a step or a worker that the earlier one does not have
-   */
+  /** A new run that goes on from a step of an earlier one. @throws BadRetryError for an unknown step or worker */
   async retry(id: string, request: RetryRequest): Promise<SolveHandle> {
     const origin = await this.readOrigin(id);
     if (request.worker !== undefined) checkWorker(origin, id, request.worker);
@@ -237,22 +241,15 @@ export class ConductorClient {
     }
   }
 
-  private async planOf(id: string): Promise<Plan | null> {
-    const { trace } = await this.known(id);
-    return trace.rounds.filter(({ childId }) => childId === null).at(-1)?.plan ?? null;
+  private async planOf(id: string): Promise<Plan | null | undefined> {
+    const { trace } = await readRunNow(this.client, id);
+    return trace.rounds.findLast(({ childId }) => childId === null)?.plan;
   }
 
   private async readOrigin(id: string): Promise<RunOrigin & Pick<KnownRun, 'trace'>> {
-    const { trace, origin } = await this.known(id);
+    const { trace, origin } = await readRunNow(this.client, id);
     if (origin === null) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
     return { ...origin, trace };
-  }
-
-  private async known(id: string): Promise<KnownRun> {
-    let known: KnownRun | undefined;
-    for await (known of readRun(this.client, id, false));
-    if (known === undefined) throw new Error(`run ${id} has no history`);
-    return known;
   }
 }
 

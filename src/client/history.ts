@@ -16,24 +16,19 @@ export type TemporalEvent = NonNullable<History['events']>[number];
 export type Payloads = { payloads?: Payload[] | null } | null | undefined;
 export type ProtoFailure = NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure'];
 
-/**
- * Reads a run's history, page by page; with `follow`, until the run has ended, by a long poll that needs no worker and is
- * no billed Action. Throws what the server answers.
- */
+/** Reads a run's history, page by page; with `follow`, until the run has ended, without a worker or a billed Action. */
 export async function* readHistory(
   client: Client,
   execution: { workflowId: string; runId?: string },
   follow: boolean,
 ): AsyncGenerator<TemporalEvent[]> {
-  const { namespace } = client.options;
-  const { workflowExecutionInfo } = await client.workflowService.describeWorkflowExecution({
-    namespace,
-    execution,
-  });
+  const { workflowService, options } = client;
+  const { namespace } = options;
+  const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({ namespace, execution });
   const isLong = Number(workflowExecutionInfo?.historySizeBytes ?? 0) > PAGE_BYTES;
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
-    const page = await client.workflowService.getWorkflowExecutionHistory({
+    const page = await workflowService.getWorkflowExecutionHistory({
       namespace,
       execution,
       nextPageToken,
@@ -42,7 +37,7 @@ export async function* readHistory(
       waitNewEvent: follow,
       skipArchival: true,
     });
-    const { externalStorage } = client.options.loadedDataConverter;
+    const { externalStorage } = options.loadedDataConverter;
     await visit(page, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
     nextPageToken = page.nextPageToken;
     yield page.history?.events ?? [];

@@ -22,7 +22,6 @@ export interface ListedRun {
   readonly costUsd: number | null;
   readonly costIsLowerBound: boolean;
   readonly startedAt: string;
-  /** Stays null for a moment after the end. */
   readonly endedAt: string | null;
 }
 
@@ -37,7 +36,6 @@ export interface ListOptions {
 export interface RunList {
   /** Unfinished ones before ended ones; each the newest first. */
   readonly runs: readonly ListedRun[];
-  /** How many more have not ended. */
   readonly unlisted: number;
 }
 
@@ -64,24 +62,24 @@ export async function listRuns(
   const listed = unfinished.length;
   const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, going)) - listed;
   const found = new Map([...over, ...unfinished].map((run) => [run.workflowId, run]));
-  await eachInParallel(known, async (id) => {
-    const run = found.has(id) ? null : await describeRun(client, id);
-    if (run?.status.name === 'RUNNING' || (run && ended > 0)) found.set(id, run);
+  for (const run of await describeRuns(
+    client,
+    known.filter((id) => !found.has(id)),
+  )) {
+    if (isUnfinished(run) || ended > 0) found.set(run.workflowId, run);
+  }
+  const polled = new Map<string, boolean>();
+  const queues = new Set([...found.values()].filter(isUnfinished).map((run) => run.taskQueue));
+  await eachInParallel(queues, async (queue) => {
+    polled.set(queue, await isPolled(client, queue));
   });
-
-  const polled = new Map<string, Promise<boolean>>();
-  const hasWorker = (name: string): Promise<boolean> => {
-    const answer = polled.get(name) ?? isPolled(client, name);
-    polled.set(name, answer);
-    return answer;
-  };
   const runs: ListedRun[] = [];
   await eachInParallel(found.values(), async (run) => {
     // Undefined if its retention has ended since, null if this client cannot read it.
     const trace = await readTrace(run.workflowId).catch((error: unknown) =>
       isNotFound(error) ? undefined : null,
     );
-    if (trace !== undefined) runs.push(await toListed(run, trace, hasWorker));
+    if (trace !== undefined) runs.push(toListed(run, trace, polled.get(run.taskQueue) ?? false));
   });
   runs.sort((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
   const isGoing = ({ status }: ListedRun): boolean => status === 'running';
@@ -104,26 +102,27 @@ export async function completedSolves(
   };
 }
 
-const STATUSES: ReadonlyMap<string, SolveTrace['status']> = new Map([
-  ['RUNNING', 'running'],
-  ['COMPLETED', 'completed'],
-  ['CANCELLED', 'cancelled'],
-]);
+/** All others are failures of some kind. */
+const STATUSES = ['running', 'completed', 'cancelled'] as const;
+
+function isUnfinished({ status }: Found): boolean {
+  return status.name === 'RUNNING';
+}
 
 /** @param trace null where this client cannot read the run */
-async function toListed(
-  { workflowId: id, runId, taskQueue, status, startTime, closeTime }: Found,
+function toListed(
+  { workflowId: id, runId, status, startTime, closeTime }: Found,
   trace: SolveTrace | null,
-  hasWorker: (taskQueue: string) => Promise<boolean>,
-): Promise<ListedRun> {
+  isPolled: boolean,
+): ListedRun {
   // A trace is never behind, as lists of the server may be.
-  const known =
-    trace === null ? { ...UNREADABLE, status: STATUSES.get(status.name) ?? 'failed' } : sumUp(trace);
+  const told: SolveTrace['status'] = STATUSES.find((each) => each === status.name.toLowerCase()) ?? 'failed';
+  const known = trace === null ? { ...UNREADABLE, status: told } : sumUp(trace);
   return {
     id,
     runId,
     ...known,
-    hasWorker: known.status === 'running' ? await hasWorker(taskQueue) : null,
+    hasWorker: known.status === 'running' ? isPolled : null,
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   };
@@ -131,13 +130,13 @@ async function toListed(
 
 const UNREADABLE = { waitsFor: null, question: null, problems: [], costUsd: null, costIsLowerBound: true };
 
-function sumUp(trace: SolveTrace): Omit<ListedRun, 'id' | 'runId' | 'hasWorker' | 'startedAt' | 'endedAt'> {
+function sumUp(trace: SolveTrace) {
   const { status, waitsFor = null, question, error, costUsd, costIsLowerBound } = trace;
   const problems = error === null ? whyDegraded(trace) : [error.message];
   return { status, waitsFor, question: previewOf(question), problems, costUsd, costIsLowerBound };
 }
 
-/** The ids of workflows of another type that have not ended, at most a hundred. */
+/** The ids of unfinished workflows of another type, at most a hundred. */
 export async function unfinishedOf(client: Client, type: string, taskQueue: string): Promise<string[]> {
   const going = [...inQueue(taskQueue), RUNNING];
   return (await findRuns(client, going, MOST_UNFINISHED, type)).map(({ workflowId }) => workflowId);
@@ -156,10 +155,9 @@ export async function newestRun(
   const found = await Promise.all([
     findRuns(client, [...queue, RUNNING], 1),
     findRuns(client, [...queue, ENDED], MOST_LATEST),
-    Promise.all(known.slice(0, 1).map((id) => describeRun(client, id))),
+    describeRuns(client, known.slice(0, 1)),
   ]);
-  const runs = found.flat().filter((run) => run !== null);
-  runs.sort((one, other) => other.startTime.getTime() - one.startTime.getTime());
+  const runs = found.flat().sort((one, other) => other.startTime.getTime() - one.startTime.getTime());
   return runs[0]?.workflowId ?? null;
 }
 
@@ -169,16 +167,13 @@ export async function findByPrefix(
   prefix: string,
   known: readonly string[],
 ): Promise<string[]> {
-  const begins = `WorkflowId STARTS_WITH ${quoted(prefix)}`;
-  const ids = new Set(
-    (await findRuns(client, [begins], MOST_UNFINISHED)).map(({ workflowId }) => workflowId),
-  );
-  await eachInParallel(known, async (id) => {
-    if (id.startsWith(prefix) && (await describeRun(client, id)) !== null) ids.add(id);
-  });
-  if (ids.size > 0) return [...ids];
-  const parts = await findRuns(client, [begins], MOST_UNFINISHED, SOLVE_PART_WORKFLOW);
-  return [...new Set(parts.map(({ workflowId }) => workflowId))];
+  const begins = [`WorkflowId STARTS_WITH ${quoted(prefix)}`];
+  const noted = known.filter((id) => id.startsWith(prefix));
+  const found = await Promise.all([findRuns(client, begins, MOST_UNFINISHED), describeRuns(client, noted)]);
+  const solves = found.flat();
+  const runs =
+    solves.length > 0 ? solves : await findRuns(client, begins, MOST_UNFINISHED, SOLVE_PART_WORKFLOW);
+  return [...new Set(runs.map(({ workflowId }) => workflowId))];
 }
 
 async function findRuns(
@@ -210,6 +205,11 @@ function inQueue(taskQueue: string | undefined): string[] {
 
 function quoted(value: string): string {
   return `'${value.replace(/['\\]/g, '\\$&')}'`;
+}
+
+async function describeRuns(client: Client, ids: readonly string[]): Promise<Found[]> {
+  const runs = await Promise.all(ids.map((id) => describeRun(client, id)));
+  return runs.filter((run) => run !== null);
 }
 
 /** Null for a workflow that the server does not know. */

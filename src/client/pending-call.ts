@@ -31,7 +31,6 @@ import { HistoryDecoder, readHistory } from './history';
 /** A call of a model, or a solve by a child, and what the workflow records of it. */
 export interface PendingCall {
   readonly started: RunEvent;
-  /** The plan of a run that has none when this call starts. */
   readonly standIn?: Plan;
   readonly succeed: (result: unknown, at: string) => RunEvent[];
   readonly fail: (error: Error, at: string) => RunEvent[];

@@ -36,8 +36,8 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
     throw new RefusedError(`run ${trace.id} has no plan to go on from`);
   }
   if (planned[from] === undefined) {
-    const known = `the first plan of run ${trace.id} has no step ${from + 1}`;
-    throw new BadRetryError(`${known}: name one from 1 to ${planned.length}`);
+    const missing = `the first plan of run ${trace.id} has no step ${from + 1}`;
+    throw new BadRetryError(`${missing}: name one from 1 to ${planned.length}`);
   }
   const steps = planned.map((step, index) =>
     index === from ? { ...step, ...(worker && { worker }), ...(subtask && { subtask }) } : step,
@@ -59,9 +59,8 @@ export function checkWorker(origin: RunOrigin, id: string, worker: string): void
   const { workers } = contextOf(origin, { ...origin.run.limits, depth: null });
   const isInPool = (allow?.includes(worker) ?? true) && !deny.includes(worker);
   if (worker === CONDUCTOR_ID ? workers.includes(worker) : isInPool) return;
-  throw new BadRetryError(
-    `run ${id} may not use worker ${worker}, nor may one that goes on from it: name one of ${workers.join(', ')}`,
-  );
+  const what = `run ${id} may not use worker ${worker}, nor may one that goes on from it`;
+  throw new BadRetryError(`${what}: name one of ${workers.join(', ')}`);
 }
 
 export function contextOf(
@@ -70,9 +69,6 @@ export function contextOf(
 ): PlanContext {
   const { workers, recursion } = run;
   const { round = 0, depth = 0 } = input.parent ?? {};
-  return planContextOf(
-    { workers, limits },
-    round,
-    isRecursionAllowed('worker', { recursion, limits }, depth),
-  );
+  const mayCallItself = isRecursionAllowed('worker', { recursion, limits }, depth);
+  return planContextOf({ workers, limits }, round, mayCallItself);
 }

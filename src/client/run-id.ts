@@ -8,10 +8,7 @@ const WORDS_LENGTH = 40;
 /** Crockford's base 32. */
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/**
- * `solve-what-is-the-capital-of-france-7kq2m9xw`: the question's first words in ASCII, and a random part alone where the
- * client has a codec, which does not encrypt ids.
- */
+/** `solve-what-is-the-capital-7kq2m9xw`; without words where the client has a codec, which does not encrypt ids. */
 export function newRunId(question: string, { options }: Pick<Client, 'options'>): string {
   const words = options.loadedDataConverter.payloadCodecs.length > 0 ? '' : wordsOf(question);
   return words === '' ? `solve-${randomPart(12)}` : `solve-${words}-${randomPart(8)}`;

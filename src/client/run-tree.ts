@@ -22,24 +22,19 @@ export async function readTree(read: ReadRun, id: string): Promise<SolveTrace> {
 export async function addChildren(read: ReadRun, own: SolveTrace): Promise<SolveTrace> {
   const children = childrenToRead(own);
   const known = new Map<string, SolveTrace>();
-  await Promise.all(
-    children.map(async (childId) => {
-      try {
-        known.set(childId, await readTree(read, childId));
-      } catch (error) {
-        // The server has not started it yet.
-        if (!isNotFound(error)) throw error;
-      }
-    }),
-  );
+  const reading = children.map(async (childId) => {
+    try {
+      known.set(childId, await readTree(read, childId));
+    } catch (error) {
+      // The server has not started it yet.
+      if (!isNotFound(error)) throw error;
+    }
+  });
+  await Promise.all(reading);
   return withChildren(own, children, known);
 }
 
-function withChildren(
-  own: SolveTrace,
-  children: readonly string[],
-  known: ReadonlyMap<string, SolveTrace>,
-): SolveTrace {
+function withChildren(own: SolveTrace, children: readonly string[], known: ReadonlyMap<string, SolveTrace>) {
   return children.reduce((whole, childId) => {
     const child = known.get(childId);
     return child ? withChild(whole, childId, child) : whole;
@@ -128,9 +123,9 @@ class Readers {
 }
 
 /**
- * The trace of a run that has ended, with its own calls as the ledger has them: the server knows nothing of attempts of
- * an activity that was cancelled between two of them, nor of a process that was given up for lost and went on. A presumed
- * call goes: if it was sent, there is a row. A row is read only where the trace lacks its call or its cost.
+ * The trace of an ended run, with its own calls as the ledger has them: the server knows nothing of attempts of an
+ * activity that was cancelled between two of them, nor of a process that was given up for lost. A presumed call goes:
+ * if it was sent, there is a row.
  */
 export async function addLedger(trace: SolveTrace, store: Store): Promise<SolveTrace> {
   const settled = new Set(trace.calls.filter(({ nanoUsd }) => nanoUsd !== null).map(attemptOf));

@@ -20,26 +20,25 @@ export async function signalRun(
   name: string,
   ...args: readonly unknown[]
 ): Promise<void> {
-  try {
-    await client.workflow.getHandle(id).signal(name, ...args);
-  } catch (error) {
-    throw await explain(client, id, error);
-  }
+  await explained(client, id, client.workflow.getHandle(id).signal(name, ...args));
 }
 
 /** Waits for a run's answer, which takes a worker. @throws RefusedError where it refuses, and for a run that has ended */
-export async function updateRun<Answer>(
+export function updateRun<Answer>(
   client: Client,
   id: string,
   name: string,
   ...args: unknown[]
 ): Promise<Answer> {
-  try {
-    // The type wants an argument at least; the server does not.
-    return await client.workflow.getHandle(id).executeUpdate(name, { args: args as [unknown] });
-  } catch (error) {
+  const handle = client.workflow.getHandle(id);
+  // The type wants an argument at least; the server does not.
+  return explained<Answer>(client, id, handle.executeUpdate(name, { args: args as [unknown] }));
+}
+
+async function explained<Answer>(client: Client, id: string, sent: Promise<Answer>): Promise<Answer> {
+  return sent.catch(async (error: unknown) => {
     throw await explain(client, id, error);
-  }
+  });
 }
 
 async function explain(client: Client, id: string, cause: unknown): Promise<unknown> {

@@ -43,6 +43,14 @@ export async function* readRun(client: Client, id: string, follow: boolean): Asy
   }
 }
 
+/** Reads one run's history as it stands, without its children. @throws Error if the run has none */
+export async function readRunNow(client: Client, id: string): Promise<KnownRun> {
+  let known: KnownRun | undefined;
+  for await (known of readRun(client, id, false));
+  if (known === undefined) throw new Error(`run ${id} has no history`);
+  return known;
+}
+
 /** An activity names the event that started it in one field, a child workflow in the other. */
 interface EndOfCall {
   readonly scheduledEventId?: unknown;
@@ -55,26 +63,20 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
 
 /**
  * Rebuilds a run's trace from its history, without a worker and while it runs.
- *
- * Law: the reader records the events that the workflow recorded (`trace/events.ts`), in the same order. It sees only the
- * workflow's commands and their results, so the workflow must keep to this:
- *
- * 1. The resolved run is the parent's in the input, or what the one local activity with a result returned, which comes
- *    before all else.
+ * It records the events that the workflow recorded (`trace/events.ts`), in the same order, and sees only the workflow's
+ * commands and their results. So the workflow must keep to this; every other command leaves no event in a trace:
+ * 1. The resolved run is the parent's in the input, or what the one local activity with a result returned, before all else.
  *    A plan is in the input too (`given`), or is asked for by the activity `WRITE_PLAN`, its round in the request; the
  *    plan in its result is the one that runs, unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
  * 2. A plan that asks for approval waits from the next workflow task on, until a step of it is scheduled.
  * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is known.
  *    A fallback is one more call for the same step. A step without a plan means that the workflow went on without the
- *    Conductor: its plan is that step. A timer after a call of the Conductor that brought no plan means the same: what
- *    stands in waits for a person, whose deadline is the only timer of a run without a plan.
- * 4. A solve below this one is a child workflow `SOLVE_PART_WORKFLOW` with `parent` in its input: with `parent.step` it is
- *    that step of this run's plan, without it the review of this run's answer.
+ *    Conductor: its plan is that step. So does a timer after a call of the Conductor that brought no plan: what stands in
+ *    waits for a person, whose deadline is the only timer of a run without a plan.
+ * 4. A child workflow `SOLVE_PART_WORKFLOW` has `parent` in its input: with `parent.step` it is that step of this run's
+ *    plan, without it the review of this run's answer.
  * 5. The workflow's clock stands at the start of the workflow task whose commands it writes.
- * 6. A run that ends puts its own trace into its result, or into the details of its failure. That replaces all that was
- *    read before.
- *
- * Every other command (timers, other activities, signals) leaves no event in a trace.
+ * 6. A run that ends leaves its own trace, in its result or its failure's details, which replaces all that was read.
  */
 export class TraceReader {
   private readonly pending = new Map<string, PendingCall>();
@@ -223,7 +225,7 @@ export class TraceReader {
 
   private adopt(candidate: unknown): boolean {
     const trace = readTraceLeft(candidate);
-    if (trace !== null) this.current = trace;
+    this.current = trace ?? this.current;
     return trace !== null;
   }
 
@@ -258,7 +260,7 @@ export class TraceReader {
   }
 }
 
-/** The trace that an ended run left in its result or in the details of its failure; null for anything else. */
+/** The trace that an ended run left in its result or its failure's details; null for anything else. */
 export function readTraceLeft(candidate: unknown): SolveTrace | null {
   return solveTraceSchema.safeParse(candidate).data ?? null;
 }

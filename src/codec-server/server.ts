@@ -1,11 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
 import { type KeyRing, UnknownKeyError } from '../encryption/key-ring';
 import { reasonOf } from '../errors';
+import { listen, type Listening } from '../listen';
 import type { Store } from '../store/store';
 import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './payloads';
 
@@ -14,54 +13,29 @@ interface CodecService {
   readonly origins: readonly string[];
   /** Token expected behind `Authorization: Bearer`; null asks for none. */
   readonly token: string | null;
-  /** The one whose payloads the keys belong to. */
   readonly namespace: string;
   readonly keys: KeyRing;
-  /** Holds the texts that travel by reference. */
   readonly store: Store;
-  /** Takes what went wrong on our side, in a line. */
   readonly say: (line: string) => void;
 }
 
-export interface CodecServer {
-  /** What Temporal's page and command line want as codec endpoint. */
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /**
- * Lets Temporal's page and command line show what is encrypted, without a key ever leaving this process: they send
- * payloads here, and show what comes back (https://docs.temporal.io/codec-server).
- *
- * - `POST /encode`, `POST /decode`: payloads in, payloads out.
- * - `POST /download`: like `/decode`, with long texts whole instead of by reference. `/decode` does so, too, but for
- *   `?preserveStorageRefs=true`, which Temporal's page always sends.
- *
- * A payload it cannot decrypt is 422 with the reason, a text that is not in the store 404.
- *
- * @throws Error where it cannot listen there
+ * Shows Temporal's page and command line what is encrypted (https://docs.temporal.io/codec-server), without a key
+ * leaving this process: `POST /encode` and `POST /decode` convert payloads; `/download`, and `/decode` without
+ * `?preserveStorageRefs=true`, give long texts whole. A payload that cannot be decrypted is 422, a text that is not in
+ * the store 404.
  */
 export async function startCodecServer({
   host,
   port,
   ...service
-}: CodecService & { readonly host: string; readonly port: number }): Promise<CodecServer> {
+}: CodecService & { readonly host: string; readonly port: number }): Promise<Listening> {
   const server = createServer((request, response) => {
     void answerRequest(request, service).then(({ status, headers, body }) => {
       response.writeHead(status, { 'cache-control': 'no-store', ...headers }).end(body);
     });
   });
-  server.listen(port, host);
-  await once(server, 'listening');
-  const { port: bound } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return listen(server, port, host);
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -118,11 +92,7 @@ function refusalOf(error: unknown, { say }: CodecService): HttpRefusal {
   return new HttpRefusal(500, 'the codec server failed; what went wrong is written where it runs');
 }
 
-/**
- * Headers that let a page read the answer (https://fetch.spec.whatwg.org/#http-cors-protocol).
- *
- * @throws HttpRefusal for a page of another origin: it must not use its reader's access to the keys
- */
+/** Headers that let a page read the answer. @throws HttpRefusal for a page of another origin */
 function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService): Record<string, string> {
   if (origin === undefined) return {};
   if (origins.includes(origin)) {

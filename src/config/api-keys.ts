@@ -7,12 +7,10 @@ import type { Config } from './schema';
 type Card = ModelCard | ConductorCard;
 
 /**
- * The value of a card's key from the environment of this process; null where the server wants none.
- *
- * Cards travel through Temporal, where others may write. So a card is served only if this process's own configuration
- * asks the same place with the same variable: no one else can have a key sent to a host of theirs, a request made to
- * their address, or a file of this machine opened as a local model.
- *
+ * The value of a card's key from the environment of this process; null where the server wants none. A card travels
+ * through Temporal, where others may write, so it is served only if this process's own configuration asks the same
+ * place with the same variable: no one else can have a key sent to a host of theirs, a request made to their address,
+ * or a file of this machine opened as a local model.
  * @throws ConfigError where the variable is not set (MissingKeyError), or this configuration knows no such place
  */
 export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
@@ -44,15 +42,23 @@ function isConfigured(card: Card, config: Config): boolean {
   );
 }
 
-/** Cards that a run may ask, each place once. */
 export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
+/** Resolved once for a configuration, since every call of a model asks. */
+const CARDS = new WeakMap<Config, readonly Card[]>();
+
 /** Cards of this configuration, the verifier included. */
-export function configuredCards(config: Config): Card[] {
+export function configuredCards(config: Config): readonly Card[] {
+  const cards = CARDS.get(config) ?? [...modelCardsOf(resolveRun(config)), ...verifierOf(config)];
+  CARDS.set(config, cards);
+  return cards;
+}
+
+function verifierOf(config: Config): Card[] {
   const verifier = resolveVerifier(config);
-  return [...modelCardsOf(resolveRun(config)), ...(verifier === null ? [] : [verifier])];
+  return verifier === null ? [] : [verifier];
 }
 
 function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {

@@ -65,12 +65,11 @@ export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | Exte
   };
 }
 
-/** In the ledger, its calls carry this id. */
+/** Its calls carry this id in the ledger. */
 const VERIFIER_ID = 'verifier';
 
 /**
  * The card of the model that judges answers; null where none is configured.
- *
  * @throws ConfigError where it is a worker, too: a model takes its own words for right
  */
 export function resolveVerifier({ verifier, workers }: Config, day = new Date()): ModelCard | null {
@@ -107,6 +106,7 @@ function settingsOf(
     ...(config.background === true && { background: true }),
     effort,
     timeoutMs: durationMs(timeout),
+    ...('stream' in config && config.stream && { idleTimeoutMs: durationMs(config.idleTimeout) }),
     capabilities: capabilitiesOf(config),
     ...priceOf(config, day),
   };

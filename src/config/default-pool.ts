@@ -16,7 +16,6 @@ type Offer = (typeof OFFERS)[number];
 const THINKING_CONDUCTOR_TOKENS = 8192;
 const THINKING_WORKER_TOKENS = 16_384;
 
-/** More do not help a small model. */
 const MOST_LOCAL_WORKERS = 4;
 
 interface DefaultConfig {

@@ -11,7 +11,6 @@ export function digestOf(config: Config): ConfigDigest {
   return Object.fromEntries(parts);
 }
 
-/** Digest of the settings that a solve depends on. */
 export function solvingDigestOf(config: Config): ConfigDigest {
   return digestOf({ ...config, training: undefined });
 }
@@ -34,12 +33,8 @@ function partsOf(config: Config): Record<string, string> {
   const order: [string, unknown] = ['workers', config.workers.map(({ id }) => id)];
   const all = parts.flatMap((part) => (part[0] === 'workers' ? [order, ...workers] : [part]));
   const written = all.filter(([, value]) => value !== undefined);
-  return Object.fromEntries(written.map(([name, value]) => [name, shortHash(value)]));
+  const hashOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+  return Object.fromEntries(written.map(([name, value]) => [name, hashOf(value).slice(0, 8)]));
 }
 
-/** Sections whose settings are named one by one. */
 const OPENED = ['limits', 'temporal', 'training'];
-
-function shortHash(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);
-}

@@ -48,7 +48,7 @@ function explainKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, settings:
     return `${place} is not a setting: put the key into an environment variable, and the name of that into apiKeyEnv`;
   }
   const named = keys.map((key) => {
-    const meant = closestTo(key, settings);
+    const [meant] = closeTo(key, settings);
     return `${placeOf([...path, key])}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
   });
   return `${someOf(named)} ${keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
@@ -91,17 +91,12 @@ function stateOf(path: readonly PropertyKey[], value: unknown): string {
 function expectationOf(issue: z.core.$ZodIssue, content: unknown): string {
   const value = valueAt(content, issue.path);
   const choices = choicesOf(issue);
-  const meant = typeof value === 'string' ? closestTo(value, choices ?? []) : undefined;
+  const [meant] = typeof value === 'string' ? closeTo(value, choices ?? []) : [];
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   if (choices !== undefined && issue.code === 'invalid_union')
     return `expected one of ${someOf(choices)}${hint}`;
   // The library's own sentences begin with a verdict that ours give already.
   return issue.message.replace(/^(Invalid|Too)( \w+)+: /, '') + hint;
-}
-
-/** The word of a list that was most likely meant; undefined where none is near. */
-function closestTo(word: string, words: readonly string[]): string | undefined {
-  return closeTo(word, words)[0];
 }
 
 /** The words of a list that may have been meant, the likeliest first; the word itself is right somewhere else. */

@@ -6,7 +6,6 @@ const A_DURATION = 'expected a duration from 1s to 24d, e.g. 90s, 30m or 2h';
 /** A duration as people write it, in the notation of Temporal's own SDK: from one second to 24 days. */
 export const durationSchema = z.string({ error: A_DURATION }).refine(isDuration, { error: A_DURATION });
 
-/** Most output tokens of one answer. */
 export const tokens = z.int().positive().max(10_000_000);
 
 /** Effort levels of all vendors, lowest first; a model's capabilities tell which of them it has. */

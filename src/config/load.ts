@@ -12,7 +12,6 @@ const FILE_NAME = 'conductor.yaml';
 
 export interface LoadedConfig<Settings extends Config = Config> {
   readonly config: Settings;
-  /** Absolute path of the file; null for the embedded default. */
   readonly path: string | null;
   /** What was found in the place of a file, in sentences. */
   readonly notices: readonly string[];
@@ -21,7 +20,6 @@ export interface LoadedConfig<Settings extends Config = Config> {
 }
 
 export interface LoadConfigOptions {
-  /** Value of `--config`. */
   readonly path?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -106,8 +104,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const reason = reasonOf(error);
-    throw new ConfigError(`${file} cannot be read: ${reason}`, { cause: error });
+    throw new ConfigError(`${file} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
 }
 

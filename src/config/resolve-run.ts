@@ -10,7 +10,6 @@ import { durationMs, isDuration } from './duration';
 
 /**
  * Cards and limits that a run keeps from start to end, every default filled in; `day` is when prices must hold.
- *
  * @throws ConfigError for an unknown worker, an empty pool, a wall clock that is no duration or an impossible plan
  */
 export function resolveRun(
@@ -59,12 +58,8 @@ function checkPlan(plan: Plan, { workers, limits }: ResolvedRun): void {
 }
 
 function configuredLimits({ costUsd, wallClock, approval, ...counts }: Config['limits']): RunLimits {
-  return {
-    ...counts,
-    nanoUsd: nanoUsd(costUsd),
-    wallClockMs: askedMs('wallClock', wallClock),
-    approvalMs: askedMs('approval', approval),
-  };
+  const [wallClockMs, approvalMs] = [durationMs(wallClock), durationMs(approval)];
+  return { ...counts, nanoUsd: nanoUsd(costUsd), wallClockMs, approvalMs };
 }
 
 function changedLimits(

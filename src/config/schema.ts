@@ -24,7 +24,6 @@ const model = {
   maxOutputTokens: tokens.exactOptional(),
   temperature: z.number().min(0).max(2).exactOptional(),
   effort: effortSchema.exactOptional(),
-  /** Time limit of one request. */
   timeout: durationSchema.default('10m'),
   background: z
     .literal(false, { error: "only OpenAI's Responses API has a background mode; remove it or set false" })
@@ -34,7 +33,15 @@ const model = {
   ...pacing,
 };
 
-const remote = { ...model, baseUrl: baseUrlSchema.exactOptional(), apiKeyEnv: keyNameSchema.exactOptional() };
+const remote = {
+  ...model,
+  baseUrl: baseUrlSchema.exactOptional(),
+  apiKeyEnv: keyNameSchema.exactOptional(),
+  /** Whether answers are sent as they are written. */
+  stream: z.boolean().default(true),
+  /** The longest silence in a stream: reasoning models may be silent for minutes. */
+  idleTimeout: durationSchema.default('5m'),
+};
 
 const openai = {
   provider: z.literal('openai'),
@@ -99,7 +106,6 @@ const MAX_INSTRUCTIONS = 4000;
 const worker = {
   ...member,
   layout: z.enum(['tagged', 'chat', 'plain']).default('tagged'),
-  /** The system text of each request. */
   instructions: z.string().trim().min(1).max(MAX_INSTRUCTIONS).exactOptional(),
 };
 const external = {
@@ -107,7 +113,6 @@ const external = {
   type: name,
   taskQueue: name,
   timeout: durationSchema.default('10m'),
-  /** In USD. */
   price: z.strictObject({ perCall: z.number().min(0).max(MAX_COST_USD) }).exactOptional(),
 };
 
@@ -128,7 +133,6 @@ const workerSchema = z.discriminatedUnion('provider', [
   z.strictObject({ ...external, provider: z.literal('workflow') }),
 ]);
 
-/** A model that judges answers, and gives none. */
 const verifierSchema = z.discriminatedUnion('provider', [
   z.strictObject(openai).superRefine(checkBackground),
   z.strictObject(anthropic),
@@ -155,7 +159,6 @@ const temporalSchema = z
     /** Calls of a model go to `<taskQueue>-<provider>`, which every worker of this configuration polls too. */
     queuePerProvider: z.boolean().default(false),
     callsPerSecond: callsPerSecondSchema.exactOptional(),
-    /** How soon a lost worker process is noticed. */
     heartbeat: durationSchema.default('30s'),
   })
   .refine(({ queuePerProvider, callsPerSecond }) => callsPerSecond === undefined || queuePerProvider, {
@@ -198,7 +201,6 @@ export type ConfigInput = z.input<typeof configSchema>;
 export type Config = z.output<typeof configSchema>;
 export type ConductorConfig = Config['conductor'];
 export type WorkerConfig = Config['workers'][number];
-/** Not a checkpoint, activity or workflow. */
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;
 
 /** Checks what no worker can be judged by alone: that ids differ, and that every fallback is another worker. */

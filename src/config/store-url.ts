@@ -4,7 +4,6 @@ export type StorePlace =
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string }
   | {
       readonly kind: 'postgres';
-      /** May be shown. */
       readonly url: string;
       /** For `pg`; may hold a password. */
       readonly connection: string;
@@ -28,12 +27,8 @@ export const DEFAULT_STORE = 'sqlite:.conductor/store.db';
  * `postgres://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE[?schema=NAME&sslmode=MODE…]`; null for anything else.
  */
 export function readStoreUrl(url: string): StorePlace | null {
-  return readSqliteUrl(url) ?? readS3Url(url) ?? readPostgresUrl(url);
-}
-
-function readSqliteUrl(url: string): StorePlace | null {
   const path = /^sqlite:([^?]+)$/s.exec(url)?.[1];
-  return path === undefined ? null : { kind: 'sqlite', path };
+  return path === undefined ? (readS3Url(url) ?? readPostgresUrl(url)) : { kind: 'sqlite', path };
 }
 
 function readS3Url(url: string): StorePlace | null {

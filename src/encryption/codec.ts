@@ -24,13 +24,11 @@ export class AlteredPayloadError extends ConductorError {
  * `metadata['encryption-key-id']`, and as `data` 12 random bytes of nonce, the AES-256-GCM ciphertext of the whole
  * payload (its protobuf form), and the tag of 16 bytes. The AES key is HKDF-SHA-256 (no salt, `info` =
  * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
- * 800-38D, 8.3): change it before. If the SDK names the workflow that a payload is for, or comes from,
- * `metadata['encryption-bound-to']` says `NAMESPACE/WORKFLOW_ID`, and those bytes are authenticated too.
+ * 800-38D, 8.3): change it before. If the SDK names the workflow of a payload, `metadata['encryption-bound-to']` says
+ * `NAMESPACE/WORKFLOW_ID`, and those bytes are authenticated too.
  *
- * A payload that is not encrypted is passed on as it is, so that runs that started before the keys came can end. With
- * `strict`, it is refused, since whoever may start workflows could forge it, and so is one that is not bound to the
- * workflow it is read for, since they could copy it.
- *
+ * A payload that is not encrypted is passed on, so that runs that started before the keys came can end. With `strict`
+ * it is refused, since it could be forged, and so is one that is not bound to its workflow, since it could be copied.
  * @throws UnknownKeyError and AlteredPayloadError from `decode`
  */
 export function encryptionCodec(keys: KeyRing, { strict = false }: Strictness = {}): PayloadCodec {
@@ -159,8 +157,7 @@ export function encryptionConverter(
 }
 
 /**
- * A strict worker leaves out what it refuses of a message to a workflow: the workflow then fails, or refuses the message,
- * as it does where nothing was sent, which takes no key. To throw instead would fail its tasks again and again.
+ * A strict worker leaves out what it refuses of a message to a workflow: to throw would fail its tasks again and again.
  */
 export function forWorker(dataConverter: DataConverter): DataConverter {
   const payloadCodecs = dataConverter.payloadCodecs?.map((codec) =>

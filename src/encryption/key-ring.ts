@@ -3,13 +3,11 @@ import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { ConductorError } from '../errors';
 
-/** Key length of AES-256. */
 const KEY_BYTES = 32;
 
 /**
- * One secret, known by its id, and a key derived from it for each purpose (HKDF-SHA-256, RFC 5869, without salt, `info` =
- * `temporal-conductor PURPOSE`), so that what is learned about one use does not help against another. Key objects, not
- * bytes: to log one is to log no secret.
+ * One secret, known by its id, and a key derived from it for each purpose (HKDF-SHA-256, RFC 5869, without salt, `info`
+ * = `temporal-conductor PURPOSE`). Key objects, not bytes: to log one is to log no secret.
  */
 export class EncryptionKey {
   /** AES-256-GCM of what travels through Temporal. */
@@ -79,7 +77,6 @@ const HOW = `a key is ${KEY_BYTES} random bytes in base64, e.g. of "openssl rand
 /**
  * Reads the keys from an environment variable: `id:key`, or several with commas between them. The first one encrypts,
  * and all of them decrypt. An id is no secret, and must never be used again for another key.
- *
  * @throws ConfigError that names the variable and the entry at fault, and never shows any of its content
  */
 export function readEncryptionKeys(variable: string, env: NodeJS.ProcessEnv = process.env): KeyRing {

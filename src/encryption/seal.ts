@@ -35,7 +35,6 @@ export function unseal(sealed: Uint8Array, key: KeyObject, binding = ''): Buffer
 /** Mark at the beginning of every encrypted object. */
 const MARK = Buffer.from('TCE1');
 
-/** A stored object is not what an encrypted store wrote under its key. */
 class AlteredContentError extends ConductorError {
   override readonly name = 'AlteredContentError';
   readonly code = 'AlteredContent';

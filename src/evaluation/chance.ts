@@ -1,7 +1,6 @@
 /**
  * A hash of its parts in 31 bits, which every sampling server takes as a seed: FNV-1a with the last mix of MurmurHash3, since
- * workflow code has no cryptography. vLLM draws the replies of a request by its seed and the ones after it: with 64 replies,
- * some are shared once in 34 runs.
+ * workflow code has no cryptography.
  */
 export function seedOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;

@@ -1,15 +1,12 @@
 import type { Grade, Verdict } from '../grading/grade';
 import type { Question } from '../grading/question';
 import type { LimitsInput } from '../protocol/input';
-import type { ModelCard, ResolvedRun } from '../protocol/cards';
 import type { Text } from '../protocol/text';
-import type { MethodRecord } from './results';
+import type { Manifest, MethodRecord } from './results';
 
 // An evaluation's workflows and activities. Their names are written into histories: never change one.
 
-/** Workflow type of one evaluation: every method on every question of a set. */
 export const EVALUATE_WORKFLOW = 'conductorEvaluate';
-/** Workflow type of one question of it, under all methods. */
 export const QUESTION_WORKFLOW = 'conductorEvaluateQuestion';
 
 export const PROGRESS_QUERY = 'progress';
@@ -22,12 +19,13 @@ export const KEEP_RESULT = 'conductor.evaluate.keepResult';
 /** Evaluations give way to people who wait: Temporal's last priority. */
 export const EVALUATION_PRIORITY = 5;
 
-/** A question of a set that lies in the store. */
 export interface QuestionRef {
   readonly set: string;
-  /** Its line, from 0. */
   readonly index: number;
 }
+
+/** Answers, or outputs of steps; null for one that is none. */
+export type Answers = readonly (Text | null)[];
 
 /** The grade where there is no answer. */
 export const NO_ANSWER: Grade = {
@@ -72,50 +70,28 @@ export interface CustomGrader {
   readonly taskQueue: string;
   /** For one answer, all attempts together. */
   readonly timeoutMs: number;
-  /** The right answer, as the set of questions has it. */
   readonly right: string;
 }
 
-/** Input of a grader of the user's own. */
 export interface CustomGradeRequest {
   readonly id: string;
   readonly question: Text;
   readonly answer: Text;
-  /** The right answer, as the set of questions has it. */
   readonly right: string;
 }
 
-/** One grade for each answer, or who gives them. */
 export type Graded = readonly RuleGrade[] | CustomGrader;
 
-/** Settings of every method on every question of an evaluation. */
-interface EvaluationSettings {
-  /** Also the id of its workflow. */
-  readonly id: string;
-  /** Names as `readMethod` reads them, in the order of the table. */
-  readonly methods: readonly string[];
-  /** Ids of the workers in the order of the configuration. */
-  readonly workers: readonly string[];
-  /** Holds for every solve, whatever is configured meanwhile. */
-  readonly run: ResolvedRun;
-  /** Judges what rules cannot; from outside the pool. */
-  readonly verifier?: ModelCard;
-  /** It also compares the answers to questions whose right answer is not known. */
-  readonly compares?: boolean;
-  /** Replace the configured ones for each run. */
+type Settings = 'id' | 'methods' | 'workers' | 'run' | 'verifier' | 'compares' | 'seed';
+
+interface EvaluationSettings extends Readonly<Pick<Manifest, Settings>> {
   readonly limits?: LimitsInput;
-  /** Seeds draws, and is sent to models that take one. */
-  readonly seed: number;
-  /** The most that one run may cost, by the configuration; null: no limit. */
   readonly runNanoUsd: number | null;
   /** Budget of this run of the workflow, over all its continuations and methods; null: no limit. */
   readonly nanoUsd: number | null;
 }
 
-export interface EvaluateInput extends EvaluationSettings {
-  readonly set: string;
-  readonly questions: number;
-  /** How many questions may be under way together. */
+export interface EvaluateInput extends EvaluationSettings, Readonly<Pick<Manifest, 'set' | 'questions'>> {
   readonly window: number;
   /** Set by the workflow itself where it goes on in a new run. */
   readonly carried?: EvaluationProgress;
@@ -124,14 +100,11 @@ export interface EvaluateInput extends EvaluationSettings {
 /** How far an evaluation is, as its query tells it. */
 export interface EvaluationProgress {
   readonly begun: number;
-  /** Questions that every method was tried on. */
   readonly done: number;
   readonly spentNanoUsd: number;
-  /** Epoch milliseconds. */
   readonly startedAt: number;
   /** Counts by method, in order: right answers, and answers that could be judged. */
   readonly scores: readonly { readonly correct: number; readonly graded: number }[];
-  /** The budget was too small for the next question. */
   readonly stoppedBy: 'cost' | null;
 }
 
@@ -153,7 +126,6 @@ export interface AskedQuestion {
 }
 
 export interface OpenedQuestion extends AskedQuestion, Pick<EvaluatedQuestion, 'solved' | 'routed'> {
-  /** Results of an earlier run of the evaluation. */
   readonly known: readonly MethodRecord[];
   /** Whether there is a right answer to judge by; absent: yes. */
   readonly isOpen?: true;
@@ -161,7 +133,6 @@ export interface OpenedQuestion extends AskedQuestion, Pick<EvaluatedQuestion, '
 
 // Where evaluations keep what in the store.
 
-/** A set of questions, JSON lines under the SHA-256 of their bytes. */
 export const questionSetKey = (sha256: string): string => `questions/${sha256}.jsonl`;
 
 /** The SHA-256 of the questions that lie under a key; null where that is no set's. */
@@ -177,14 +148,12 @@ export const manifestKey = (evaluation: string): string => `${folder(evaluation)
 
 export const isManifestKey = (key: string): boolean => /^evaluations\/[^/]+\/evaluation\.json$/.test(key);
 
-/** A record for each method and question, and nothing else. */
-export const resultsFolder = (evaluation: string): string => `${folder(evaluation)}results/`;
-
-export const questionFolder = (evaluation: string, index: number): string =>
-  `${resultsFolder(evaluation)}${String(index).padStart(6, '0')}/`;
+/** A record for each method and question, or for each method on one question, and nothing else. */
+export const resultsFolder = (evaluation: string, index?: number): string =>
+  `${folder(evaluation)}results/${index === undefined ? '' : `${String(index).padStart(6, '0')}/`}`;
 
 export const resultKey = (evaluation: string, index: number, method: string): string =>
-  `${questionFolder(evaluation, index)}${slugOf(method)}.json`;
+  `${resultsFolder(evaluation, index)}${slugOf(method)}.json`;
 
 /** A method as a part of keys and workflow ids: `vote:gpt` is `vote-gpt`, and `conductor:a/b:1` is `conductor-a_b.1`. */
 export function slugOf(method: string): string {

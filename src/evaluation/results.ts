@@ -18,7 +18,6 @@ export type Spent = z.infer<typeof spentSchema>;
 
 /** One plan for a question that was carried out and judged. */
 export const attemptSchema = z.object({
-  /** Null if the reply is no plan. */
   plan,
   problem: z.string().nullable(),
   answer: textSchema.nullable(),
@@ -69,25 +68,19 @@ export const methodRecordSchema = z.object({
   planning: spentSchema,
   /** From the start of the first solve to the end of the last, waits in queues included. */
   latencyMs: z.int().nonnegative(),
-  /** How often each worker answered a step. */
   workers: z.record(z.string(), z.int()),
-  /** The first plan that was carried out. */
   plan,
   /** Verdicts on the outputs of the steps, round by round, where a rule found the answer wrong; attempts are one round. */
   outputs: z.array(z.array(verdictSchema)).exactOptional(),
   /** Plans that were carried out, corrections included. */
   rounds: z.int().nonnegative(),
   degraded: z.boolean(),
-  /** The limit that ended a run of it. */
   stoppedBy: z.string().nullable(),
 });
 export type MethodRecord = z.infer<typeof methodRecordSchema>;
 
-/** Where questions of the log come from. */
 const logSchema = z.object({
-  /** Solves that had an answer when the sample was drawn. */
   answered: z.int().positive(),
-  /** Those that ended without one. */
   unanswered: z.int().nonnegative(),
   known: z.int().nonnegative(),
 });
@@ -98,14 +91,11 @@ const learnedSchema = z.object({
   from: z.string(),
   questions: z.int().positive(),
   answers: z.int().positive(),
-  /** Questions that were left out, since they are asked now. */
   repeated: z.int().nonnegative(),
-  /** Cost of the answers; null if a price is unknown. */
   nanoUsd: z.int().nonnegative().nullable(),
 });
 export type Learned = z.infer<typeof learnedSchema>;
 
-/** An evaluation as it was asked for. */
 export const manifestSchema = z.object({
   schema: z.literal(1),
   id: z.string(),
@@ -116,10 +106,8 @@ export const manifestSchema = z.object({
   workers: z.array(z.string()),
   seed: z.int(),
   startedAt: z.string(),
-  /** Run settings from its beginning to its end, whatever is configured meanwhile. */
   run: runSchema,
   verifier: modelSchema.exactOptional(),
-  /** Whether the verifier compares answers where no right one is known. */
   compares: z.boolean().exactOptional(),
   /** Absent where the questions are those of a file alone. */
   log: logSchema.exactOptional(),

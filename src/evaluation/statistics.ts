@@ -68,9 +68,8 @@ export function percentile(values: readonly number[], share: number): number | n
 }
 
 /**
- * Risk of the n-th judgement on one set of questions. The risks of any number of judgements add up to at most 5 %, so the
- * chance of ever promoting something no better stays below that, however the judgements depend on each other (Bonferroni,
- * with weights 1/n(n + 1)).
+ * Risk of the n-th judgement on one set of questions. The risks of any number of them add up to at most 5 %, however the
+ * judgements depend on each other (Bonferroni, with weights 1/n(n + 1)).
  */
 export function riskOf(judgement: number): number {
   return RISK / (judgement * (judgement + 1));
@@ -87,10 +86,8 @@ export function lowerBound(values: readonly number[], risk: number): number | nu
 }
 
 export function upperBound(values: readonly number[], risk: number): number | null {
-  const bound = lowerBound(
-    values.map((value) => -value),
-    risk,
-  );
+  const negated = values.map((value) => -value);
+  const bound = lowerBound(negated, risk);
   return bound === null ? null : -bound;
 }
 

@@ -1,16 +1,16 @@
 import { type Failure, failureOf } from './failure-kinds';
 import { REFERENCE } from './methods/read-method';
 import { MOST_ATTEMPTS } from './methods/samples';
-import type { Manifest, MethodRecord, Preference, Spent } from './results';
+import type { Manifest, MethodRecord, Preference } from './results';
 import { unitOf } from './spent';
 import { topologyOf } from '../plan/topology';
 import {
   type Comparison,
   comparePairs,
   groupBy,
-  type Interval,
   meanInterval,
   meanOf,
+  meanOfAll,
   percentile,
   shareInterval,
   sharesOf,
@@ -20,34 +20,10 @@ import {
   tally,
 } from './statistics';
 
-export interface MethodSummary {
-  readonly method: string;
-  readonly questions: number;
-  readonly correct: number;
-  /** Right answers of those that could be judged; null where none could. */
-  readonly score: number | null;
-  readonly interval: Interval | null;
-  readonly unparseable: number;
-  readonly ungraded: number;
-  /** Against the Conductor, or the first method where that is not among them. */
-  readonly comparison: Comparison | null;
-  /** Saving against that other one, question by question; null for that one itself, and if a price is unknown. */
-  readonly costGain: { readonly usd: number; readonly interval: Interval } | null;
-  /** How often a judge preferred it to the Conductor, where no right answer is known; null where none was asked. */
-  readonly preferences: Preferences | null;
-  /** Means of a question, as are `tokens` and `calls`. */
-  readonly usd: number | null;
-  readonly tokens: number;
-  readonly calls: number;
-  /** Questions on which it made `MOST_ATTEMPTS`, though the Conductor's cost would have paid for more. */
-  readonly capped: number;
-  readonly steps: number | null;
-  readonly latencyMs: { readonly median: number; readonly p95: number };
-  readonly workerShares: Readonly<Record<string, number>>;
-  /** First plans by what `topologyOf` calls their graph, and wrong answers by what `failureOf` says of them. */
-  readonly topologies: Readonly<Record<string, number>>;
-  readonly failures: Readonly<Record<string, number>>;
-}
+type Records = readonly MethodRecord[];
+
+/** What a method found, on the questions that every method was tried on. */
+export type MethodSummary = ReturnType<typeof summarizeMethod>;
 
 export interface Preferences extends Readonly<Record<Preference['outcome'], number>> {
   /** How often chance alone would prefer one of both as often as this: the sign test, two-sided. */
@@ -59,40 +35,32 @@ type Evaluated = Pick<
   'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log' | 'learned'
 >;
 
-export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'log' | 'learned'> {
-  readonly questions: number;
+export interface Summary extends Omit<Evaluated, 'methods'> {
   /** Questions that every method was tried on: those that are compared. */
   readonly complete: number;
   readonly reference: string;
   readonly methods: readonly MethodSummary[];
   /** The Conductor against the worker that was best alone on these very questions; null where either is missing. */
   readonly againstBestWorker: Comparison | null;
-  /** Cost of everything tried; null if a price is unknown. */
   readonly usd: number | null;
   /** Calls that are not in it: lost in crashes and time-outs. */
   readonly lost: number;
 }
 
 /** Sums up what was found, on the questions that every method was tried on. */
-export function summarize(manifest: Evaluated, records: readonly MethodRecord[]): Summary {
+export function summarize(manifest: Evaluated, records: Records): Summary {
   const { id, file, seed, workers, questions, methods, log, learned } = manifest;
   const byQuestion = groupBy(records, ({ index }) => index);
   const whole = [...byQuestion.values()].filter((found) => found.length === methods.length);
   const byMethod = groupBy(whole.flat(), ({ method }) => method);
-  const of = (method: string): readonly MethodRecord[] => byMethod.get(method) ?? [];
+  const of = (method: string): Records => byMethod.get(method) ?? [];
   const reference = methods.includes(REFERENCE) ? REFERENCE : (methods[0] ?? '');
-  const summaries = methods.map((method) => ({
-    ...summarizeMethod(method, of(method)),
-    failures: tally(
-      of(method).flatMap((record) => failureIn(record, workers, byQuestion.get(record.index) ?? []) ?? []),
-    ),
-    comparison: method === reference ? null : compare(of(method), reference, of(reference)),
-    costGain: method === reference ? null : compareCosts(of(method), of(reference)),
-    preferences: countPreferences(of(method)),
-    capped: /^(?:best-of|vote):/.test(method) ? countCapped(of(method), of(REFERENCE)) : 0,
-  }));
+  const setting = { workers, byQuestion, reference, references: of(reference) };
+  const summaries = methods.map((method) => summarizeMethod(method, of(method), setting));
   // Leaves out the log, which was paid before.
   const paid = log === undefined ? records : records.filter(({ method }) => method !== REFERENCE);
+  const judged = records.flatMap(({ judging }) => judging ?? []);
+  const nanoUsd = sumOfAll([...paid.map(({ spent }) => spent), ...judged].map((each) => each.nanoUsd));
   const best = bestWorker(summaries);
   return {
     id,
@@ -105,42 +73,62 @@ export function summarize(manifest: Evaluated, records: readonly MethodRecord[])
     reference,
     methods: summaries,
     againstBestWorker:
-      best === null || reference !== REFERENCE ? null : compare(of(REFERENCE), best, of(best)),
-    usd: totalUsd([...paid.map(({ spent }) => spent), ...records.flatMap(({ judging }) => judging ?? [])]),
+      best === null || reference !== REFERENCE ? null : compare(of(REFERENCE), best.method, of(best.method)),
+    usd: nanoUsd && nanoUsd / 1e9,
     lost: records.reduce((sum, record) => sum + record.lost, 0),
     ...(learned && { learned }),
   };
 }
 
+interface Setting {
+  readonly workers: readonly string[];
+  readonly byQuestion: ReadonlyMap<number, Records>;
+  /** The Conductor, or the first method where that is not among them, with its records. */
+  readonly reference: string;
+  readonly references: Records;
+}
+
 function summarizeMethod(
   method: string,
-  records: readonly MethodRecord[],
-): Omit<MethodSummary, 'comparison' | 'costGain' | 'preferences' | 'failures' | 'capped'> {
+  records: Records,
+  { workers, byQuestion, reference, references }: Setting,
+) {
   const scores = records.flatMap((record) => scoreOf(record) ?? []);
-  const { correct = 0, unparseable = 0, ungraded = 0 } = tally(records.map(({ verdict }) => verdict));
+  const count = (wanted: MethodRecord['verdict']): number =>
+    records.filter(({ verdict }) => verdict === wanted).length;
   const latencies = records.map(({ latencyMs }) => latencyMs);
   const mean = (valueOf: (record: MethodRecord) => number): number => meanOf(records.map(valueOf)) ?? 0;
-  const usd = totalUsd(records.map(({ spent }) => spent));
+  const nanoUsd = meanOfAll(records.map(({ spent }) => spent.nanoUsd));
+  const failures = records.map((record) => failureIn(record, workers, byQuestion.get(record.index) ?? []));
+  const isSampled = reference === REFERENCE && /^(?:best-of|vote):/.test(method);
   return {
     method,
     questions: records.length,
-    correct,
+    correct: count('correct'),
+    /** Right answers of those that could be judged; null where none could. */
     score: meanOf(scores),
     interval: shareInterval(scores),
-    unparseable,
-    ungraded,
-    usd: usd === null || records.length === 0 ? null : usd / records.length,
+    unparseable: count('unparseable'),
+    ungraded: count('ungraded'),
+    comparison: method === reference ? null : compare(records, reference, references),
+    costGain: method === reference ? null : compareCosts(records, references),
+    preferences: countPreferences(records),
+    /** Means of a question, as are `tokens` and `calls`. */
+    usd: nanoUsd && nanoUsd / 1e9,
     tokens: mean(({ spent }) => spent.inputTokens + spent.outputTokens),
     calls: mean(({ spent }) => spent.calls),
+    /** Questions on which it made `MOST_ATTEMPTS`, though the Conductor's cost would have paid for more. */
+    capped: isSampled ? countCapped(records, references) : 0,
     steps: meanOf(records.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length]))),
     latencyMs: { median: percentile(latencies, 0.5) ?? 0, p95: percentile(latencies, 0.95) ?? 0 },
-    workerShares: sharesOf(sumCounts(records.map(({ workers }) => workers))),
+    workerShares: sharesOf(sumCounts(records.map(({ workers: answered }) => answered))),
     topologies: tally(records.flatMap(({ plan }) => (plan === null ? [] : (topologyOf(plan) ?? [])))),
+    failures: tally(failures.filter((failure) => failure !== null)),
   };
 }
 
 /** More attempts would have fitted where as much again as one of them cost was left. */
-function countCapped(own: readonly MethodRecord[], others: readonly MethodRecord[]): number {
+function countCapped(own: Records, others: Records): number {
   const paid = new Map(others.map(({ index, spent }) => [index, spent]));
   return own.filter(({ index, spent }) => {
     const most = paid.get(index);
@@ -150,11 +138,10 @@ function countCapped(own: readonly MethodRecord[], others: readonly MethodRecord
   }).length;
 }
 
-/** Finds what went wrong. The others' records of the question say what workers know alone, if they were tried. */
 function failureIn(
   { plan, runs, rounds, outputs, verdict }: MethodRecord,
   workers: readonly string[],
-  others: readonly MethodRecord[],
+  others: Records,
 ): Failure | null {
   if (plan === null) return null;
   const aloneOf = (worker: string): MethodRecord['verdict'] | null =>
@@ -178,20 +165,12 @@ function scoreOf({ verdict }: MethodRecord): number | null {
   return verdict === 'correct' ? 1 : 0;
 }
 
-function compare(
-  own: readonly MethodRecord[],
-  against: string,
-  others: readonly MethodRecord[],
-): Comparison | null {
+function compare(own: Records, against: string, others: Records): Comparison | null {
   return comparePairs(against, pairsOf(own, others, scoreOf));
 }
 
 /** A figure of both on each question on which it is known of both. */
-function pairsOf(
-  own: readonly MethodRecord[],
-  others: readonly MethodRecord[],
-  figureOf: (record: MethodRecord) => number | null,
-): (readonly [number, number])[] {
+function pairsOf(own: Records, others: Records, figureOf: (record: MethodRecord) => number | null) {
   const other = new Map(others.map((record) => [record.index, figureOf(record)]));
   return own.flatMap((record): (readonly [number, number])[] => {
     const [one, two] = [figureOf(record), other.get(record.index) ?? null];
@@ -199,17 +178,16 @@ function pairsOf(
   });
 }
 
-function compareCosts(
-  own: readonly MethodRecord[],
-  others: readonly MethodRecord[],
-): MethodSummary['costGain'] {
+/** Saving against another method, question by question; null if a price is unknown. */
+function compareCosts(own: Records, others: Records) {
   const gains = pairsOf(own, others, ({ spent }) => spent.nanoUsd).map(([one, two]) => (one - two) / 1e9);
   const usd = meanOf(gains);
   if (usd === null || gains.length < own.length) return null;
-  return { usd, interval: meanInterval(gains) ?? [usd, usd] };
+  return { usd, interval: meanInterval(gains) ?? ([usd, usd] as const) };
 }
 
-function countPreferences(records: readonly MethodRecord[]): Preferences | null {
+/** How often a judge preferred it to the Conductor, where no right answer is known; null where none was asked. */
+function countPreferences(records: Records): Preferences | null {
   const outcomes = records.flatMap(({ preference }) => preference?.outcome ?? []);
   if (outcomes.length === 0) return null;
   const { won = 0, lost = 0, tied = 0, unjudged = 0 } = tally(outcomes);
@@ -217,13 +195,7 @@ function countPreferences(records: readonly MethodRecord[]): Preferences | null 
 }
 
 /** The worker with the highest score alone; of equals the first. */
-export function bestWorker(summaries: readonly Pick<MethodSummary, 'method' | 'score'>[]): string | null {
+export function bestWorker(summaries: readonly MethodSummary[]): MethodSummary | null {
   const alone = summaries.filter(({ method }) => method.startsWith('worker:'));
-  const [best] = alone.toSorted((one, other) => (other.score ?? -1) - (one.score ?? -1));
-  return best?.method ?? null;
-}
-
-function totalUsd(spent: readonly Spent[]): number | null {
-  const nanoUsd = sumOfAll(spent.map((each) => each.nanoUsd));
-  return nanoUsd === null ? null : nanoUsd / 1e9;
+  return alone.toSorted((one, other) => (other.score ?? -1) - (one.score ?? -1))[0] ?? null;
 }

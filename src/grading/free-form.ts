@@ -1,7 +1,7 @@
 import { isZero, negative, type Rational, toDouble } from './rational';
 import { finalAnswerOf, normalizeText, shortenBlanks } from './read-answer';
 import { isNear, isSameNumber, readNumber } from './read-number';
-import { readUnit, type Unit } from './units';
+import { comparableAs, readUnit, type Unit } from './units';
 import { type Grade, gradeOf, shown } from './verdict';
 
 const MOST_CHARACTERS = 10_000;
@@ -36,7 +36,6 @@ export function isFreeForm(right: string): boolean {
   return plain(right) !== '' && right.length <= MOST_CHARACTERS;
 }
 
-/** Compares two lists in any order; null if they hold the same items. */
 function faultOfList(right: readonly string[], left: string[]): string | null {
   if (left.length !== right.length) return `${right.length} items are right, and it has ${left.length}`;
   for (const item of right) {
@@ -81,12 +80,7 @@ interface Quantity {
 }
 
 const WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
-const SCALES: Readonly<Record<string, bigint>> = {
-  thousand: 3n,
-  million: 6n,
-  billion: 9n,
-  trillion: 12n,
-};
+const SCALES: Readonly<Record<string, bigint>> = { thousand: 3n, million: 6n, billion: 9n, trillion: 12n };
 const CURRENCY = /(us\$|[$€£¥₹]|\b(?:usd|eur|gbp|jpy|inr))\s?$/i;
 
 /** The last number in a text with its unit, per cent sign or currency; null where there is none. */
@@ -136,21 +130,10 @@ function unitAtStart(text: string): Unit | null {
 
 const CONVERTED = 1e-9;
 
-/**
- * Whether two quantities are the same. A unit that one of them leaves out is taken for the other's; a share may be written
- * as a number, and an angle in radians.
- */
 function isSameQuantity(right: Quantity, answer: Quantity): boolean {
-  const [wanted, given] = [right.unit, answer.unit];
-  if (wanted !== null && given !== null) {
-    if (wanted.dimension !== given.dimension) return false;
-    return wanted.factor === given.factor
-      ? isSameNumber(right.number, answer.number)
-      : isSameConverted(right, answer);
-  }
-  if (isSameNumber(right.number, answer.number)) return true;
-  const { dimension = '' } = wanted ?? given ?? {};
-  return ['share', 'angle'].includes(dimension) && isSameConverted(right, answer);
+  return comparableAs(right.unit, answer.unit).some((way) =>
+    way === 'written' ? isSameNumber(right.number, answer.number) : isSameConverted(right, answer),
+  );
 }
 
 function isSameConverted(right: Quantity, answer: Quantity): boolean {

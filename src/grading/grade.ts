@@ -29,12 +29,7 @@ export async function grade(question: RightAnswer, reply: string): Promise<Grade
     case 'code':
       return gradeCode(question, reply);
     case 'custom':
-      return gradeOf(
-        'custom',
-        'ungraded',
-        null,
-        `the activity ${question.activity} judges it, in a training night`,
-      );
+      return gradeOf('custom', 'ungraded', null, `the activity ${question.activity} judges it`);
     case 'exact':
       return gradeExact(question, answerTextOf(reply));
     case 'number':
@@ -78,11 +73,7 @@ function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string
     : say('wrong', found.letter, `the right option is ${wanted}`);
 }
 
-/**
- * What keeps this machine from judging such questions, and how to mend it; null: nothing.
- *
- * @param secrets files and folders that no program may see: those with right answers
- */
+/** What keeps this machine from judging, and how to mend it; null: nothing. @param secrets files that no program may see */
 export async function graderProblem(
   questions: readonly Pick<RightAnswer, 'grader'>[],
   secrets: readonly string[] = [],
@@ -116,28 +107,16 @@ async function sandboxProblem(secrets: readonly string[]): Promise<string | null
 /** Comparisons of mathematics may take seconds each; whatever is left then counts by its text alone. */
 const MAX_COMPARISON_MS = 5 * 60_000;
 
-/**
- * The place of the first answer that the grader holds equal to each one; null where an answer settles on nothing.
- * Programs, and answers that only a person's own grader understands, are equal where their texts are.
- */
-export async function groupSame(
-  question: RightAnswer,
-  grades: readonly Grade[],
-): Promise<readonly (number | null)[]> {
+/** The place of the first answer that the grader holds equal to each one; null where an answer settles on nothing. */
+export async function groupSame(question: RightAnswer, grades: readonly Grade[]): Promise<(number | null)[]> {
   const end = Date.now() + MAX_COMPARISON_MS;
-  const firsts: { readonly place: number; readonly grade: Grade }[] = [];
   const groups: (number | null)[] = [];
   for (const [place, each] of grades.entries()) {
-    if (each.extracted === null) {
-      groups.push(null);
-      continue;
+    groups.push(each.extracted === null ? null : place);
+    for (const [earlier, first] of grades.slice(0, place).entries()) {
+      const isOpen = groups[place] === place && groups[earlier] === earlier;
+      if (isOpen && (await isSame(question, first, each, end))) groups[place] = earlier;
     }
-    let group = place;
-    for (const first of firsts) {
-      if (group === place && (await isSame(question, first.grade, each, end))) group = first.place;
-    }
-    if (group === place) firsts.push({ place, grade: each });
-    groups.push(group);
   }
   return groups;
 }

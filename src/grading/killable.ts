@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Turns } from '../turns';
 
 /** A thread or process that answers one request after the other. */
 export interface Helper {
@@ -21,7 +22,7 @@ const IDLE_MS = 60_000;
  * wait for one another, and their time counts from when they are sent.
  */
 export class Killable {
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly turns = new Turns(1);
   private helper: Helper | null = null;
   private idle: NodeJS.Timeout | undefined;
 
@@ -33,9 +34,7 @@ export class Killable {
 
   /** @throws HelperError */
   ask(request: unknown): Promise<unknown> {
-    const answer = this.queue.then(() => this.askNow(request));
-    this.queue = answer.catch(() => undefined);
-    return answer;
+    return this.turns.take(() => this.askNow(request));
   }
 
   stop(): void {

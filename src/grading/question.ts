@@ -28,10 +28,7 @@ function answer(isReadable: (text: string) => boolean, expected: string) {
 
 const CHOICE = 'a letter from A to J, or the text of one of the options';
 
-/**
- * One question of a set, whatever file it came in. A right answer that its own grader cannot read is refused here, before
- * anything is spent on the question.
- */
+/** One question of a set. A right answer that its own grader cannot read is refused before anything is spent. */
 export const questionSchema = z.discriminatedUnion('grader', [
   z.strictObject({
     ...row,
@@ -92,7 +89,13 @@ export const questionSchema = z.discriminatedUnion('grader', [
       seconds: z.int().min(1).max(60).exactOptional(),
       memoryMb: z.int().min(64).max(16_384).exactOptional(),
     })
-    .superRefine(checkFunctionTests),
+    .superRefine(({ function: name, tests }, context) => {
+      for (const [index, { input, output }] of name === undefined ? [] : tests.entries()) {
+        if ([...input.split('\n').filter((line) => line.trim() !== ''), output].every(isJson)) continue;
+        const message = 'expected JSON: an argument of the function a line, and as output what it returns';
+        context.addIssue({ code: 'custom', path: ['tests', index], message });
+      }
+    }),
   z.strictObject({
     ...row,
     /** Any Temporal activity, which is given a `CustomGradeRequest` and returns a verdict. */
@@ -105,25 +108,6 @@ export const questionSchema = z.discriminatedUnion('grader', [
   }),
 ]);
 
-interface Tests {
-  readonly function?: string;
-  readonly tests: readonly { readonly input: string; readonly output: string }[];
-}
-
-function checkFunctionTests({ function: name, tests }: Tests, context: z.RefinementCtx): void {
-  if (name === undefined) return;
-  for (const [index, { input, output }] of tests.entries()) {
-    if (![...input.split('\n').filter((line) => line.trim() !== ''), output].every(isJson)) {
-      context.addIssue({
-        code: 'custom',
-        path: ['tests', index],
-        message: 'expected JSON: an argument of the function a line, and as output what it returns',
-      });
-    }
-  }
-}
-
-/** A question of a set that was checked. */
 export type Question = z.output<typeof questionSchema>;
 
 /** A question's part that its grader needs. */

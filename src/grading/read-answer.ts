@@ -12,13 +12,10 @@ export function answerTextOf(reply: string): string {
   return (tagged.at(-1)?.split(/<\/answer>/i)[0] ?? reply).trim();
 }
 
-/**
- * What a reply comes down to: within its answer text, what stands in the last `\boxed{…}`, else behind the last
- * `answer is` or `answer:` up to the end of the line, else all of it.
- */
+/** What stands in the last `\boxed{…}` of an answer, else behind its last `answer is` on that line, else all of it. */
 export function finalAnswerOf(reply: string): string {
   const text = answerTextOf(reply);
-  return boxedIn(text) ?? statedIn(text) ?? text;
+  return boxedIn(text) ?? statementsIn(text).findLast((stated) => stated !== '') ?? text;
 }
 
 const BOX = '\\boxed';
@@ -31,16 +28,17 @@ export function boxedIn(text: string): string | null {
   const open = text.slice(from + BOX.length, from + BOX.length + MOST_BOXED);
   const rest = open.trimStart();
   if (!rest.startsWith('{')) return /^[^\s$]{1,40}/.exec(rest)?.[0] ?? null;
-  return rest.slice(1, closingBrace(rest) ?? rest.length).trim();
+  return rest.slice(1, closingOf(rest, 0, '{}') ?? rest.length).trim();
 }
 
-/** Where the brace that a text begins with is closed; null where it never is. */
-function closingBrace(text: string): number | null {
+/** Where the bracket at a place is closed; null where it never is. What a backslash precedes is none. */
+export function closingOf(text: string, from: number, brackets: '{}' | '()'): number | null {
+  const [open, close] = brackets;
   let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = from; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
-    else if (text[at] === '{') depth += 1;
-    else if (text[at] === '}') {
+    else if (text[at] === open) depth += 1;
+    else if (text[at] === close) {
       depth -= 1;
       if (depth === 0) return at;
     }
@@ -57,20 +55,13 @@ export function statementsIn(text: string): string[] {
   return stated.map((each) => each.split('\n', 1)[0]?.trim() ?? '');
 }
 
-function statedIn(text: string): string | null {
-  return statementsIn(text).findLast((stated) => stated !== '') ?? null;
-}
-
 /** Strips typesetting: `\boxed{…}` or `\text{…}` around it, `$`, back-ticks, bold marks. */
 export function plainTextOf(text: string): string {
   const plain = text.replace(/[`$]|\*\*/g, '').trim();
   return /^\\(?:boxed|text|textbf|mathrm)\s*\{([^{}]*)\}\.?$/.exec(plain)?.[1]?.trim() ?? plain;
 }
 
-/**
- * A text for comparison: without typesetting, quotation marks around it and a full stop at its end, each run of blanks
- * one blank, and in lower case unless case counts.
- */
+/** A text for comparison: without typesetting, quotation marks and a last full stop, in lower case unless case counts. */
 export function normalizeText(text: string, caseSensitive = false): string {
   const plain = composed(plainTextOf(text))
     .replace(/[‘’]/g, "'")

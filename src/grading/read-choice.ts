@@ -31,19 +31,19 @@ function readLetter(text: string): string | null {
 export function readRightChoice(answer: string, options: readonly string[] = []): string | null {
   const letter = readLetter(answer);
   if (letter !== null) return within(letter, options).letter;
-  return letterOfText(answer, options.map(normalized));
+  return letterOfText(answer, normalizeAll(options));
 }
 
 type ReadChoice = { readonly letter: string } | { readonly letter: null; readonly reason: string };
 
 /**
- * The letter that an answer settles on. In this order: the answer is a letter, the text of an option, or the number of
- * one, from 1; it holds `\boxed{B}` or `answer is B`, or an option's text in such a place; a line is a letter; it is one
- * line that begins with its letter, as in `B. Paris`. What names two options settles on none, and so does a letter beside another option's text: nothing is guessed.
+ * The letter that an answer settles on. In this order: the answer is a letter, the text of an option, or its number from 1;
+ * it holds `\boxed{B}` or `answer is B`, or an option's text there; a line is a letter; it begins with its letter, as in
+ * `B. Paris`. What names two options settles on none, and so does a letter beside another option's text.
  */
 export function readChoice(reply: string, options: readonly string[] = []): ReadChoice {
   const answer = answerTextOf(reply);
-  const texts = options.map(normalized);
+  const texts = normalizeAll(options);
   const whole = readLetter(answer) ?? letterOfText(answer, texts) ?? letterOfNumber(answer, texts);
   if (whole !== null) return within(whole, texts);
   const text = shortenBlanks(answer.replace(/\*\*|[`$]/g, ''));
@@ -107,8 +107,8 @@ function nothing(reason: string): ReadChoice {
   return { letter: null, reason };
 }
 
-function normalized(option: string): string {
-  return normalizeText(option);
+function normalizeAll(options: readonly string[]): readonly string[] {
+  return options.map((option) => normalizeText(option));
 }
 
 /** Null if no option has this text, and where two have it. */

@@ -35,7 +35,6 @@ export function readFinalNumber(reply: string): FoundNumber | null {
   return readNumber(text);
 }
 
-/** Longer chains are no formula of anyone's. */
 const MOST_LINKS = 100;
 
 /** The first number of `120, found in 2 steps`; of a chain such as `f(3) = 3 + 4 = 7` that behind its last sign. */
@@ -57,8 +56,8 @@ function goesOn(behind: string): boolean {
 }
 
 /**
- * The last number in a text; null where there is none. It reads signs, decimals, thousands separators, exponents (`2e3`, `2 × 10^3`), powers of numbers (`2^{10}`) and fractions
- * (`3/4`, `\frac{3}{4}`), and ignores currency, units and the per cent sign: 50 % is 50.
+ * The last number in a text; null where there is none. It reads signs, decimals, thousands separators, exponents, powers and
+ * fractions, and ignores currency, units and the per cent sign: 50 % is 50.
  */
 export function readNumber(text: string): FoundNumber | null {
   const plain = spelt(text);
@@ -87,7 +86,7 @@ function numberAt(plain: string, match: RegExpExecArray): FoundNumber | null {
 }
 
 function numberOf(text: string): Rational | null {
-  return readRational(text.replace(/[,\s+]/g, '').replace(/\^(-?\d+)$/, '^{$1}'));
+  return readRational(text.replace(/[,\s+]/g, ''));
 }
 
 /** Share of the right number by which rounding may miss a tolerance's bound. */

@@ -1,97 +1,68 @@
-/** Dimension of a unit, and its size in that dimension's first unit. */
 export interface Unit {
   readonly dimension: string;
   readonly factor: number;
 }
 
-/** By dimension: each unit with all the ways to write it, and its size. */
-const UNITS: Readonly<Record<string, readonly (readonly [names: string, factor: number])[]>> = {
-  share: [['% percent pct percentage', 0.01]],
-  angle: [
-    ['rad radian', 1],
-    ['° deg degree', Math.PI / 180],
-  ],
-  dollars: [
-    ['$ usd dollar us$', 1],
-    ['¢ cent', 0.01],
-  ],
-  euros: [['€ eur euro', 1]],
-  pounds: [['£ gbp', 1]],
-  yen: [['¥ jpy yen', 1]],
-  rupees: [['₹ inr rupee rs', 1]],
-  length: [
-    ['m meter metre', 1],
-    ['nm nanometer nanometre', 1e-9],
-    ['μm um micrometer micrometre micron', 1e-6],
-    ['mm millimeter millimetre', 1e-3],
-    ['cm centimeter centimetre', 1e-2],
-    ['km kilometer kilometre', 1e3],
-    ['inch in inche', 0.0254],
-    ['ft foot feet', 0.3048],
-    ['yd yard', 0.9144],
-    ['mi mile', 1609.344],
-  ],
-  mass: [
-    ['kg kilogram', 1],
-    ['g gram', 1e-3],
-    ['mg milligram', 1e-6],
-    ['t tonne', 1e3],
-    ['lb lbs pound', 0.45359237],
-    ['oz ounce', 0.028349523125],
-  ],
-  time: [
-    ['s sec second', 1],
-    ['ms millisecond', 1e-3],
-    ['min minute', 60],
-    ['h hr hour', 3600],
-    ['day d', 86_400],
-    ['week', 604_800],
-  ],
-  years: [
-    ['yr year', 1],
-    ['month', 1 / 12],
-  ],
-  volume: [
-    ['l liter litre', 1],
-    ['ml milliliter millilitre', 1e-3],
-  ],
-  speed: [
-    ['m/s', 1],
-    ['km/h kph', 1 / 3.6],
-    ['mph', 0.44704],
-  ],
-  energy: [
-    ['j joule', 1],
-    ['kj kilojoule', 1e3],
-    ['cal calorie', 4.184],
-    ['kcal kilocalorie', 4184],
-    ['ev electronvolt', 1.602176634e-19],
-  ],
-  power: [
-    ['w watt', 1],
-    ['kw kilowatt', 1e3],
-  ],
-  force: [['n newton', 1]],
-  pressure: [
-    ['pa pascal', 1],
-    ['kpa kilopascal', 1e3],
-  ],
-  frequency: [
-    ['hz hertz', 1],
-    ['khz kilohertz', 1e3],
-  ],
-  voltage: [['v volt', 1]],
-  current: [
-    ['a amp ampere', 1],
-    ['ma milliampere', 1e-3],
-  ],
-  resistance: [['ω ohm', 1]],
-  amount: [['mol mole', 1]],
+/** By dimension: the ways to write each unit, and its size. */
+const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  share: { '% percent pct percentage': 0.01 },
+  angle: { 'rad radian': 1, '° deg degree': Math.PI / 180 },
+  dollars: { '$ usd dollar us$': 1, '¢ cent': 0.01 },
+  euros: { '€ eur euro': 1 },
+  pounds: { '£ gbp': 1 },
+  yen: { '¥ jpy yen': 1 },
+  rupees: { '₹ inr rupee rs': 1 },
+  length: {
+    'm meter metre': 1,
+    'nm nanometer nanometre': 1e-9,
+    'μm um micrometer micrometre micron': 1e-6,
+    'mm millimeter millimetre': 1e-3,
+    'cm centimeter centimetre': 1e-2,
+    'km kilometer kilometre': 1e3,
+    'inch in inche': 0.0254,
+    'ft foot feet': 0.3048,
+    'yd yard': 0.9144,
+    'mi mile': 1609.344,
+  },
+  mass: {
+    'kg kilogram': 1,
+    'g gram': 1e-3,
+    'mg milligram': 1e-6,
+    't tonne': 1e3,
+    'lb lbs pound': 0.45359237,
+    'oz ounce': 0.028349523125,
+  },
+  time: {
+    's sec second': 1,
+    'ms millisecond': 1e-3,
+    'min minute': 60,
+    'h hr hour': 3600,
+    'day d': 86_400,
+    week: 604_800,
+  },
+  years: { 'yr year': 1, month: 1 / 12 },
+  volume: { 'l liter litre': 1, 'ml milliliter millilitre': 1e-3 },
+  speed: { 'm/s': 1, 'km/h kph': 1 / 3.6, mph: 0.44704 },
+  energy: {
+    'j joule': 1,
+    'kj kilojoule': 1e3,
+    'cal calorie': 4.184,
+    'kcal kilocalorie': 4184,
+    'ev electronvolt': 1.602176634e-19,
+  },
+  power: { 'w watt': 1, 'kw kilowatt': 1e3 },
+  force: { 'n newton': 1 },
+  pressure: { 'pa pascal': 1, 'kpa kilopascal': 1e3 },
+  frequency: { 'hz hertz': 1, 'khz kilohertz': 1e3 },
+  voltage: { 'v volt': 1 },
+  current: { 'a amp ampere': 1, 'ma milliampere': 1e-3 },
+  resistance: { 'ω ohm': 1 },
+  amount: { 'mol mole': 1 },
 };
 
 const BY_NAME = new Map(
   Object.entries(UNITS).flatMap(([dimension, units]) =>
-    units.flatMap(([names, factor]) =>
+    Object.entries(units).flatMap(([names, factor]) =>
       names.split(' ').map((name) => [name, { dimension, factor }] as const),
     ),
   ),
@@ -122,4 +93,17 @@ function raise(name: string, power: number): Unit | null {
 
 function namedUnit(name: string): Unit | null {
   return BY_NAME.get(name) ?? BY_NAME.get(name.replace(/s$/, '')) ?? null;
+}
+
+/**
+ * How two quantities can be compared: as they are written, converted to one unit, or both; not at all where they measure
+ * different things. A missing unit is taken for the other's; a share may be a mere number, and so may an angle in radians.
+ */
+export function comparableAs(right: Unit | null, answer: Unit | null): readonly ('written' | 'converted')[] {
+  if (right !== null && answer !== null) {
+    if (right.dimension !== answer.dimension) return [];
+    return right.factor === answer.factor ? ['written'] : ['converted'];
+  }
+  const { dimension = '' } = right ?? answer ?? {};
+  return ['share', 'angle'].includes(dimension) ? ['written', 'converted'] : ['written'];
 }

@@ -4,10 +4,8 @@
  */
 export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
-/** Result of every grader. */
 export interface Grade {
   readonly verdict: Verdict;
-  /** Answer as read, clipped; null if nothing was found. */
   readonly extracted: string | null;
   /** One sentence for a person who doubts the verdict. */
   readonly reason: string;
@@ -28,11 +26,7 @@ export function isClipped(text: string): boolean {
   return text.length > MOST_SHOWN;
 }
 
-export function gradeOf(
-  graderVersion: string,
-  verdict: Verdict,
-  extracted: string | null,
-  reason: string,
-): Grade {
-  return { verdict, extracted: extracted === null ? null : shown(extracted), reason, graderVersion };
+export function gradeOf(version: string, verdict: Verdict, extracted: string | null, reason: string): Grade {
+  const read = extracted === null ? null : shown(extracted);
+  return { verdict, extracted: read, reason, graderVersion: version };
 }

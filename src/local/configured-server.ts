@@ -23,29 +23,18 @@ export interface TemporalServer {
 }
 
 /**
- * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file); null
- * where none is named.
- *
- * @throws Error where nothing answers there, or a server refuses us: the user meant that one and no other
+ * The server that `TEMPORAL_ADDRESS` or a profile of Temporal's names, if any. @throws Error where it does not answer
  */
-export async function configuredServer({
-  namespace,
-  env = process.env,
-}: {
-  /** The configured one; Temporal's own environment configuration goes before it. */
-  readonly namespace: string;
-  readonly env?: NodeJS.ProcessEnv;
-}): Promise<TemporalServer | null> {
+export async function configuredServer(namespace: string, env = process.env): Promise<TemporalServer | null> {
   const config = readEnvironment(env);
   const { address } = config.connectionOptions;
   if (address === undefined) return null;
   const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
   try {
     await askServer(config.connectionOptions, (service) => service.getSystemInfo({}));
-  } catch (error) {
-    const reason = reasonOfRefusal(error);
-    const what = `nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`;
-    throw new Error(what, { cause: error });
+  } catch (cause) {
+    const reason = reasonOfRefusal(cause);
+    throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`, { cause });
   }
   return {
     address,
@@ -64,15 +53,15 @@ function readEnvironment(env: NodeJS.ProcessEnv): ClientConnectConfig {
   const named = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
   try {
     return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(named) });
-  } catch (error) {
+  } catch (cause) {
     const sources = named
       .filter(([name]) => /^TEMPORAL_(?:PROFILE|CONFIG_FILE|TLS_\w+_PATH)$/.test(name))
       .map(([name, value]) => `${name}=${value}`);
     const where = sources.join(', ') || "Temporal's configuration file";
-    throw new Error(
-      `Temporal's own configuration cannot be read: ${oneLine(reasonOf(error))}. Correct or unset ${where}`,
-      { cause: error },
-    );
+    const reason = oneLine(reasonOf(cause));
+    throw new Error(`Temporal's own configuration cannot be read: ${reason}. Correct or unset ${where}`, {
+      cause,
+    });
   }
 }
 

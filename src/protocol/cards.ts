@@ -35,7 +35,6 @@ export type Price = z.infer<typeof priceSchema>;
 
 /** Settings that a model's API takes. One that it lacks is left out of the request and recorded as dropped. */
 const capabilitiesSchema = z.object({
-  /** `temperature` and `seed` are accepted. */
   sampling: z.boolean(),
   /** Effort levels, lowest first; empty where the model has no such setting. */
   effort: z.array(z.string()).readonly(),
@@ -60,6 +59,8 @@ const settings = {
   temperature: z.number().nullable(),
   effort: z.string().nullable(),
   timeoutMs: milliseconds,
+  /** The longest silence in a stream; absent where answers are asked for whole. */
+  idleTimeoutMs: milliseconds.optional(),
   capabilities: capabilitiesSchema,
   /** null: unknown, so costs of this card are unknown too. */
   price: priceSchema.nullable(),
@@ -84,7 +85,7 @@ export const modelSchema = z.object({
 export type ModelCard = z.infer<typeof modelSchema>;
 export type ModelProvider = ModelCard['provider'];
 
-/** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns `{ text, usage? }`. */
+/** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns an `ExternalAnswer`. */
 const externalSchema = z.object({
   kind: z.enum(['activity', 'workflow']),
   ...member,
@@ -125,7 +126,6 @@ const limitsSchema = z.object({
   wallClockMs: milliseconds,
   approvalMs: milliseconds,
 });
-/** Limits of a run with everything below it. */
 export type RunLimits = z.infer<typeof limitsSchema>;
 
 /** What a run keeps to its end, whatever changes on disk. Keys are never in it, only names of environment variables. */
@@ -136,7 +136,6 @@ export const runSchema = z.object({
   limits: limitsSchema,
   /** How the Conductor may call itself while depth remains: to review an answer, as a worker of its plan, or both. */
   recursion: z.enum(['review', 'worker', 'both', 'never']),
-  /** How soon a lost worker process is noticed, and a cancellation heard. */
   heartbeatMs: milliseconds,
   /** Calls of a model go to `<task queue>-<provider>` instead of the run's own queue. */
   queuePerProvider: z.boolean(),

@@ -1,3 +1,4 @@
+import { isRecord } from '../plan/validate';
 import type { Usage } from './solve';
 import type { ExternalCard } from './cards';
 import { isWhole } from './rules';
@@ -11,24 +12,20 @@ export interface ExternalAnswer {
 /** Beyond any model: the sums of a run must stay exact. */
 const MAX_TOKENS = 1e9;
 
-/**
- * Reads what such a worker returned, which may be anything. By hand, for the reason given in `input.ts`.
- * @throws Error that names the activity or workflow and what is wrong with its result
- */
+/** Reads what such a worker returned, or throws what is wrong with it. By hand, for the reason given in `input.ts`. */
 export function readExternalResult(
   result: unknown,
   { kind, type }: ExternalCard,
 ): { text: string; usage: Usage | null } {
   const fail = (reason: string): Error =>
     new Error(`${kind} ${type} did not return { text, usage? }: ${reason}`);
-  if (typeof result !== 'object' || result === null) throw fail(`it returned ${String(result)}`);
-  const { text, usage }: { text?: unknown; usage?: unknown } = result;
+  if (!isRecord(result)) throw fail(`it returned ${String(result)}`);
+  const { text, usage } = result;
   if (typeof text !== 'string') throw fail(`text is ${typeof text}, and must be a string`);
   if (usage === undefined || usage === null) return { text, usage: null };
-  if (typeof usage !== 'object') throw fail('usage must be an object');
-  const counts: Readonly<Record<string, unknown>> = { ...usage };
+  if (!isRecord(usage)) throw fail('usage must be an object');
   const count = (name: keyof Usage, ifMissing?: number): number => {
-    const value = counts[name] ?? ifMissing;
+    const value = usage[name] ?? ifMissing;
     if (isWhole(value, 0, MAX_TOKENS)) return value;
     throw fail(`usage.${name} must be a whole number from 0 to ${MAX_TOKENS}`);
   };

@@ -70,20 +70,13 @@ export const FAILURES = {
 
 export type FailureType = (typeof FAILURES)[keyof typeof FAILURES];
 
-/** Failures that come again whatever is asked, until a person changes the configuration or pays. */
-const MISCONFIGURED: ReadonlySet<string> = new Set<FailureType>([
-  FAILURES.authentication,
-  FAILURES.notFound,
-  FAILURES.quotaExceeded,
-  FAILURES.configuration,
-]);
-
-/** Whether a model cannot be asked at all as it is configured, by the failure of one call. */
+/** Whether a failure comes again whatever is asked, until a person changes the configuration or pays. */
 export function isMisconfigured({ type }: Problem): boolean {
-  return MISCONFIGURED.has(type);
+  const { authentication, notFound, quotaExceeded, configuration } = FAILURES;
+  return [authentication, notFound, quotaExceeded, configuration].some((each) => each === type);
 }
 
-/** Details of a failed model call: what the workflow must still learn from it. */
+/** What the workflow must still learn from a failed model call. */
 export interface CallFailureDetails {
   readonly calls: readonly Call[];
   /** Text that arrived before a length stop, if any. */

@@ -23,10 +23,8 @@ export type Background = z.infer<typeof backgroundSchema>;
 const reviewedSchema = z.object({ plan: planSchema, answer: text });
 export type ReviewedRound = z.infer<typeof reviewedSchema>;
 
-/** Data that a solve passes to a solve that it starts. */
 const parentSchema = z.object({
   rootId: z.string(),
-  /** Depth of the child, from 1. */
   depth: z.int().min(1),
   /** Number of the child's first plan: 0 for a step, one more than the reviewed round's for a review. */
   round: z.int().min(0),
@@ -43,7 +41,6 @@ export type Parent = z.infer<typeof parentSchema>;
 const ids = z.array(z.string()).readonly();
 const duration = z.string().max(100);
 
-/** Which of the configured workers a run may use, by id. */
 const poolSchema = z.strictObject({ allow: ids.optional(), deny: ids.optional() });
 export type PoolFilter = z.infer<typeof poolSchema>;
 
@@ -54,9 +51,7 @@ const limitsInputSchema = z.strictObject({
   calls: z.int().min(1).max(MAX_CALLS).optional(),
   tokens: z.int().min(1).nullable().optional(),
   costUsd: z.number().min(0).max(MAX_COST_USD).nullable().optional(),
-  /** A duration, e.g. `10m`. */
   wallClock: duration.optional(),
-  /** How long a plan waits for approval: a duration. */
   approval: duration.optional(),
 });
 export type LimitsInput = z.infer<typeof limitsInputSchema>;
@@ -96,6 +91,8 @@ export const solveInputSchema = z.strictObject({
   parent: parentSchema.optional(),
   /** Sent to models that take one. */
   seed: z.int().optional(),
+  /** Texts are told as they are written: see `ConductorClient.stream`. */
+  live: z.literal(true).optional(),
 });
 export type SolveInput = z.infer<typeof solveInputSchema>;
 

@@ -7,7 +7,7 @@ import { findFault, findFaultOfChange, isString, number, orNull, type Rule, whol
 /** Model requests of one run, children included. Its result lists them all and must fit 2 MB, at about 6 KB a call. */
 export const MAX_CALLS = 200;
 
-/** Most steps of one plan. Each step brings its subtask and an output into the result. */
+/** Each step brings its subtask and an output into the result. */
 export const MAX_STEPS = 50;
 
 /** 24 days: beyond them, a timer of Node fires at once. */
@@ -46,8 +46,8 @@ export interface HeldLimits extends Required<LimitsChange> {
   readonly remainingMs: number;
 }
 
+/** Shown to the Conductor before it writes another plan. */
 export interface PlanRejection {
-  /** Shown to the Conductor before it writes another plan. */
   readonly reason: string;
 }
 
@@ -71,7 +71,7 @@ export const LIMIT_RULES = {
   },
 } as const satisfies Readonly<Record<keyof LimitsChange, Rule>>;
 
-/** Finds the fault of a change of limits, in a sentence; null: none. No limit at all is a question: what holds? */
+/** A change of no limit at all is a question: what holds? */
 export function findLimitsProblem(change: unknown): string | null {
   return findFaultOfChange(SET_LIMITS_UPDATE, change, LIMIT_RULES);
 }

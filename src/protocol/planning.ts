@@ -9,7 +9,7 @@ import { isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
 // What an input and a configuration say about the plans of a run: the workflow and readers of its history must agree.
 
-/** Whether the Conductor may be given steps of its own plan, or review its answer, in a solve at this depth. */
+/** Whether the Conductor may be given steps of its own plan, or review its answer, at this depth. */
 export function isRecursionAllowed(
   how: 'worker' | 'review',
   { recursion, limits }: Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<RunLimits, 'depth'> },
@@ -52,7 +52,6 @@ export function keptOutputs({ given }: Pick<SolveInput, 'given'>, { steps }: Pla
   return kept;
 }
 
-/** Whether a person sees the plan of a solve at this depth before any of it is run. */
 export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: number): boolean {
   return approval === 'all' || (approval === 'plan' && depth === 0);
 }

@@ -4,7 +4,6 @@ import { isRecord } from '../plan/validate';
 // Rules for messages, and for inputs of evaluations: workflow code that trusts a field throws in every task anew. Plain
 // code, since zod would double the bundle and cost each run's context 8 ms of processor time to load.
 
-/** Condition on a value, and its description. */
 export interface Rule {
   readonly isMet: (value: unknown) => boolean;
   readonly expected: string;
@@ -86,7 +85,7 @@ export function isString(value: unknown): value is string {
 
 export const flag: Rule = { isMet: (value) => typeof value === 'boolean', expected: 'true or false' };
 
-/** Checked by the local activity `conductor.checkRun`, or by the solve that it is passed to. */
+/** Checked by `conductor.checkRun`, or by the solve that it is passed to. */
 export const given: Rule = { isMet: isRecord, expected: 'one object' };
 
 export const givenModel: Rule = {

@@ -64,7 +64,6 @@ export const textSchema: z.ZodType<Text> = z.union([
 
 const amountSchema = z.object({ calls: z.int(), tokens: z.int(), nanoUsd: z.int() });
 
-/** The trace of one run, with texts either whole or as in the history. */
 function traceSchema<T extends z.ZodType>(text: T) {
   const step = z.object({
     index: z.int(),

@@ -10,7 +10,7 @@ export const MAX_INLINE_QUESTION_BYTES = 128 * 1024;
 /** The longest text that the store keeps: far beyond any model's output. */
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 
-/** A stand-in for a text that lies in the store under its content address. */
+/** Stands for a text that lies in the store under its content address. */
 export interface TextRef {
   /** `sha256-<64 hex digits>` of the UTF-8 bytes. */
   readonly ref: string;

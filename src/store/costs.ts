@@ -23,19 +23,16 @@ export interface CostReport {
 
 const FIELDS = { day: 'startedAt', worker: 'worker', workflow: 'rootId', model: 'model' } as const;
 
-/** Times that are before and after all others. */
-const [FIRST, LAST] = ['', '~'];
-
 /**
- * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, since its key names
- * no day; `onRow` is told how many were read so far.
+ * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, counted by `onRow`.
  */
 export async function sumCosts(
   store: Store,
   { by, since, until, zone }: CostQuery,
   onRow: (count: number) => void = () => undefined,
 ): Promise<CostReport> {
-  const [from, end] = [since?.begins ?? FIRST, until?.ends ?? LAST];
+  // Texts that are before and after all times.
+  const [from, end] = [since?.begins ?? '', until?.ends ?? '~'];
   const dayOf = dayNames(zone);
   const sums = new Map<string, CostLine>();
   const take = (line: CostLine): void => {
@@ -52,6 +49,8 @@ export async function sumCosts(
   } else {
     (await store.sums(FIELDS[by], from, end)).forEach(take);
   }
+  const mostExpensiveFirst = (one: CostLine, other: CostLine): number =>
+    other.nanoUsd - one.nanoUsd || byName(one, other);
   const lines = [...sums.values()].sort(by === 'day' ? byName : mostExpensiveFirst);
   return { by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
 }
@@ -60,11 +59,6 @@ function byName(one: CostLine, other: CostLine): number {
   return one.name < other.name ? -1 : 1;
 }
 
-function mostExpensiveFirst(one: CostLine, other: CostLine): number {
-  return other.nanoUsd - one.nanoUsd || byName(one, other);
-}
-
-/** The date of an instant. */
 function dayNames(zone: Zone): (instant: string) => string {
   // Sweden writes dates as ISO 8601 does.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone === 'utc' ? 'UTC' : undefined });

@@ -11,6 +11,7 @@ export class EncryptedStore implements Store {
   readonly url: string;
   /** Counts under digests of names: nothing to hide. */
   readonly rates: SharedStates | undefined;
+  readonly append: Store['append'];
 
   constructor(
     private readonly inner: Store,
@@ -18,6 +19,12 @@ export class EncryptedStore implements Store {
   ) {
     this.url = inner.url;
     this.rates = inner.rates;
+    const { first } = keys;
+    const append = inner.append?.bind(inner);
+    this.append =
+      append &&
+      ((entries) =>
+        append(entries.map(([key, bytes]) => [nameOfKey(key, first), sealContent(bytes, key, first)])));
   }
 
   async read(key: string): Promise<Buffer | null> {

@@ -12,7 +12,6 @@ export interface LedgerRow extends Call {
   readonly rootId: string;
   readonly workflowId: string;
   readonly runId: string;
-  /** Source of the price that `nanoUsd` was computed with. */
   readonly priceVersion: string | null;
   /** By how much the provider's prompt cache made it cheaper (10⁻⁹ USD), or dearer; absent where it did neither. */
   readonly savedNanoUsd?: number;
@@ -26,21 +25,10 @@ export type OpenRow = Omit<LedgerRow, 'attempt' | 'startedAt'>;
 
 /** The part of a row that the run's own trace shows. */
 export function callOf(row: LedgerRow): Call {
-  const { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd, reportedNanoUsd } =
-    row;
-  return {
-    callId,
-    purpose,
-    round,
-    step,
-    attempt,
-    worker,
-    model,
-    error,
-    usage,
-    nanoUsd,
-    ...(reportedNanoUsd !== undefined && { reportedNanoUsd }),
-  };
+  const { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd } = row;
+  const call = { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd };
+  const { reportedNanoUsd } = row;
+  return reportedNanoUsd === undefined ? call : { ...call, reportedNanoUsd };
 }
 
 /** Opens the row of one attempt; false where a live attempt has that number already. */
@@ -52,23 +40,19 @@ export function writeRow(store: Store, row: LedgerRow): Promise<void> {
   return store.write(keyOf(row), Buffer.from(JSON.stringify(row)));
 }
 
-/** One row; null where nothing lies under the key. */
 export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
   return (await readJson(store, key)) as LedgerRow | null;
 }
 
-/** The rows of one call, by attempt. */
 export async function rowsOfCall(store: Store, call: OpenRow): Promise<LedgerRow[]> {
   const rows = await Promise.all((await store.list(callFolder(call))).map((key) => readRow(store, key)));
   return rows.filter((row) => row !== null).sort((a, b) => a.attempt - b.attempt);
 }
 
-/** In ascending order. */
 export function rowKeys(store: Store, runId: string): Promise<string[]> {
   return store.list(`ledger/${runId}/`);
 }
 
-/** Whose row lies under a key. */
 export function rowPlace(key: string): Pick<LedgerRow, 'runId' | 'callId' | 'attempt'> {
   const [, runId = '', callId = '', attempt = ''] = key.split('/');
   return { runId, callId, attempt: parseInt(attempt, 10) };
@@ -104,9 +88,7 @@ export interface KeptAnswer {
 
 /**
  * Keeps an answer under its call id: from then on, no crash can have the call bought again. The first to be kept is the
- * call's for good.
- *
- * @returns that one, which may be of another attempt that was under way as well
+ * call's for good, and is returned: it may be of another attempt that was under way as well.
  */
 export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<KeptAnswer> {
   const { callId } = answer.row;
@@ -128,7 +110,6 @@ export async function readAnswer(store: Store, callId: string): Promise<KeptAnsw
   return (await readJson(store, answerKey('answers', callId))) as KeptAnswer | null;
 }
 
-/** An answer that a vendor writes in the background. */
 export interface BegunAnswer {
   readonly callId: string;
   /** Attempt whose ledger row pays for it. It is over when that row is completed. */

@@ -17,10 +17,7 @@ export interface StoreOptions {
   readonly keys?: KeyRing;
 }
 
-/**
- * Opens a store by its URL, e.g. `sqlite:.conductor/store.db`; a relative path is taken from `folder`. Nothing is read or
- * written yet.
- */
+/** Opens a store by its URL; a relative path is taken from `folder`. Nothing is read or written yet. */
 export function openStore(url: string, folder: string, { keys }: StoreOptions = {}): Store {
   const place = readStoreUrl(url);
   if (place === null) {
@@ -32,8 +29,7 @@ export function openStore(url: string, folder: string, { keys }: StoreOptions = 
 
 function openPlace(place: StorePlace, folder: string): Store {
   if (place.kind === 's3') return new S3Store(place);
-  if (place.kind === 'postgres') return new PostgresStore(place);
-  return new SqliteStore(resolve(folder, place.path));
+  return place.kind === 'postgres' ? new PostgresStore(place) : new SqliteStore(resolve(folder, place.path));
 }
 
 /** The store that a configuration names, encrypted where it says so. */
@@ -41,12 +37,7 @@ export function configuredStore(config: Config): Store {
   return openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
 }
 
-/**
- * Makes sure that this process can use a store, and writes nothing: its database may be written, or made, or its bucket
- * answers.
- *
- * @throws ConfigError with the reason and the remedy
- */
+/** Makes sure that this process can use a store, and writes nothing. Throws ConfigError with reason and remedy. */
 export async function checkStore(url: string): Promise<void> {
   const place = readStoreUrl(url);
   try {

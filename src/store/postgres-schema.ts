@@ -2,11 +2,9 @@ import type { ClientBase } from 'pg';
 import { refusal } from './sql-store';
 
 /**
- * Statements that bring a schema from each version to the next, from version 0 on. `$schema` stands for its quoted name.
- * One that was published never changes.
- *
- * Everything lies in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by the
- * database itself: a row that is no JSON counts as open. PostgreSQL's JSON knows no `\u0000`.
+ * Statements that bring a schema (`$schema`: its quoted name) from each version to the next; one that was published
+ * never changes. What `cost` sums is taken out of the rows of the ledger by the database itself as they are written: a
+ * row that is no JSON counts as open. PostgreSQL's JSON knows no `\u0000`.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -83,7 +81,6 @@ function refuseOther(version: number): void {
 
 /**
  * Brings a schema to the version of this program, all of it or nothing; of several that do so at once, one does.
- *
  * @returns the version it was of; null where there was none
  * @throws Error where a newer program made it
  */

@@ -9,20 +9,16 @@ type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>;
 
 /** Few, since every worker process has as many, and a statement takes a millisecond. */
 const CONNECTIONS = 8;
-
 /** A text of 32 MiB takes a second. */
 const STATEMENT_MS = 60_000;
-
 /** For a new connection, or until one of the others is free. */
 const CONNECT_MS = 30_000;
-
 /** Beyond the server's own limit: for a server that is silent. */
 const SILENCE_MS = STATEMENT_MS + 10_000;
 
 /**
  * A store in a PostgreSQL database, for workers on several machines. What was confirmed is there after a loss of power,
  * where the server's own `fsync` and `synchronous_commit` are on.
- *
  * @throws Error, from each method, in one sentence: no way to the server, no rights, another schema
  */
 export class PostgresStore extends SqlStore {
@@ -30,12 +26,10 @@ export class PostgresStore extends SqlStore {
 
   constructor(private readonly place: PostgresPlace) {
     const schema = `"${place.schema}".`;
-    const millisecondsOf = (time: string): string =>
-      `CAST(floor(extract(epoch FROM ${time}) * 1000) AS float8)`;
     super({
       schema,
       now: 'clock_timestamp()',
-      millisecondsOf,
+      millisecondsOf: (time) => `CAST(floor(extract(epoch FROM ${time}) * 1000) AS float8)`,
       timeOf: (milliseconds) => `to_timestamp(CAST(${milliseconds} AS float8) / 1000)`,
       rows: `FROM ${schema}entries WHERE started_at >= $1 AND started_at < $2`,
     });
@@ -53,6 +47,9 @@ export class PostgresStore extends SqlStore {
       return rows as Row[];
     });
 
+  protected readonly changes = async (sql: string, ...values: readonly Value[]): Promise<boolean> =>
+    (await this.query(`${sql} RETURNING 1 AS one`, ...values)).length === 1;
+
   /** Makes sure that this user may do what a worker does, and that the server takes writes. */
   async check(): Promise<void> {
     const sql = RIGHTS.replaceAll('$schema', `"${this.place.schema}"`);
@@ -66,7 +63,6 @@ export class PostgresStore extends SqlStore {
   async migrate(): Promise<Migration> {
     return this.explained(async () => {
       const client = new (discreetClient(await importSdk()))(settingsOf(this.place));
-      // The caller is told already.
       client.on('error', () => undefined);
       try {
         await client.connect();
@@ -93,7 +89,6 @@ function poolOf(place: PostgresPlace): Promise<Sdk.Pool> {
   const name = `${place.schema} ${place.connection}`;
   const pool = POOLS.get(name) ?? openPool(place);
   POOLS.set(name, pool);
-  // The next call tries again.
   pool.catch(() => POOLS.delete(name));
   return pool;
 }
@@ -150,12 +145,10 @@ function settingsOf({ connection }: PostgresPlace): Sdk.ClientConfig {
   };
 }
 
-async function importSdk(): Promise<typeof Sdk> {
-  try {
-    return await import('pg');
-  } catch (error) {
+function importSdk(): Promise<typeof Sdk> {
+  return import('pg').catch((error: unknown) => {
     throw coded('NO_PACKAGE', reasonOf(error));
-  }
+  });
 }
 
 /** An error for the rules below. */

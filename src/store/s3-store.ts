@@ -11,7 +11,6 @@ import { checkKey, keysOf, type Store, type StoredEntry } from './store';
  *
  * S3 shows an object when all of it is there, and at once to every reader
  * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel), which is what a store promises.
- *
  * @throws Error, from each method, in one sentence: no such bucket, no access, no region, no way to the endpoint
  */
 export class S3Store implements Store {
@@ -153,7 +152,6 @@ export class S3Store implements Store {
 const AT_ONCE = 32;
 
 const MARK = 'conductor-write';
-
 const MOST_CONFLICTS = 4;
 const CONFLICT_PAUSE_MS = 100;
 
@@ -170,22 +168,15 @@ function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | unde
  * to read or write once more costs nothing.
  */
 async function openS3Client(): Promise<Sdk.S3> {
-  const { S3 } = await importSdk();
+  const { S3 } = await import('@aws-sdk/client-s3').catch((cause: unknown) => {
+    throw new Error(needsPackages('a store in S3', ['@aws-sdk/client-s3@3'], reasonOf(cause)), { cause });
+  });
   return new S3({
     // Servers of other vendors rarely have a host name for each bucket.
     forcePathStyle: Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL),
     // The SDK's own default is to wait without end.
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
   });
-}
-
-async function importSdk(): Promise<typeof Sdk> {
-  try {
-    return await import('@aws-sdk/client-s3');
-  } catch (error) {
-    const sentence = needsPackages('a store in S3', ['@aws-sdk/client-s3@3'], reasonOf(error));
-    throw new Error(sentence, { cause: error });
-  }
 }
 
 /** Not every server states 403. */

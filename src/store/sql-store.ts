@@ -15,11 +15,9 @@ export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<r
 
 /** Parts in which the statements of SQLite and PostgreSQL differ. */
 export interface Dialect {
-  /** Stands before the name of a table. */
   readonly schema: string;
   /** By the database's own clock, as it is stored. */
   readonly now: string;
-  /** Since 1970. */
   readonly millisecondsOf: (time: string) => string;
   readonly timeOf: (milliseconds: string) => string;
   /** `FROM` and `WHERE` of the rows of the ledger between the instants `$1` and `$2`. */
@@ -48,7 +46,6 @@ const SUMS = Object.entries({
   .map(([name, sum]) => `CAST(${sum} AS float8) AS "${name}"`)
   .join(', ');
 
-/** The most entries that are asked for at once. */
 const PAGE = 1000;
 
 interface Found {
@@ -57,21 +54,20 @@ interface Found {
   readonly modified: number;
 }
 
-/**
- * A store in a database: all entries lie in one table, and what `cost` sums in columns that the database fills in itself.
- * Each write is a transaction of its own.
- */
+/** A store in a database: all entries lie in one table, whose columns that `cost` sums the database fills in itself. */
 export abstract class SqlStore implements Store {
   abstract readonly url: string;
   protected abstract readonly query: Query;
+  /** Runs a statement that changes one row at most, and tells whether it did. */
+  protected abstract readonly changes: (sql: string, ...values: readonly Value[]) => Promise<boolean>;
   /** Whether there is a database: what is read is no reason to make one. */
   protected abstract isThere(): boolean;
-  private readonly insert: string;
+  protected readonly insert: string;
   private readonly find: string;
 
   protected constructor(private readonly dialect: Dialect) {
     const { schema, now, millisecondsOf } = dialect;
-    this.insert = `INSERT INTO ${schema}entries (key, modified, bytes) VALUES ($1, ${now}, $2) ON CONFLICT (key) DO`;
+    this.insert = `INSERT INTO ${schema}entries (key, modified, bytes) VALUES ($1, ${now}, $2)`;
     // The length of bytes is known without reading them.
     this.find = `SELECT key, length(bytes) AS bytes, ${millisecondsOf('modified')} AS modified FROM ${schema}entries`;
   }
@@ -86,13 +82,24 @@ export abstract class SqlStore implements Store {
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
     checkKey(key);
-    const sql = `${this.insert} UPDATE SET modified = excluded.modified, bytes = excluded.bytes`;
+    const sql = `${this.insert} ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes`;
     await this.query(sql, key, bytes);
   }
 
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
     checkKey(key);
-    return this.changes(`${this.insert} NOTHING`, key, bytes);
+    return this.changes(`${this.insert} ON CONFLICT (key) DO NOTHING`, key, bytes);
+  }
+
+  /** In one statement, and so in one commit. */
+  async append(entries: readonly (readonly [key: string, bytes: Uint8Array])[]): Promise<void> {
+    for (const [key] of entries) checkKey(key);
+    if (entries.length === 0) return;
+    const { schema, now } = this.dialect;
+    const rows = entries.map((_, index) => `($${2 * index + 1}, ${now}, $${2 * index + 2})`).join(', ');
+    const values = entries.flatMap((entry): readonly Value[] => entry);
+    const sql = `INSERT INTO ${schema}entries (key, modified, bytes) VALUES ${rows} ON CONFLICT (key) DO NOTHING`;
+    await this.query(sql, ...values);
   }
 
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
@@ -165,10 +172,6 @@ export abstract class SqlStore implements Store {
 
   private async look<Row>(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
     return this.isThere() ? this.query<Row>(sql, ...values) : [];
-  }
-
-  private async changes(sql: string, ...values: readonly Value[]): Promise<boolean> {
-    return (await this.query(`${sql} RETURNING 1 AS one`, ...values)).length === 1;
   }
 }
 

@@ -6,6 +6,7 @@ import type Database from 'libsql/promise';
 import { explain, factsOf, type Rule } from '../errors';
 import { makeOwnFolder } from '../own-folder';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
+import { checkKey } from './store';
 
 const SCHEMA_VERSION = 1;
 
@@ -13,9 +14,8 @@ const SCHEMA_VERSION = 1;
 const APPLICATION_ID = 0x54435331;
 
 /**
- * All entries lie in one table. SQLite itself takes what `cost` sums out of the rows of the ledger as they are written,
- * into an index that alone is read (columns that are not stored would not be read from there). A row that is no JSON
- * counts as open.
+ * SQLite itself takes what `cost` sums out of the rows of the ledger as they are written, into an index that alone is
+ * read (columns that are not stored would not be read from there). A row that is no JSON counts as open.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -53,7 +53,7 @@ const BUSY_MS = 30_000;
 export class SqliteStore extends SqlStore {
   readonly url: string;
   private readonly path: string;
-  private opened: Promise<Query> | undefined;
+  private opened: Promise<Connection> | undefined;
 
   constructor(path: string) {
     super({
@@ -77,36 +77,58 @@ export class SqliteStore extends SqlStore {
     return this.opened !== undefined || existsSync(this.path);
   }
 
-  protected readonly query: Query = async <Row>(sql: string, ...values: readonly Value[]) => {
+  /** Tells by the constraint, since `changes` would cost each call of a model two statements more. */
+  override async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    checkKey(key);
+    return this.inTurn(async (query) => {
+      try {
+        await query(this.insert, key, bytes);
+        return true;
+      } catch (error) {
+        if (factsOf(error).code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return false;
+        throw error;
+      }
+    });
+  }
+
+  protected readonly query: Query = (sql, ...values) => this.inTurn((query) => query(sql, ...values));
+
+  /** Asks for the count afterwards: a statement that returns rows would be committed on the event loop. */
+  protected readonly changes = (sql: string, ...values: readonly Value[]): Promise<boolean> =>
+    this.inTurn(async (query) => {
+      await query(sql, ...values);
+      const [found] = await query<{ count: number }>('SELECT changes() AS count');
+      return found?.count === 1;
+    });
+
+  private async inTurn<T>(work: (query: Query) => Promise<T>): Promise<T> {
     try {
-      return await (
-        await this.open()
-      )<Row>(sql, ...values);
+      const connection = await this.open();
+      return await connection(work);
     } catch (error) {
       throw explain(error, RULES, this.url);
     }
-  };
+  }
 
-  /** Tries again after a failure: things may have been mended. */
-  private async open(): Promise<Query> {
-    this.opened ??= openDatabase(this.path);
-    try {
-      return await this.opened;
-    } catch (error) {
-      this.opened = undefined;
-      throw error;
+  private open(): Promise<Connection> {
+    if (this.opened === undefined) {
+      this.opened = openDatabase(this.path);
+      // The next call tries again: things may have been mended.
+      this.opened.catch(() => (this.opened = undefined));
     }
+    return this.opened;
   }
 }
 
+/** Does something with a database while nothing else does. */
+type Connection = <T>(work: (query: Query) => Promise<T>) => Promise<T>;
+
 /**
- * Opens a database; where there is none yet, it is made, for its owner alone. Statements run off the event loop, one
- * after another.
- *
- * The driver looks asynchronous and is so in part: `run` and `get` of its statements block the process for as long as
- * SQLite takes or waits for its lock, `all` runs the statement up to its first row elsewhere.
+ * Opens a database, or makes one for its owner alone. Statements run one after another, off the event loop as far as the
+ * driver can: its `run` and `get` block the process while SQLite works or waits for its lock, and `all` does so from the
+ * first row on, commit included.
  */
-export async function openDatabase(path: string): Promise<Query> {
+export async function openDatabase(path: string): Promise<Connection> {
   if (!existsSync(path)) {
     makeOwnFolder(dirname(path));
     // SQLite gives the files that it lays beside this one the same rights.
@@ -119,13 +141,15 @@ export async function openDatabase(path: string): Promise<Query> {
   const query = async <Row>(sql: string, ...values: readonly Value[]): Promise<Row[]> => {
     const statement = statements.get(sql) ?? (database.prepare(sql.replaceAll('$', '?')) as never);
     statements.set(sql, statement);
-    const turn = last.then(async () => (await statement).all(...values));
-    last = turn.catch(() => undefined);
-    return (await turn) as Row[];
+    return (await (await statement).all(...values)) as Row[];
   };
   try {
     await prepare(database, query);
-    return query;
+    return (work) => {
+      const turn = last.then(() => work(query));
+      last = turn.catch(() => undefined);
+      return turn;
+    };
   } catch (error) {
     database.close();
     throw error;

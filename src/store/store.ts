@@ -1,12 +1,9 @@
 import { Readable } from 'node:stream';
 import { isKey } from '../config/store-url';
 
-/** Entry under one key of a store. */
 export interface StoredEntry {
-  /** As `write` was given it. */
   readonly key: string;
   readonly bytes: number;
-  /** By the clock of where it lies. */
   readonly modifiedAt: Date;
 }
 
@@ -19,14 +16,12 @@ export interface StoredEntry {
 export interface Store {
   /** For messages and traces, e.g. `sqlite:.conductor/store.db`. */
   readonly url: string;
-  /** Returns null when nothing lies under the key. */
   read(key: string): Promise<Buffer | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
   /** Writes only where nothing lies under the key: of many that do so at once, one is told `true`. */
   create(key: string, bytes: Uint8Array): Promise<boolean>;
   /** Writes only where exactly `was`, as `read` gave it, lies under the key: of many at once, one is told `true`. */
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
-  /** Describes the entry under the key without reading it; null if there is none. */
   stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, or ''; in ascending order. */
   list(prefix: string): Promise<string[]>;
@@ -34,6 +29,8 @@ export interface Store {
   entries(prefix: string): AsyncIterable<StoredEntry>;
   /** Removes what lies under the key, unless it was written at `than` or later; gives the bytes that are gone, or 0. */
   removeOlder(key: string, than: Date): Promise<number>;
+  /** Writes new entries, all at once, if a store of this kind is quick enough for texts as they are written. */
+  append?(entries: readonly (readonly [key: string, bytes: Uint8Array])[]): Promise<void>;
   /** A line for each value of a field of the ledger's rows, in any order, where a store of this kind can sum them. */
   sums?(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]>;
   /** Rates of models that all processes share, if a store of this kind can keep them. */
@@ -81,9 +78,7 @@ export type SummedBy = 'startedAt' | 'worker' | 'rootId' | 'model';
 
 /** A small text that several processes change, and the time in milliseconds by the clock that they share. */
 export interface SharedState {
-  /** null: nothing was written yet. */
   readonly text: string | null;
-  /** Another one after each change. */
   readonly version: number;
   readonly now: number;
 }
@@ -102,11 +97,7 @@ export function checkKey(key: string): void {
   );
 }
 
-/**
- * The JSON under a key; null where nothing lies there.
- *
- * @throws Error for what is no JSON: a store writes an entry whole or not at all, so it was altered
- */
+/** The JSON under a key, or null. A store writes an entry whole or not at all: what is no JSON was altered. */
 export async function readJson(store: Store, key: string): Promise<unknown> {
   const bytes = await store.read(key);
   if (bytes === null) return null;
@@ -122,7 +113,6 @@ export interface Tally {
   readonly bytes: number;
 }
 
-/** Old entries, removed or kept. */
 export interface Swept {
   readonly removed: Tally;
   readonly live: Tally;

@@ -43,11 +43,7 @@ export async function keepText(store: Store, text: string, inlineBytes = INLINE_
   return { ref: `sha256-${digest}`, bytes: bytes.length, preview };
 }
 
-/**
- * Loads a text whole.
- *
- * @throws TextNotFoundError, or Error where the bytes are not those that the reference names
- */
+/** @throws TextNotFoundError, or Error where the bytes are not those that the reference names */
 export async function readText(store: Store, text: Text): Promise<string> {
   if (typeof text === 'string') return text;
   const digest = digestOf(text.ref);
@@ -58,7 +54,6 @@ export async function readText(store: Store, text: Text): Promise<string> {
   return bytes.toString('utf8');
 }
 
-/** `store gc` may have removed it. */
 export async function holdsText(store: Store, text: Text): Promise<boolean> {
   return typeof text === 'string' || (await store.stat(keyOf(digestOf(text.ref) ?? ''))) !== null;
 }

@@ -6,39 +6,35 @@ import type { SimulatedModel, SimulatedRequest } from './simulated-model';
 import { encodeUnfinished, openAiResponses } from './wire/openai';
 import { encodeOpenAiError } from './wire/wire';
 
-interface Started {
+interface Known {
   readonly record: RequestRecord;
   readonly request: SimulatedRequest;
   readonly simulated: SimulatedModel;
   readonly delivery: Delivery;
+  status: 'queued' | 'in_progress' | 'over';
+  body: object;
 }
-
-type Known = Started & { status: 'queued' | 'in_progress' | 'over'; body: object };
 
 interface Lookup {
   readonly id: string;
-  readonly verb: 'read' | 'cancel';
+  readonly cancels: boolean;
 }
 
 export function findLookup(method: string, path: string): Lookup | null {
   const [, id, cancel] = /^\/v1\/responses\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
-  if (id === undefined || method !== (cancel === undefined ? 'GET' : 'POST')) return null;
-  return { id, verb: cancel === undefined ? 'read' : 'cancel' };
+  const cancels = cancel !== undefined;
+  return id !== undefined && method === (cancels ? 'POST' : 'GET') ? { id, cancels } : null;
 }
 
 const FREE = { usage: null, nanoUsd: 0 };
 
-/**
- * OpenAI's responses in the background: each is billed once, and goes on when its client leaves. It is queued while its
- * model is held, then in progress for its latency. One that is cancelled in progress is billed for the input alone; one
- * that is cancelled while queued costs nothing.
- */
+/** OpenAI's responses in the background: queued while their model is held, then in progress for its latency. */
 export class BackgroundResponses {
   readonly #known = new Map<string, Known>();
 
   constructor(private readonly log: RequestLog) {}
 
-  start(started: Started, response: ServerResponse): void {
+  start(started: Omit<Known, 'status' | 'body'>, response: ServerResponse): void {
     const body = encodeUnfinished(started.request, 'queued');
     const known: Known = { ...started, status: 'queued', body };
     this.#known.set(body.id, known);
@@ -48,7 +44,7 @@ export class BackgroundResponses {
 
   /** Answers a request about a response; it is logged, and costs nothing. */
   answer(
-    { id, verb }: Lookup,
+    { id, cancels }: Lookup,
     { path, headers }: Pick<RequestRecord, 'path' | 'headers'>,
     response: ServerResponse,
   ): void {
@@ -64,7 +60,7 @@ export class BackgroundResponses {
       this.log.finish(record, { outcome, ...FREE });
       send?.(response);
     } else {
-      if (verb === 'cancel') this.#cancel(known);
+      if (cancels) this.#cancel(known);
       this.log.finish(record, { outcome: 'answered', ...FREE });
       sendJson(response, 200, known.body);
     }

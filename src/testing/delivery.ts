@@ -2,29 +2,28 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Usage } from '../protocol/solve';
 import {
-  BROKEN_FAULTS,
+  BREAKAGES,
   type BrokenFaultKind,
-  ERROR_FAULTS,
+  type ErrorFaultKind,
+  ERRORS,
   type Fault,
-  type FaultOf,
-  FLAWED_FAULTS,
-  type FlawedFaultKind,
-  isFaultOf,
+  FLAWS,
+  isIn,
   retryAfterHeaders,
-  type SpoiledFaultKind,
+  SPOILED,
 } from './faults';
 import type { RequestOutcome } from './request-log';
-import type { Reply, SimulatedModel, SimulatedRequest } from './simulated-model';
+import { draw, type Reply, type SimulatedModel, type SimulatedRequest } from './simulated-model';
+import { begin, jsonPayload, type Payload, piecesOf, sendStream, streamPayload } from './stream';
 import { encodeFailed } from './wire/openai';
 import type { WholeReply, Wire } from './wire/wire';
 
 type Send = (response: ServerResponse) => void;
 
-/** An answer made ready for one request: its name in the log, its cost, and how to send it. */
+/** An answer made ready for one request. */
 export interface Delivery {
   readonly outcome: RequestOutcome;
   readonly usage: Usage | null;
-  /** In milliseconds, beside the model's own latency. */
   readonly delayMs: number;
   /** Final response in the background; null if none is started, since the request itself goes wrong. */
   readonly written: object | null;
@@ -40,7 +39,7 @@ export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: Simu
     }
     const reply = typeof answer === 'string' ? { text: answer } : answer;
     const usage = { ...cacheUsage(request, model), ...reply.usage };
-    return deliverReply(wire, wholeReply(request, { ...reply, usage }), 'answered', reply.delayMs);
+    return deliverReply(wire, request, wholeReply(request, { ...reply, usage }), 'answered', reply.delayMs);
   } catch (error) {
     return prepareRejection(wire, `The answering function of ${request.model} threw: ${String(error)}`);
   }
@@ -57,33 +56,54 @@ export function sendJson(
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, { ...JSON_TYPE, 'content-length': bytes.length, ...headers });
+  const { type, bytes } = jsonPayload(body);
+  response.writeHead(status, { 'content-type': type, 'content-length': bytes.length, ...headers });
   response.end(bytes);
 }
 
 /** Makes one fault ready; `own` is what the model would say otherwise. */
 export function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault, own: Reply): Delivery {
-  if (isFaultOf(ERROR_FAULTS, fault)) return deliverError(wire, request, fault);
-  if (isFaultOf(BROKEN_FAULTS, fault)) return deliverBroken(wire, request, fault.fault);
-  const outcome = `fault:${fault.fault}` as const;
-  if (!isFaultOf(FLAWED_FAULTS, fault)) {
-    const reply = spoiledReply(fault.fault, request.maxOutputTokens);
-    return deliverReply(wire, wholeReply(request, reply), outcome);
+  const kind = fault.fault;
+  if (isIn(ERRORS, kind)) return deliverError(wire, request, kind, fault);
+  if (isIn(BREAKAGES, kind)) return deliverBroken(wire, request, kind);
+  const outcome = `fault:${kind}` as const;
+  if (isIn(SPOILED, kind)) {
+    const reasoningTokens = request.maxOutputTokens ?? 64;
+    const usage = kind === 'length-without-text' ? { outputTokens: reasoningTokens, reasoningTokens } : {};
+    return deliverReply(wire, request, wholeReply(request, { ...SPOILED[kind], usage }), outcome);
   }
-  const whole = flawedReply(fault.fault, wholeReply(request, own));
-  const delivery = deliverReply(wire, whole, outcome, own.delayMs);
-  if (fault.fault !== 'drip') return delivery;
-  const body = Buffer.from(JSON.stringify(delivery.written));
-  return { ...delivery, send: (response) => void drip(response, body, fault.ms) };
+  const whole = { ...wholeReply(request, own), ...FLAWS[kind] };
+  const delivery = deliverReply(wire, request, whole, outcome, own.delayMs);
+  if (kind !== 'drip') return delivery;
+  const payload = payloadOf(wire, request, whole);
+  return { ...delivery, send: (response) => void drip(response, payload, fault.ms) };
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' };
 const UNBILLED = { usage: null, delayMs: 0, written: null };
 
-function deliverReply(wire: Wire, whole: WholeReply, outcome: RequestOutcome, delayMs = 0): Delivery {
-  const body = wire.encodeReply(whole);
-  return { outcome, usage: whole.usage, delayMs, written: body, send: jsonSender(200, body) };
+function deliverReply(
+  wire: Wire,
+  request: SimulatedRequest,
+  whole: WholeReply,
+  outcome: RequestOutcome,
+  delayMs = 0,
+): Delivery {
+  const made = { outcome, usage: whole.usage, delayMs };
+  if (request.streams === undefined) {
+    const body = wire.encodeReply(whole);
+    return { ...made, written: body, send: jsonSender(200, body) };
+  }
+  const payload = payloadOf(wire, request, whole);
+  const share = draw('chunks', request.sequence);
+  const send: Send = (response) => {
+    sendStream(response, payload, share);
+  };
+  return { ...made, written: null, send };
+}
+
+function payloadOf(wire: Wire, { streams }: SimulatedRequest, whole: WholeReply): Payload {
+  if (streams === undefined) return jsonPayload(wire.encodeReply(whole));
+  return streamPayload(wire.encodeStream(whole, piecesOf(whole.text), streams.usage));
 }
 
 function jsonSender(status: number, body: object, headers?: Readonly<Record<string, string>>): Send {
@@ -95,14 +115,15 @@ function jsonSender(status: number, body: object, headers?: Readonly<Record<stri
 function deliverError(
   wire: Wire,
   request: SimulatedRequest,
-  { fault, retryAfter, late, message = `Simulated fault: ${fault}.` }: FaultOf<(typeof ERROR_FAULTS)[number]>,
+  kind: ErrorFaultKind,
+  { retryAfter, late, message = `Simulated fault: ${kind}.` }: Fault,
 ): Delivery {
   const inBody = retryAfter?.as === 'retry-info' ? retryAfter.ms : null;
-  const { status, body } = wire.encodeError(fault, message, inBody);
+  const { status, body } = wire.encodeError(kind, message, inBody);
   return {
     ...UNBILLED,
-    outcome: `fault:${fault}`,
-    written: late === true ? encodeFailed(request, fault, message) : null,
+    outcome: `fault:${kind}`,
+    written: late === true ? encodeFailed(request, kind, message) : null,
     send: jsonSender(status, body, retryAfterHeaders(retryAfter, Date.now())),
   };
 }
@@ -112,12 +133,21 @@ const UNWRITTEN: ReadonlySet<BrokenFaultKind> = new Set(['hang', 'reset', 'html'
 
 function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultKind): Delivery {
   const whole = wholeReply(request, { text: 'This answer never arrives whole.' });
-  const body = Buffer.from(JSON.stringify(wire.encodeReply(whole)));
-  const send: Send = (response) => {
-    if (kind !== 'hang') BREAKAGES[kind](response, body);
-  };
+  const body =
+    kind === 'failed-midway' ? failedMidway(wire, request, whole) : payloadOf(wire, request, whole);
   const usage = UNWRITTEN.has(kind) ? null : whole.usage;
+  const send: Send = (response) => void BREAKAGES[kind](response, body);
   return { ...UNBILLED, outcome: `fault:${kind}`, usage, send: kind === 'hang' ? null : send };
+}
+
+/** The vendors that name their events give an error the name, too. */
+function failedMidway(wire: Wire, { streams }: SimulatedRequest, whole: WholeReply): Payload {
+  const { body } = wire.encodeError('overloaded', 'The model is overloaded.', null);
+  if (streams === undefined) return jsonPayload(body);
+  const events = wire.encodeStream(whole, piecesOf(whole.text), streams.usage);
+  const isNamed = events.some(({ name }) => name !== undefined);
+  const error = isNamed ? { name: 'error', data: { type: 'error', ...body } } : { data: body };
+  return streamPayload([...events.slice(0, events.length / 2), error]);
 }
 
 /** Anthropic's least for a prefix that is kept. */
@@ -149,93 +179,16 @@ function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-const BREAKAGES: Readonly<
-  Record<Exclude<BrokenFaultKind, 'hang'>, (response: ServerResponse, body: Buffer) => void>
-> = {
-  stall: (response, body) => {
-    begin(response, body);
-    response.flushHeaders();
-  },
-  reset: (response) => response.socket?.resetAndDestroy(),
-  // A plain close: a TCP reset could overtake the bytes already sent, so that clients would see one or the other.
-  'cut-mid-body': (response, body) => {
-    begin(response, body);
-    response.write(halfOf(body), () => response.socket?.destroy());
-  },
-  truncated: (response, body) => {
-    begin(response, halfOf(body));
-    response.end(halfOf(body));
-  },
-  'truncated-chunked': (response, body) => {
-    response.writeHead(200, JSON_TYPE);
-    response.write(halfOf(body));
-    response.end();
-  },
-  html: (response) => {
-    sendPage(response, 200, 'Sign in', 'Please sign in to use this network.');
-  },
-  'html-bad-gateway': (response) => {
-    sendPage(response, 502, '502 Bad Gateway', 'The proxy got no valid answer from the server behind it.');
-  },
-};
-
-function begin(response: ServerResponse, { length }: Buffer): void {
-  response.writeHead(200, { ...JSON_TYPE, 'content-length': length });
-}
-
-function halfOf(body: Buffer): Buffer {
-  return body.subarray(0, Math.floor(body.length / 2));
-}
-
-function sendPage(response: ServerResponse, status: number, title: string, text: string): void {
-  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
-  response.end(
-    `<!doctype html>\n<html><head><title>${title}</title></head><body><p>${text}</p></body></html>`,
-  );
-}
-
-const NO_TOKENS: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
-/** More tokens than any text of a test has: a factor would leave an empty text at zero. */
-const ABSURD_TOKENS = 12_345;
-
-/** The answer as it goes out under a flawed fault: what it says of its tokens, and what is billed. */
-function flawedReply(kind: FlawedFaultKind, reply: WholeReply): WholeReply {
-  const absurd = { ...reply.usage, inputTokens: ABSURD_TOKENS, outputTokens: 2 * ABSURD_TOKENS };
-  const flaws: Record<FlawedFaultKind, Partial<WholeReply>> = {
-    drip: {},
-    'usage-missing': { stated: null },
-    'usage-zero': { stated: NO_TOKENS },
-    'usage-wrong': { usage: absurd, stated: absurd },
-  };
-  return { ...reply, ...flaws[kind] };
-}
-
 const PIECES = 20;
 
-/** Sends a JSON body piece by piece, the last one after `ms` milliseconds, for as long as it is read. */
-async function drip(response: ServerResponse, body: Buffer, ms = 1000): Promise<void> {
-  begin(response, body);
-  const size = Math.ceil(body.length / PIECES);
-  for (let start = 0; start < body.length && !response.destroyed; start += size) {
+/** Sends a body piece by piece, the last one after `ms` milliseconds, for as long as it is read. */
+async function drip(response: ServerResponse, payload: Payload, ms = 1000): Promise<void> {
+  begin(response, payload);
+  const { bytes } = payload;
+  const size = Math.ceil(bytes.length / PIECES);
+  for (let start = 0; start < bytes.length && !response.destroyed; start += size) {
     await delay(ms / PIECES, undefined, { ref: false });
-    response.write(body.subarray(start, start + size));
+    response.write(bytes.subarray(start, start + size));
   }
   response.end();
-}
-
-const HUGE_BYTES = 2 * 1024 * 1024;
-
-/** The reply that a spoiled fault stands for. `maxOutputTokens` is the request's own limit. */
-function spoiledReply(kind: SpoiledFaultKind, maxOutputTokens: number | null): Reply {
-  const reasoningTokens = maxOutputTokens ?? 64;
-  const usage = { outputTokens: reasoningTokens, reasoningTokens };
-  const replies: Record<SpoiledFaultKind, Reply> = {
-    empty: { text: '' },
-    refusal: { text: '', finish: 'refusal' },
-    filtered: { text: '', finish: 'filtered' },
-    length: { text: 'This answer ends in the middle of a', finish: 'length' },
-    'length-without-text': { text: '', finish: 'length', usage },
-    huge: { text: 'words '.repeat(HUGE_BYTES / 6 + 1).slice(0, HUGE_BYTES) },
-  };
-  return replies[kind];
 }

@@ -1,14 +1,16 @@
+import type { ServerResponse } from 'node:http';
+import type { Usage } from '../protocol/solve';
+import { begin, type Payload } from './stream';
+
 /**
- * When to come back, in one of the forms vendors use: the header `retry-after-ms` (OpenAI), the header
- * `retry-after` in whole seconds (rounded up) or as an HTTP date (RFC 9110, section 10.2.3), or Gemini's
- * `google.rpc.RetryInfo` in the error's details, which the other vendors leave out.
+ * When to come back, as vendors say it: the header `retry-after-ms` (OpenAI), `retry-after` in whole seconds or as a
+ * date (RFC 9110, section 10.2.3), or Gemini's `google.rpc.RetryInfo`, which the other vendors leave out.
  */
 export interface RetryAfter {
   readonly ms: number;
   readonly as: 'milliseconds' | 'seconds' | 'date' | 'retry-info';
 }
 
-/** The response headers that carry a `RetryAfter`; `now` in epoch milliseconds. */
 export function retryAfterHeaders(retryAfter: RetryAfter | undefined, now: number): Record<string, string> {
   const { ms = 0, as = 'retry-info' } = retryAfter ?? {};
   if (as === 'retry-info') return {};
@@ -18,31 +20,22 @@ export function retryAfterHeaders(retryAfter: RetryAfter | undefined, now: numbe
   };
 }
 
+const BAD_REQUEST = 'invalid_request_error';
+const COUNTRY = 'unsupported_country_region_territory';
+
 /**
  * Faults that a vendor states in its own error body: their status, type and code at OpenAI, type at Anthropic, and status
  * at Google. Where no money or quota is left, Anthropic says 402; to a wrong key Gemini says 400.
  */
 export const ERRORS = {
-  'bad-request': [400, 'invalid_request_error', null, 'invalid_request_error', 'INVALID_ARGUMENT'],
-  unauthorized: [401, 'invalid_request_error', null, 'authentication_error', 'UNAUTHENTICATED'],
-  'invalid-key': [
-    401,
-    'invalid_request_error',
-    'invalid_api_key',
-    'authentication_error',
-    'INVALID_ARGUMENT',
-  ],
-  forbidden: [
-    403,
-    'request_forbidden',
-    'unsupported_country_region_territory',
-    'permission_error',
-    'PERMISSION_DENIED',
-  ],
-  'not-found': [404, 'invalid_request_error', 'model_not_found', 'not_found_error', 'NOT_FOUND'],
+  'bad-request': [400, BAD_REQUEST, null, BAD_REQUEST, 'INVALID_ARGUMENT'],
+  unauthorized: [401, BAD_REQUEST, null, 'authentication_error', 'UNAUTHENTICATED'],
+  'invalid-key': [401, BAD_REQUEST, 'invalid_api_key', 'authentication_error', 'INVALID_ARGUMENT'],
+  forbidden: [403, 'request_forbidden', COUNTRY, 'permission_error', 'PERMISSION_DENIED'],
+  'not-found': [404, BAD_REQUEST, 'model_not_found', 'not_found_error', 'NOT_FOUND'],
   'request-timeout': [408, 'timeout', null, 'timeout_error', 'DEADLINE_EXCEEDED'],
-  'too-large': [413, 'invalid_request_error', null, 'request_too_large', 'INVALID_ARGUMENT'],
-  unprocessable: [422, 'invalid_request_error', null, 'invalid_request_error', 'INVALID_ARGUMENT'],
+  'too-large': [413, BAD_REQUEST, null, 'request_too_large', 'INVALID_ARGUMENT'],
+  unprocessable: [422, BAD_REQUEST, null, BAD_REQUEST, 'INVALID_ARGUMENT'],
   'rate-limited': [429, 'requests', 'rate_limit_exceeded', 'rate_limit_error', 'RESOURCE_EXHAUSTED'],
   'quota-exceeded': [429, 'insufficient_quota', 'insufficient_quota', 'billing_error', 'RESOURCE_EXHAUSTED'],
   'server-error': [500, 'server_error', null, 'api_error', 'INTERNAL'],
@@ -51,81 +44,110 @@ export const ERRORS = {
   'gateway-timeout': [504, 'server_error', null, 'timeout_error', 'DEADLINE_EXCEEDED'],
   overloaded: [529, 'server_error', null, 'overloaded_error', 'UNAVAILABLE'],
 } as const;
-export const ERROR_FAULTS = Object.keys(ERRORS) as readonly ErrorFaultKind[];
 
 /** Faults below the vendor's protocol: a connection or a body that breaks. */
-export const BROKEN_FAULTS = [
+export const BREAKAGES = {
   /** A half-open socket: the connection was accepted, and stays silent. */
-  'hang',
-  /** Headers, then silence. */
-  'stall',
-  /** TCP reset before any header. */
-  'reset',
-  /** Headers and half of the body, then the connection closes. */
-  'cut-mid-body',
-  /** Half of the JSON, which its `content-length` calls whole. */
-  'truncated',
-  /** Half of the JSON in a chunked body that ends as if whole. */
-  'truncated-chunked',
+  hang: () => undefined,
+  /** Headers, then silence; in a stream after half of it. */
+  stall: (response, body) => {
+    begin(response, body);
+    if (body.type === 'text/event-stream') response.write(halfOf(body));
+    else response.flushHeaders();
+  },
+  reset: (response) => response.socket?.resetAndDestroy(),
+  /** Headers and half of the body, then a plain close: a reset could overtake the bytes already sent. */
+  'cut-mid-body': (response, body) => {
+    begin(response, body);
+    response.write(halfOf(body), () => response.socket?.destroy());
+  },
+  /** Half of the JSON, which its `content-length` calls whole; of a stream, which never has one. */
+  truncated: (response, body) => {
+    begin(response, { ...body, bytes: halfOf(body) });
+    response.end(halfOf(body));
+  },
+  /** Half of it in a chunked body that ends as if whole. */
+  'truncated-chunked': (response, body) => {
+    response.writeHead(200, { 'content-type': body.type });
+    response.write(halfOf(body));
+    response.end();
+  },
+  /** An error in place of the rest: in a stream after half of its events, else as the whole of the body. */
+  'failed-midway': (response, body) => {
+    begin(response, body);
+    response.end(body.bytes);
+  },
   /** 200 with the sign-in page of a network: the request never left it. */
-  'html',
+  html: (response) => {
+    sendPage(response, 200, 'Sign in', 'Please sign in to use this network.');
+  },
   /** 502 with a proxy's page of HTML: the answer was lost behind the proxy. */
-  'html-bad-gateway',
-] as const;
+  'html-bad-gateway': (response) => {
+    sendPage(response, 502, '502 Bad Gateway', 'The proxy got no valid answer from the server behind it.');
+  },
+} as const satisfies Record<string, (response: ServerResponse, body: Payload) => unknown>;
+
+function halfOf({ bytes }: Payload): Buffer {
+  return bytes.subarray(0, Math.floor(bytes.length / 2));
+}
+
+function sendPage(response: ServerResponse, status: number, title: string, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
+  response.end(
+    `<!doctype html>\n<html><head><title>${title}</title></head><body><p>${text}</p></body></html>`,
+  );
+}
+
+const HUGE_BYTES = 2 * 1024 * 1024;
 
 /** Well-formed replies that are of no use to the caller; their tokens are billed. */
-export const SPOILED_FAULTS = [
-  'empty',
-  /** The model declined. */
-  'refusal',
+export const SPOILED = {
+  empty: { text: '' },
+  refusal: { text: '', finish: 'refusal' },
   /** A safety filter stopped it, which each vendor reports in another place than a refusal. */
-  'filtered',
-  /** Cut by the output limit. */
-  'length',
+  filtered: { text: '', finish: 'filtered' },
+  length: { text: 'This answer ends in the middle of a', finish: 'length' },
   /** Reasoning used up the output limit: no text at all. */
-  'length-without-text',
-  /** An answer of 2 MB. */
-  'huge',
-] as const;
+  'length-without-text': { text: '', finish: 'length' },
+  huge: { text: 'words '.repeat(HUGE_BYTES / 6 + 1).slice(0, HUGE_BYTES) },
+} as const;
+
+const tokens = (inputTokens: number, outputTokens: number): Usage => ({
+  inputTokens,
+  outputTokens,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+});
+/** More than any text of a test has: a factor would leave an empty text at zero. */
+const ABSURD = tokens(12_345, 24_690);
 
 /** The model's own answer, whole and billed, with a flaw in how it arrives or in its token counts. */
-export const FLAWED_FAULTS = [
-  /** The body trickles in. */
-  'drip',
-  'usage-missing',
+export const FLAWS = {
+  drip: {},
+  'usage-missing': { stated: null },
   /** Zeros, as from servers that do not count; the tokens are billed all the same. */
-  'usage-zero',
+  'usage-zero': { stated: tokens(0, 0) },
   /** Numbers far from the texts, which the provider bills. */
-  'usage-wrong',
-] as const;
+  'usage-wrong': { usage: ABSURD, stated: ABSURD },
+} as const;
 
 /** The name of a fault: in a script as `{ fault: kind }`, in the log as `fault:kind`. */
-export type FaultKind = ErrorFaultKind | BrokenFaultKind | SpoiledFaultKind | FlawedFaultKind;
+export type FaultKind = ErrorFaultKind | BrokenFaultKind | keyof typeof SPOILED | keyof typeof FLAWS;
 export type ErrorFaultKind = keyof typeof ERRORS;
-export type BrokenFaultKind = (typeof BROKEN_FAULTS)[number];
-export type SpoiledFaultKind = (typeof SPOILED_FAULTS)[number];
-export type FlawedFaultKind = (typeof FLAWED_FAULTS)[number];
+export type BrokenFaultKind = keyof typeof BREAKAGES;
 
-export type Fault =
-  | {
-      readonly fault: ErrorFaultKind;
-      readonly retryAfter?: RetryAfter;
-      /** Instead of the standing sentence: for a vendor that repeats a key, say. */
-      readonly message?: string;
-      /** In the background: the response starts, and fails with this in the end. */
-      readonly late?: true;
-    }
-  | { readonly fault: BrokenFaultKind }
-  | { readonly fault: SpoiledFaultKind }
-  | { readonly fault: Exclude<FlawedFaultKind, 'drip'> }
-  /** From the first byte to the last in `ms` milliseconds; default 1000. */
-  | { readonly fault: 'drip'; readonly ms?: number };
+export interface Fault {
+  readonly fault: FaultKind;
+  /** When to come back. With this and the next two: a fault that the vendor states. */
+  readonly retryAfter?: RetryAfter;
+  /** Instead of the standing sentence: for a vendor that repeats a key, say. */
+  readonly message?: string;
+  /** In the background: the response starts, and fails with this in the end. */
+  readonly late?: true;
+  /** With `drip`, from the first byte to the last, in milliseconds; default 1000. */
+  readonly ms?: number;
+}
 
-export type FaultOf<Kind extends FaultKind> = Extract<Fault, { fault: Kind }>;
-
-export function isFaultOf<Kind extends FaultKind>(
-  kinds: readonly Kind[],
-  fault: Fault,
-): fault is FaultOf<Kind> {
-  return kinds.some((kind) => kind === fault.fault);
+export function isIn<Table extends object>(table: Table, kind: PropertyKey): kind is keyof Table {
+  return kind in table;
 }

@@ -8,10 +8,7 @@ import type { Protocol } from './wire/wire';
 export type RequestOutcome =
   'answered' | 'rejected' | 'closed-by-client' | 'cancelled' | `fault:${FaultKind}`;
 
-/**
- * One request as the server saw it, kept up to date until it ends. Headers and body are whole, keys included: tests
- * search them for leaks. A response in the background has one record, open until it is written.
- */
+/** One request, keys included, kept up to date until it ends. A response in the background has one record. */
 export interface RequestRecord {
   readonly sequence: number;
   readonly protocol: Protocol;
@@ -36,8 +33,8 @@ export type RequestObserver = (event: 'received' | 'finished', record: RequestRe
 type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: RequestOutcome };
 
 /**
- * Every request in the order of arrival, and a way to wait for one without sleeping. An end is noted before its first byte
- * is sent: when the process is killed, a request without an end was not billed, and one with an end was.
+ * Every request in the order of arrival. An end is noted before its first byte is sent: when the process is killed, a
+ * request without an end was not billed, and one with an end was.
  */
 export class RequestLog {
   readonly records: RequestRecord[] = [];
@@ -64,7 +61,6 @@ export class RequestLog {
     return record;
   }
 
-  /** Only the first end of a request counts. */
   finish(record: RequestRecord, ending: Ending): void {
     if (record.outcome !== null || this.#closed) return;
     const respondedAt = ending.outcome === 'closed-by-client' ? null : now();
@@ -78,10 +74,8 @@ export class RequestLog {
       const found = look();
       if (found !== undefined) return found;
       if (this.#closed) {
-        const count = this.records.length;
-        throw new Error(
-          `The simulated providers closed, with ${count} in the log, before what was waited for.`,
-        );
+        const count = `with ${this.records.length} in the log`;
+        throw new Error(`The simulated providers closed, ${count}, before what was waited for.`);
       }
       await once(this.#changes, 'change');
     }

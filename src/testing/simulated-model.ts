@@ -10,11 +10,9 @@ export interface Reply {
   readonly text: string;
   /** Default `stop`. `refusal`: the model declined; `filtered`: a safety filter stopped it. */
   readonly finish?: 'stop' | 'length' | 'refusal' | 'filtered';
-  /** Why it declined; only with `finish: 'refusal'`. */
   readonly refusal?: string;
   /** Counts that are left out come from the texts; cached and reasoning tokens default to 0. */
   readonly usage?: Partial<Usage>;
-  /** Added to the model's own latency, in milliseconds. */
   readonly delayMs?: number;
 }
 
@@ -27,26 +25,20 @@ export interface SimulatedRequest extends Prompt {
   readonly protocol: Protocol;
   /** From the header `X-Client-Request-Id`; null where there is none. */
   readonly callId: string | null;
-  /** All messages, one after the other, for simple recognition. */
   readonly text: string;
 }
 
 /** Answers each request by what it asks; the same request should get the same answer. */
 export type AnswerFunction = (request: SimulatedRequest) => Answer;
 
-/** How one simulated model behaves. */
 export interface ModelBehaviour {
   /** Default: a short text that differs between models and between prompts. */
   readonly answer?: Answer | AnswerFunction;
   readonly script?: readonly Answer[];
-  /** Latency in milliseconds; default 0. */
   readonly delayMs?: number;
-  /**
-   * Which share of the unscripted requests, 0 to 1, gets which answer; the rest gets the standing one. Drawn from the
-   * seed, the model, the prompt and how often that prompt arrived, so that the order of arrival does not matter.
-   */
+  /** Which share of the unscripted requests gets which answer, drawn from the seed and the prompt, in any order. */
   readonly schedule?: readonly { readonly share: number; readonly answer: Answer }[];
-  /** USD per million tokens, for the amounts in the log; the same as on the caller's card, for the sums to agree. */
+  /** USD per million tokens, for the amounts in the log: the price on the caller's card. */
   readonly price?: Price;
 }
 
@@ -58,9 +50,7 @@ export class SimulatedModel {
   readonly lookupFaults: Fault[] = [];
   answer: Answer | AnswerFunction;
   readonly #gates = new Set<Promise<void>>();
-  /** How often each prompt arrived. */
   readonly #seen = new Map<string, number>();
-  /** The beginnings of prompts in its cache. */
   readonly #kept = new Set<string>();
 
   constructor(

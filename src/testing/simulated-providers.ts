@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listen, type Listening } from '../listen';
 import { BackgroundResponses, findLookup } from './background';
 import { type Delivery, prepareAnswer, prepareRejection, sendJson } from './delivery';
 import type { Fault } from './faults';
@@ -11,14 +10,11 @@ import { type Answer, type AnswerFunction, type ModelBehaviour, SimulatedModel }
 import { decodePrompt, findRoute, listModels, type Route } from './wire/route';
 import { encodeOpenAiError } from './wire/wire';
 
-/** Settings of the simulation; every part has a default. */
 export interface Simulation {
   /** Decides what a `schedule` gives to which request; default 0. */
   readonly seed?: number;
   readonly models?: Readonly<Record<string, ModelBehaviour>>;
-  /** For every model not named; default: plain answers. */
   readonly fallback?: ModelBehaviour;
-  /** Default: a free one. */
   readonly port?: number;
   /** Number of the first request, for providers that go on where others were killed; default 1. */
   readonly firstSequence?: number;
@@ -34,12 +30,11 @@ export async function startSimulatedProviders(simulation: Simulation = {}): Prom
 
 /** A server that speaks the protocols of OpenAI, Anthropic and Google on 127.0.0.1. */
 export class SimulatedProviders {
-  /** Without a path. OpenAI's base URL is this with `/v1`; Anthropic's and Google's is this. */
-  url = '';
   readonly log: readonly RequestRecord[];
   readonly #log: RequestLog;
   readonly #models: Map<string, SimulatedModel>;
   readonly #background: BackgroundResponses;
+  #listening: Listening | undefined;
   readonly #server = createServer((request, response) => {
     this.#respond(request, response);
   });
@@ -57,9 +52,12 @@ export class SimulatedProviders {
   }
 
   async listen(): Promise<void> {
-    this.#server.listen(this.simulation.port ?? 0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.#listening = await listen(this.#server, this.simulation.port ?? 0, '127.0.0.1');
+  }
+
+  /** Without a path. OpenAI's base URL is this with `/v1`; Anthropic's and Google's is this. */
+  get url(): string {
+    return this.#listening?.url ?? '';
   }
 
   /** Answers the next requests for a model, one each, before it goes back to its behaviour. */
@@ -72,7 +70,6 @@ export class SimulatedProviders {
     this.#model(model).lookupFaults.push(...faults);
   }
 
-  /** Replaces the standing answer. */
   answer(model: string, answer: Answer | AnswerFunction): void {
     this.#model(model).answer = answer;
   }
@@ -87,7 +84,6 @@ export class SimulatedProviders {
     return this.#log.waitFor(() => this.log.find(fits));
   }
 
-  /** Waits until the log as a whole fits. */
   async waitForLog(fits: (log: readonly RequestRecord[]) => boolean): Promise<void> {
     await this.#log.waitFor(() => fits(this.log) || undefined);
   }
@@ -105,9 +101,7 @@ export class SimulatedProviders {
   /** Closes the server and every connection; open waits fail. */
   async close(): Promise<void> {
     this.#log.close();
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+    await this.#listening?.close();
   }
 
   #model(name: string): SimulatedModel {
@@ -121,28 +115,18 @@ export class SimulatedProviders {
     const { method = '', url = '', headers } = request;
     const path = url.replace(/\?.*/s, '');
     const route = method === 'POST' ? findRoute(path) : null;
-    if (route) {
-      void this.#answerPrompt(route, request, response);
-      return;
-    }
     const lookup = findLookup(method, path);
-    if (lookup) {
-      this.#background.answer(lookup, { path, headers }, response);
-      return;
-    }
     const list = method === 'GET' ? listModels(path, headers, [...this.#models.keys()]) : null;
-    if (list) {
-      sendJson(response, 200, list);
-      return;
+    if (route) void this.#answerPrompt(route, request, response);
+    else if (lookup) this.#background.answer(lookup, { path, headers }, response);
+    else if (list) sendJson(response, 200, list);
+    else {
+      const { status, body } = encodeOpenAiError('not-found', `Nothing is simulated at ${method} ${path}.`);
+      sendJson(response, status, body);
     }
-    const { status, body } = encodeOpenAiError('not-found', `Nothing is simulated at ${method} ${path}.`);
-    sendJson(response, status, body);
   }
 
-  /**
-   * The answer is chosen on arrival, so that a script is handed out in the order of arrival whatever the latencies. The
-   * log is written first, so that no client can know of an answer before the log does.
-   */
+  /** Chooses the answer on arrival, in the order of a script, and writes the log before a client knows of it. */
   async #answerPrompt(route: Route, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { wire, path } = route;
     const { headers } = request;

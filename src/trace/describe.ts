@@ -7,7 +7,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** `completed · 3 calls`, without facts that are empty or do not hold. */
+/** `completed · 3 calls`. */
 export function joinFacts(...facts: readonly (string | false | null | undefined)[]): string {
   return facts.filter((fact) => fact).join(' · ');
 }
@@ -153,7 +153,7 @@ export function whyDegraded(trace: SolveTrace): string[] {
   return linesOf(trace, (round) => [...standInsOf(round), ...round.steps.flatMap(failureOf)]);
 }
 
-/** The part of it that is no step's own error: who stands in for whom, and which review came to nothing. */
+/** Who stands in for whom, and which review came to nothing. */
 export function whoStandsIn(trace: SolveTrace): string[] {
   return linesOf(trace, standInsOf);
 }

@@ -26,10 +26,7 @@ export interface StepAddress {
   readonly step: number;
 }
 
-/**
- * What can happen to a run, by kind. The workflow records these as it goes, and the same ones are read back from a
- * history, so that a run looks the same live and from a machine without a worker.
- */
+/** What can happen to a run, recorded by the workflow as it goes and read back from a history. */
 interface EventFields {
   /** `isGiven` where the configuration or the input has the plan, so that nobody writes it. */
   'plan-asked': { round: number; depth: number; isGiven?: boolean };
@@ -67,6 +64,9 @@ const UNACCOUNTED = { attempt: 1, usage: null, nanoUsd: null };
 /** Begins the id of a call to a model that failed without a word about what was sent: the ledger knows. */
 const PRESUMED = 'presumed/';
 
+/** A cancelled model call that reports no requests sent none. */
+const sentNothing = ({ type }: Problem): boolean => type === FAILURES.cancelled;
+
 export function isPresumed({ callId }: Call): boolean {
   return callId.startsWith(PRESUMED);
 }
@@ -87,7 +87,7 @@ export function conductorCalled(
     error,
     ...UNACCOUNTED,
   });
-  const presumed = (problem: Problem): Call[] => (isCancelled(problem) ? [] : [callOf(problem)]);
+  const presumed = (problem: Problem): Call[] => (sentNothing(problem) ? [] : [callOf(problem)]);
   const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? presumed(outcome.problem));
   const asked = calls.length > 0 ? checkpoint : undefined;
   return { kind: 'conductor-called', round, problem: outcome.problem, calls, checkpoint: asked };
@@ -109,14 +109,9 @@ export function stepFailed(
 ): EventOf<'step-failed'> {
   const { round, step } = request;
   const { partial: output = '', dropped = [], endedAt = at } = details ?? {};
-  const isUnsent = isCancelled(problem) && request.worker.kind === 'model';
+  const isUnsent = sentNothing(problem) && request.worker.kind === 'model';
   const calls = details?.calls ?? (isUnsent ? [] : [unaccountedCall(request, problem, null)]);
   return { kind: 'step-failed', round, step, problem, output, calls, dropped, endedAt };
-}
-
-/** A cancelled model call that reports no requests sent none. */
-function isCancelled({ type }: Problem): boolean {
-  return type === FAILURES.cancelled;
 }
 
 export function unaccountedCall(request: WorkerRequest, error: Problem | null, usage: Usage | null): Call {
@@ -137,9 +132,7 @@ function modelOf(worker: WorkerRequest['worker']): string {
 }
 
 export interface ChildOutcome {
-  /** Null if it vanished without leaving one. */
   readonly trace: SolveTrace | null;
-  /** Null if it completed. */
   readonly problem: Problem | null;
 }
 
@@ -196,18 +189,15 @@ export function readFailure(error: unknown, who: string): CallFailure {
     return { problem: { type: cause.type ?? 'Error', message: cause.message }, details };
   }
   if (cause instanceof CancelledFailure) {
-    return {
-      problem: { type: FAILURES.cancelled, message: 'the run was cancelled during the call' },
-      details,
-    };
+    const problem = { type: FAILURES.cancelled, message: 'the run was cancelled during the call' };
+    return { problem, details };
   }
   if (cause instanceof TimeoutFailure) return timedOutCall(cause, who);
   return { problem: { type: 'Error', message: `worker ${who} failed: ${reasonOf(cause)}` }, details: null };
 }
 
 /**
- * A call that waited for a worker until its time was up sent nothing but by attempts before it: the server keeps the
- * last one's reason.
+ * A call that no worker took in time sent nothing but by attempts before it: the server keeps the last one's reason.
  */
 function timedOutCall({ cause, timeoutType }: TimeoutFailure, who: string): CallFailure {
   const fail = (message: string, details: CallFailure['details']): CallFailure => ({
@@ -215,10 +205,8 @@ function timedOutCall({ cause, timeoutType }: TimeoutFailure, who: string): Call
     details,
   });
   if (timeoutType !== 'SCHEDULE_TO_START') {
-    return fail(
-      `worker ${who} gave no result in time (${timeoutType}); whether it was billed is unknown`,
-      null,
-    );
+    const what = `worker ${who} gave no result in time (${timeoutType})`;
+    return fail(`${what}; whether it was billed is unknown`, null);
   }
   const message = `no worker process took the call of ${who} in time: start one that polls its task queue`;
   const last = detailsWith(cause, 'calls') as CallFailureDetails | null;

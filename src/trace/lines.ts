@@ -37,7 +37,7 @@ const UNSEEN = /[\s\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** No line shown is longer, so what is beyond need not be looked at. */
+/** No line shown is longer. */
 const MOST_CHARACTERS = 1000;
 
 /** A text as one harmless line of at most `columns` columns, ended by `…` where it was clipped. */

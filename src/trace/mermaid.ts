@@ -7,14 +7,13 @@ import { roundsOf } from './run-tree';
 /** The run as a Mermaid flowchart. A step that sees no other has an arrow from the question, or the reviewed answer. */
 export function renderMermaid(trace: SolveTrace): string {
   const { lines, last } = drawRounds(trace, trace.id, 'question');
-  const answer =
-    trace.answer === null
-      ? []
-      : [`answer([${label(previewOf(trace.answer))}])`, `${last ?? 'question'} --> answer`];
+  const { question, answer } = trace;
+  const drawn =
+    answer === null ? [] : [`answer([${label(previewOf(answer))}])`, `${last ?? 'question'} --> answer`];
   const body = [
-    `question([${label(previewOf(trace.question))}])`,
+    `question([${label(previewOf(question))}])`,
     ...lines,
-    ...answer,
+    ...drawn,
     'classDef done stroke:green',
     'classDef failed stroke:red',
     'classDef running stroke:orange',

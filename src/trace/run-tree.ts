@@ -58,7 +58,6 @@ export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): strin
   return waitingRounds(tree).map(({ childId }) => childId ?? tree.id);
 }
 
-/** The rounds that wait for a person: they have a plan, and nothing of it has started. */
 export function waitingRounds(trace: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
   return trace.waitsFor === undefined ? [] : trace.rounds.filter(isUnbegun);
 }

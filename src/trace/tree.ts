@@ -136,7 +136,6 @@ class TreeText {
     });
   }
 
-  /** Charges that were too low to be believed. */
   private doubts(calls: readonly Call[]): Line[] {
     return calls.flatMap(({ nanoUsd, reportedNanoUsd }) => {
       if (reportedNanoUsd === undefined || nanoUsd === null) return [];

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { codeOf } from '../errors';
 import { isKey, readStoreUrl } from '../config/store-url';
-import { checkKey, type Files, type StoredEntry } from '../store/store';
+import { checkKey, type Files, keysOf, type StoredEntry } from '../store/store';
 import { UNFINISHED_FOLDER } from './store-keys';
 import { configuredKeys } from '../encryption/key-ring';
 import { nameOfKey, sealContent } from '../encryption/seal';
@@ -28,13 +28,7 @@ export class ArtifactFolder implements Files {
     const unfinished = this.newUnfinished();
     await Promise.all([path, unfinished].map((each) => makeFolder(dirname(each))));
     try {
-      const file = await open(unfinished, 'wx');
-      try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await writeFile(unfinished, bytes, { flag: 'wx', flush: true });
       await rename(unfinished, path);
     } catch (error) {
       await rm(unfinished, { force: true });
@@ -49,9 +43,7 @@ export class ArtifactFolder implements Files {
   }
 
   async list(prefix: string): Promise<string[]> {
-    const keys = [];
-    for await (const { key } of this.entries(prefix)) keys.push(key);
-    return keys.sort();
+    return (await keysOf(this.entries(prefix))).sort();
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
@@ -91,7 +83,6 @@ export class ArtifactFolder implements Files {
   }
 }
 
-/** Syncs the folders that it makes, the one they lie in included. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
@@ -123,9 +114,7 @@ export function openSealed(config: TrainableConfig): SealedFiles {
   const files = openFiles(trainingOf(config).artifacts);
   const first = configuredKeys(config)?.first;
   if (first === undefined) return files;
-  return {
-    write: (key, bytes) => files.write(nameOfKey(key, first), sealContent(bytes, key, first)),
-  };
+  return { write: (key, bytes) => files.write(nameOfKey(key, first), sealContent(bytes, key, first)) };
 }
 
 export function openFiles(url: string): Files {

@@ -11,7 +11,6 @@ export interface TrainInput extends NightInput {
   readonly carried?: CarriedNight | undefined;
 }
 
-/** State that a night carries into a new run of its workflow. */
 export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | 'best' | 'warning'> {
   readonly opened: OpenedNight;
   readonly startedAt: number;
@@ -19,13 +18,11 @@ export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | '
   readonly checkpoint: CheckpointRef;
   readonly writer: CheckpointRef;
   readonly spentNanoUsd: number;
-  /** Rollouts that the money was spent on, reviews not counted. */
   readonly rollouts: number;
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
 }
 
-/** How far a night has come, as `train status` shows it. */
 export interface NightProgress {
   readonly trainRun: string;
   readonly night: string;
@@ -37,11 +34,9 @@ export interface NightProgress {
   readonly startedAt: string;
   readonly rewards: readonly number[];
   readonly best: { readonly checkpoint: string; readonly heldOut: number } | null;
-  /** Last problem that did the night no harm, in one sentence. */
   readonly warning: string | null;
 }
 
-/** Budget of the rest of a night; null: no such limit. */
 export interface NightBudget {
   readonly costUsd?: number | null;
   readonly hours?: number;
@@ -57,7 +52,6 @@ export interface GroupResult {
   readonly rounds: readonly GroupRound[];
   readonly spentNanoUsd: number;
   readonly spans: readonly Span<GroupPart>[];
-  /** Set where a limit stopped it before all its rollouts were over. */
   readonly stoppedBy: string | null;
   /** Mean reward of its answers, reviewed ones in place of those that were; null where none could be graded. */
   readonly score: number | null;
@@ -68,7 +62,6 @@ export interface OpenedNight extends Pick<NightRecord, 'done' | 'train' | 'heldO
   readonly night: Pick<NightRecord, 'date' | 'first' | 'last'>;
   readonly isTrained: boolean;
   readonly from: CheckpointRef | null;
-  /** Checkpoint that samples its next cycle's plans, if that is another one. */
   readonly writer: CheckpointRef | null;
   readonly init: InitRequest;
   readonly warmStart: WarmStartRequest | null;
@@ -97,7 +90,6 @@ export interface GateDecision {
   readonly sentence: string;
 }
 
-/** Mean differences of log-probabilities of a token, question by question. */
 export interface CanaryGaps {
   /** From the promoted checkpoint, and from the one that it was made of; null where that is gone. */
   readonly own: readonly number[];

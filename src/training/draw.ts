@@ -9,17 +9,14 @@ import type { TrainingSettings } from './config/resolve';
 type Pool = TrainingSettings['pool'];
 
 interface QuestionSource extends Pick<TrainingSettings, 'seed' | 'questions'> {
-  /** Counts of the set's questions by topic, in their order there. */
   readonly topics: readonly number[];
   readonly cycle: number;
 }
 
 /**
- * The first `draws` draws of a cycle, as indices into the set. More draws of the same cycle only add to them. The first
- * `questions` of them go through the set epoch by epoch, each in an order of its own, and topics take turns: a
- * topic that a cycle left out would be forgotten for another one. Further draws, in place of groups without spread, are
- * other questions in an order of the cycle's own; only when all have had their turn do they begin again. So they depend on
- * the seed and their number alone, and not on what other cycles had to top up.
+ * The first `draws` draws of a cycle, as indices into the set; more draws only add to them. The first `questions` go through
+ * the set epoch by epoch, and topics take turns: one that a cycle left out would be forgotten. Further ones are others in
+ * an order of the cycle's own, so that they depend on the seed alone, and not on what other cycles had to top up.
  */
 export function drawQuestions(source: QuestionSource, draws: number): number[] {
   const regular = regularDraws(source);
@@ -78,16 +75,14 @@ export function canaryQuestions(set: string, count: number): readonly QuestionRe
   return places.map((place) => ({ set, index: place * stride }));
 }
 
-type TrialDraw = Pick<GroupInput, 'draw' | 'question' | 'workers'>;
-
 /**
- * Asks each question of all workers; a policy of an adaptive pool also of a team drawn as in training, the same each night.
- * The draws of teams are numbered after the `count` questions of the whole held-out set.
+ * Asks each question of all workers; a policy of an adaptive pool also of a drawn team, the same each night. The draws of
+ * teams are numbered after the `count` questions of the whole held-out set.
  */
 export function drawTrials(
   questions: readonly QuestionRef[],
   source: Pick<GroupInput, 'seed' | 'workers'> & { readonly pool: Pool; readonly count: number },
-): TrialDraw[] {
+): Pick<GroupInput, 'draw' | 'question' | 'workers'>[] {
   const { seed, pool, workers, count } = source;
   const whole = questions.map((question) => ({ draw: question.index, question, workers }));
   if (!pool.adaptive) return whole;
@@ -99,10 +94,8 @@ export function drawTrials(
 }
 
 /**
- * The workers of one group, in the order of its prompt, by which plans number them. With `adaptive`, each number of workers
- * from `least` to all is as likely as any other, and so is each subset of that size (paper section 3.2, which leaves the
- * distribution open); a fallback outside it is left out, and a subset that is held out is drawn again: all workers together
- * never are. With `permuteIds` their order is drawn, too, so that a policy must read who is who.
+ * The workers of a group, in the order of its prompt, by which plans number them. With `adaptive`, each size from `least` on
+ * is as likely, and each subset of it (paper section 3.2 leaves that open); a team that is held out is drawn again.
  */
 export function drawWorkers(
   workers: readonly RunWorker[],
@@ -132,28 +125,21 @@ function isHeldOut(team: readonly RunWorker[], { heldOut }: Pool): boolean {
 }
 
 /**
- * Dynamic sampling (as in DAPO): groups without spread are dropped, and others are drawn in their place. A draw is started
- * only when it is needed even if all that are under way turn out well, so an interrupted cycle equals an undisturbed one.
- * `keep` are the draws to learn from, `more` is how many to start now; `isOver`: nothing is under way or still to be drawn.
+ * Dynamic sampling (DAPO): groups without spread are dropped, and others drawn. A draw is started only when it is needed even
+ * if all under way turn out well, so an interrupted cycle equals an undisturbed one. `keep` are draws to learn from.
+ *
+ * @param spreads of each draw that was started: whether its group has a spread; null while it is under way
  */
-export function chooseGroups({
-  wanted,
-  maxDraws,
-  spreads,
-}: {
-  readonly wanted: number;
-  readonly maxDraws: number;
-  /** For each draw that was started, in order: whether its group has a spread; null while it is under way. */
-  readonly spreads: readonly (boolean | null)[];
-}): { keep: number[]; more: number; isOver: boolean } {
+export function chooseGroups(
+  { questions, maxDraws }: Pick<TrainingSettings, 'questions' | 'maxDraws'>,
+  spreads: readonly (boolean | null)[],
+): { keep: number[]; more: number } {
   const keep = spreads.flatMap((spread, draw) => (spread === true ? [draw] : []));
   const underWay = spreads.filter((spread) => spread === null).length;
-  const missing = wanted - keep.length - underWay;
-  const more = Math.max(0, Math.min(missing, maxDraws - spreads.length));
-  return { keep, more, isOver: underWay === 0 && more === 0 };
+  const missing = questions - keep.length - underWay;
+  return { keep, more: Math.max(0, Math.min(missing, maxDraws - spreads.length)) };
 }
 
-/** Seed of the request that samples the plans of one group; the same for each policy that is tried on it. */
 export function samplingSeed(
   group: Pick<GroupInput, 'seed' | 'purpose' | 'cycle' | 'draw'> & { readonly round: number },
 ): number {

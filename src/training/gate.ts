@@ -21,9 +21,9 @@ export interface GateRule {
 }
 
 /**
- * Decides whether a candidate may serve in place of its baseline: if its reward is higher beyond chance, or if it is cheaper
- * beyond chance and its reward not lower by `margin` or more; and if it costs no more than `maxCostRatio` allows. Beyond
- * chance: by the one-sided bounds of the paired t distribution over questions, at the risk that `riskOf` allows.
+ * Whether a candidate may serve in place of its baseline: if its reward is higher, or it is cheaper and its reward not lower by
+ * `margin`; and if it costs no more than `maxCostRatio` allows. Beyond chance: by one-sided bounds of the paired t
+ * distribution over questions, at the risk that `riskOf` allows.
  */
 export function decideGate(candidate: ScoredPolicy, baseline: ScoredPolicy, rule: GateRule): GateDecision {
   const pairs = pairUp(candidate.scores, baseline.scores);
@@ -136,10 +136,8 @@ const CANARY_RISK = 0.05;
 const STALE_RISK = 0.001;
 
 /**
- * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it:
- * where these have other weights (log-probabilities are further off than tolerated, or, beyond chance, than from the
- * checkpoint before it), where nothing it answers can be graded although what it replaced can, and where it is worse than
- * that beyond chance. Twenty questions find what is broken; what is a little worse was the gate's matter.
+ * Whether a promotion is taken back: where the servers have other weights, where nothing can be graded although what was
+ * replaced can, and where it is worse beyond chance. Twenty questions find what is broken; the rest was the gate's matter.
  */
 export function decideCanary(
   promoted: ScoredPolicy,

@@ -3,11 +3,11 @@ import { readQuestionSetKey } from '../evaluation/contract';
 import { modelSchema, runSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
 import { trainerMessages, trainRunSchema } from './trainer-contract';
-import { isNightDate, isTimeZone, MAX_CYCLE, MOST, readCheckpointId } from './names';
+import { isTimeZone, MAX_CYCLE, MOST, readCheckpointId } from './names';
 import { groupIdSchema } from './records';
 
-// What the workflows of training are asked. Any client may have written it, and what a workflow trips over fails its tasks
-// over and over: so the first activity of each holds its input against these. The sandbox imports the types alone.
+// What workflows are asked, checked by the first activity of each: any client may have written it, and what a workflow trips
+// over fails its tasks over and over. The sandbox imports the types alone.
 
 const MAX_WORKERS = 256;
 
@@ -16,21 +16,21 @@ const count = z.int().min(1);
 const checkpoint = z.object({ trainRun: trainRunSchema, name: trainRunSchema });
 const taskQueue = z.string().min(1).max(1_000);
 
+const nightDateSchema = z.iso.date({ error: 'expected a calendar date such as 2026-11-21' });
+
 /** Input of `conductorTrain`; everything else is read from the worker's configuration. */
 export const trainInputSchema = z.object({
-  /** Set by the workflow itself where it goes on in a new run. */
   carried: z.unknown().optional(),
   /** Default, here and below: as configured. */
   trainRun: trainRunSchema.optional(),
   /** Local calendar date; default: of the time that it was scheduled for. */
-  date: z.string().refine(isNightDate, { error: 'expected a calendar date such as 2026-11-21' }).optional(),
+  date: nightDateSchema.optional(),
   /** Time zone of `date`, by its IANA name; default UTC. */
   timeZone: z
     .string()
     .refine(isTimeZone, { error: 'expected the name of a time zone, such as Europe/Berlin' })
     .optional(),
   cycles: count.max(MOST.cycles).optional(),
-  /** Checkpoint to go on from; default: the run's last. */
   from: z
     .string()
     .refine((id) => readCheckpointId(id) !== null, { error: 'expected a checkpoint such as nightly/000040' })

@@ -1,7 +1,6 @@
 // Names of training that cross process borders. They are written into histories: never rename one.
 
 export const TRAIN_WORKFLOW = 'conductorTrain';
-/** Workflow type that a schedule starts: it makes one night of its time, unless one is under way. */
 export const NIGHTLY_WORKFLOW = 'conductorTrainNightly';
 export const GROUP_WORKFLOW = 'conductorTrainGroup';
 export const WARM_START_WORKFLOW = 'conductorWarmStart';
@@ -43,7 +42,6 @@ export const TRAINER_TASK_QUEUE = 'conductor-trainer';
 /** The most that a night, a cycle and a group may have; beyond, an input is taken for a mistake. */
 export const MOST = { cycles: 10_000, questions: 1_000, draws: 10_000, plans: 1_024 } as const;
 
-/** Cycles are numbered over all nights, and their names have six digits. */
 export const MAX_CYCLE = 999_999;
 
 /** One id for all nights of a training run, so that no two are ever under way together. */
@@ -92,16 +90,7 @@ export function isTimeZone(name: string): boolean {
 
 /** The local date, e.g. `2026-11-21`, which names a night: whatever the clock's change repeats means the same one. */
 export function nightDate(at: Date, timeZone: string): string {
-  const fields = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
-  const format = new Intl.DateTimeFormat('en', { timeZone, calendar: 'iso8601', ...fields });
-  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
-  return [parts.get('year'), parts.get('month'), parts.get('day')].join('-');
-}
-
-export function isNightDate(text: string): boolean {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
-  // The parser turns 30 February into 2 March.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+  return at.toLocaleDateString('sv', { timeZone });
 }
 
 /** Names the calls of a rollout, with their place in its plan: those of an interrupted run as of an undisturbed one. */
@@ -126,7 +115,7 @@ export function describePolicy(policy: PolicyRef): string {
   return policy === 'prompted' ? 'the prompted Conductor' : checkpointId(policy);
 }
 
-/** Reads what `checkpointId` writes; null for anything else. Both parts are fit to be part of a key of the store. */
+/** Reads what `checkpointId` writes; null for anything else. Both parts are fit for a key of the store. */
 export function readCheckpointId(text: string): CheckpointRef | null {
   const [, trainRun, name] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})$/.exec(text) ?? [];
   return trainRun === undefined || name === undefined ? null : { trainRun, name };

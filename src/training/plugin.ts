@@ -17,9 +17,8 @@ export interface TrainingPluginOptions {
 }
 
 /**
- * Turns any Temporal worker into one that solves and trains, and that serves checkpoints (`conductor.provider: policy`).
- * It is mounted instead of `ConductorPlugin`, since what a group does are the very calls of a solve. Where the
- * configuration says `training.slots`, a worker for the queue of groups runs beside yours, and ends with it.
+ * Turns any Temporal worker into one that solves, trains and serves checkpoints; mounted instead of `ConductorPlugin`. With
+ * `training.slots`, a worker for the queue of groups runs beside yours, and ends with it.
  *
  * @example
  * // workflows.ts

@@ -25,7 +25,6 @@ export const nightRecordSchema = z.object({
   first: z.int().positive(),
   last: z.int().positive(),
   done: z.int().nonnegative(),
-  /** Its latest checkpoint; null while the trainer has yet to make the first one. */
   checkpoint: checkpoint.nullable(),
   begun: checkpoint.nullable(),
   /** `topics`: how many there are of each topic, which lie together. */
@@ -33,13 +32,11 @@ export const nightRecordSchema = z.object({
   heldOut: questions,
   openedAt: z.string(),
   closedAt: z.string().nullable(),
-  /** The gate's decision in a sentence; null if it was not asked. */
   decision: z.string().nullable(),
 });
 export type NightRecord = z.infer<typeof nightRecordSchema>;
 
 const rolloutSchema = attemptSchema.extend({
-  /** Its place in the group, and in the group's samples, from 0. */
   index: z.int().nonnegative(),
   /** In a second round: the rollout of the first that it reviews; else its own index. */
   root: z.int().nonnegative(),
@@ -108,15 +105,12 @@ const cycleFiguresSchema = z.object({
   draws: z.number(),
   planLength: z.number(),
   workerShares: shares,
-  /** Share of all plans, by what `topologyOf` calls their graph (paper figure 3). */
   topologyShares: shares,
   /** First plans of each topic, by its name; `''`: of questions that name none. */
   topics: z.record(z.string(), topicMetricsSchema),
-  /** Share of all rollouts that failed, by what `failureOf` says of them. */
   failureShares: shares,
   workerTokens: z.number(),
   planTokens: z.number(),
-  /** Mean for each rollout; null where a price is unknown. */
   usd: z.number().nullable(),
 });
 export type CycleFigures = z.infer<typeof cycleFiguresSchema>;
@@ -133,7 +127,6 @@ export const cycleMetricsSchema = cycleFiguresSchema.extend({
   dropped: z.number(),
   /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
   collapse: z.string().nullable(),
-  /** Absent (null) if no group had a spread. */
   update: z.object(updateMetricsSchema.shape).nullable(),
   times: cycleTimesSchema,
   heldOut: z.number().nullable(),

@@ -3,7 +3,6 @@ import type { PolicyRef } from './names';
 import type { GroupRecord, Rollout } from './records';
 import type { RewardSettings } from './inputs';
 
-/** Score of one policy on one question, by its id. */
 export interface QuestionScore {
   readonly question: string;
   readonly reward: number | null;
@@ -62,9 +61,8 @@ export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore,
 }
 
 /**
- * Reward of a rollout: `unparseable`, `parseable` or `correct` (paper section 3.1). `costWeight` and `lengthWeight` make
- * right answers worth less the more they cost, but never less than a wrong one: it must always pay to be right. null if it
- * could not be judged, or if a cost that counts is unknown.
+ * Reward of a rollout (paper section 3.1); null if it could not be judged, or if a cost that counts is unknown. The weights
+ * make right answers worth less the more they cost, but never less than a wrong one: it must always pay to be right.
  */
 export function rewardOf(
   { verdict, plan, nanoUsd }: Pick<Rollout, 'verdict' | 'plan' | 'nanoUsd'>,

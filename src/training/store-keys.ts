@@ -12,16 +12,17 @@ export const SERVING_KEY = `${TRAINING_FOLDER}serving.json`;
 const runFolder = (trainRun: string): string => `${TRAINING_FOLDER}${trainRun}/`;
 export const runKey = (trainRun: string): string => `${runFolder(trainRun)}run.json`;
 
-/** A record for each night, and beside it what its judges decided. */
 export const nightsFolder = (trainRun: string): string => `${runFolder(trainRun)}nights/`;
-export const nightKey = (trainRun: string, date: string): string => `${nightsFolder(trainRun)}${date}.json`;
-export const gateKey = (trainRun: string, date: string): string =>
-  `${nightsFolder(trainRun)}${date}-gate.json`;
-export const canaryKey = (trainRun: string, date: string): string =>
-  `${nightsFolder(trainRun)}${date}-canary.json`;
 
-export const canaryBatchKey = (trainRun: string, date: string): string =>
-  `${nightsFolder(trainRun)}${date}-canary.jsonl.gz`;
+/** A night's record, or what lies beside it. */
+const ofNight =
+  (end: string) =>
+  (trainRun: string, date: string): string =>
+    `${nightsFolder(trainRun)}${date}${end}`;
+export const nightKey = ofNight('.json');
+export const gateKey = ofNight('-gate.json');
+export const canaryKey = ofNight('-canary.json');
+export const canaryBatchKey = ofNight('-canary.jsonl.gz');
 
 export const checkpointsFolder = (trainRun: string): string => `${runFolder(trainRun)}checkpoints/`;
 export const manifestKey = (trainRun: string, name: string): string =>
@@ -52,16 +53,13 @@ export const groupsFolder = (trainRun: string, cycle: number): string =>
 
 type Round = Omit<GroupId, 'question'> & { readonly round: number };
 
-const roundFile = ({ draw, round }: Pick<Round, 'draw' | 'round'>): string =>
-  `${sixDigits(draw)}-${round}.json`;
-
-const examplesFolder = (trainRun: string): string => `${runFolder(trainRun)}examples/`;
+const roundFile = ({ draw, round }: Round): string => `${sixDigits(draw)}-${round}.json`;
 
 /** A group. One by which a policy was tried lies apart, since several are tried on the same draws. */
 export function groupKey(group: Round & { readonly checkpoint: string }): string {
   const { purpose, trainRun, cycle, checkpoint } = group;
   if (purpose === 'training') return groupsFolder(trainRun, cycle) + roundFile(group);
-  if (purpose === 'examples') return examplesFolder(trainRun) + roundFile(group);
+  if (purpose === 'examples') return `${runFolder(trainRun)}examples/${roundFile(group)}`;
   const policy = readCheckpointId(checkpoint) === null ? 'prompted' : checkpoint;
   return `${cycleFolder(trainRun, cycle)}trials/${purpose}/${policy}/${roundFile(group)}`;
 }
@@ -75,9 +73,7 @@ export function samplesKey(group: Round & { readonly checkpoint: CheckpointRef }
 export const isGateKey = (key: string): boolean => /^training\/[^/]+\/nights\/[\d-]+-gate\.json$/.test(key);
 
 /** Reads the key of a training run's record, or with a date of a night's; null for any other. */
-export function readRecordKey(
-  key: string,
-): { readonly trainRun: string; readonly date: string | null } | null {
+export function readRecordKey(key: string): { trainRun: string; date: string | null } | null {
   const [, trainRun, date] = /^training\/([^/]+)\/(?:run|nights\/(\d{4}-\d\d-\d\d))\.json$/.exec(key) ?? [];
   return trainRun === undefined ? null : { trainRun, date: date ?? null };
 }

@@ -5,7 +5,6 @@ import type { CycleFigures, CycleMetrics, CycleTimes, GroupRecord, TopicMetrics 
 import { meanOf, sharesOf, sumCounts, tally } from '../evaluation/statistics';
 import { counted } from '../trace/describe';
 
-/** Groups without spread are included. A mean over nothing is 0. */
 export function summarizeCycle(groups: readonly GroupRecord[]): CycleFigures {
   const rollouts = groups.flatMap((group) => group.rollouts);
   const plans = rollouts.flatMap(({ plan }) => plan ?? []);
@@ -23,7 +22,7 @@ export function summarizeCycle(groups: readonly GroupRecord[]): CycleFigures {
     planLength: mean(plans.map(({ steps }) => steps.length)),
     workerShares: sharesOf(tally(plans.flatMap(({ steps }) => steps.map(({ worker }) => worker)))),
     topologyShares: sharesOf(tally(plans.flatMap((plan) => topologyOf(plan) ?? []))),
-    topics: topicsOf(groups.filter(({ round }) => round === 0)),
+    topics: Object.fromEntries(sumTopics(groups.filter(({ round }) => round === 0).map(topicIn))),
     failureShares: sharesOf(tally(groups.flatMap((group) => failuresIn(group, groups)))),
     workerTokens: mean(rollouts.map(({ usage }) => usage.inputTokens + usage.outputTokens)),
     planTokens: mean(rollouts.map(({ tokens }) => tokens)),
@@ -34,11 +33,10 @@ export function summarizeCycle(groups: readonly GroupRecord[]): CycleFigures {
 /** By what the rollouts of a group failed that did; what workers had in between is not kept, nor what they know alone. */
 function failuresIn(group: GroupRecord, groups: readonly GroupRecord[]): Failure[] {
   const pool = Object.fromEntries(group.workers.map((worker) => [worker, null]));
-  const first =
-    group.round === 0 ? undefined : groups.find(({ draw, round }) => draw === group.draw && round === 0);
+  const first = groups.find(({ draw, round }) => draw === group.draw && round < group.round);
   return group.rollouts.flatMap((rollout) => {
-    const reviewed = first?.rollouts.find(({ index }) => index === rollout.root);
-    const rounds = [...(reviewed === undefined ? [] : [reviewed]), rollout].map(({ plan, verdict }) => ({
+    const reviewed = first?.rollouts.filter(({ index }) => index === rollout.root) ?? [];
+    const rounds = [...reviewed, rollout].map(({ plan, verdict }) => ({
       plan,
       outputs: [],
       answer: verdict,
@@ -47,20 +45,12 @@ function failuresIn(group: GroupRecord, groups: readonly GroupRecord[]): Failure
   });
 }
 
-function topicsOf(groups: readonly GroupRecord[]): Record<string, TopicMetrics> {
-  const topics: Record<string, TopicMetrics> = {};
-  for (const { topic = '', rollouts } of groups) {
-    const sums = (topics[topic] ??= { plans: 0, shapes: {}, graded: 0, right: 0 });
-    for (const { plan, verdict } of rollouts) {
-      if (verdict !== 'ungraded') sums.graded += 1;
-      if (verdict === 'correct') sums.right += 1;
-      if (plan === null) continue;
-      const shape = JSON.stringify(plan.steps.map(({ sees }) => sees));
-      sums.plans += 1;
-      sums.shapes[shape] = (sums.shapes[shape] ?? 0) + 1;
-    }
-  }
-  return topics;
+function topicIn({ topic = '', rollouts }: GroupRecord): [string, TopicMetrics] {
+  const plans = rollouts.flatMap(({ plan }) => plan ?? []);
+  const shapes = tally(plans.map(({ steps }) => JSON.stringify(steps.map(({ sees }) => sees))));
+  const graded = rollouts.filter(({ verdict }) => verdict !== 'ungraded').length;
+  const right = rollouts.filter(({ verdict }) => verdict === 'correct').length;
+  return [topic, { plans: plans.length, shapes, graded, right }];
 }
 
 function mean(numbers: readonly number[]): number {
@@ -72,19 +62,15 @@ export const COLLAPSE_CYCLES = 5;
 
 const FEWEST_PLANS = 40;
 const ONLY_SHAPE = 0.95;
-/** Nats a token below which plans hardly differ from each other. */
 const LEAST_ENTROPY = 0.005;
 const GOOD_SHARE = 0.8;
 
 type Figures = Pick<CycleMetrics, 'cycle' | 'topics' | 'update'>;
 
-/**
- * Why a policy seems to have stopped to try things before it was good at them, by the last `COLLAPSE_CYCLES` cycles; null
- * where it does not. One that is good may settle on one plan: only topics with many wrong answers are told of.
- */
+/** Why a policy seems to try nothing more before it is good, by the last cycles; null where it does not. */
 export function findCollapse(cycles: readonly Figures[]): string | null {
   if (cycles.length < COLLAPSE_CYCLES) return null;
-  const sums = sumTopics(cycles);
+  const sums = sumTopics(cycles.flatMap(({ topics }) => Object.entries(topics)));
   const lost = [...sums].filter(([, topic]) => hasOneShape(topic) && !isGood(topic));
   if (lost.length > 0) {
     const told = lost.map(([name, { graded, right }]) => {
@@ -99,9 +85,9 @@ export function findCollapse(cycles: readonly Figures[]): string | null {
   return `for ${counted(cycles.length, 'cycle')} the entropy of plans has been below ${LEAST_ENTROPY}: no more is tried`;
 }
 
-function sumTopics(cycles: readonly Figures[]): Map<string, TopicMetrics> {
+function sumTopics(topics: readonly [string, TopicMetrics][]): Map<string, TopicMetrics> {
   const sums = new Map<string, TopicMetrics>();
-  for (const [name, topic] of cycles.flatMap(({ topics }) => Object.entries(topics))) {
+  for (const [name, topic] of topics) {
     const sum = sums.get(name) ?? { plans: 0, shapes: {}, graded: 0, right: 0 };
     sums.set(name, {
       plans: sum.plans + topic.plans,
@@ -121,7 +107,6 @@ const isGood = ({ graded, right }: TopicMetrics): boolean => right >= GOOD_SHARE
 export type GroupPart = 'sampling' | 'rollouts' | 'grading';
 export type CyclePart = GroupPart | 'update' | 'publish';
 
-/** When a part of some work was under way, in epoch milliseconds. */
 export interface Span<Part extends string = string> {
   readonly part: Part;
   readonly from: number;
@@ -145,19 +130,17 @@ export class Stopwatch<Part extends string> {
 /** What was done before `from`, when the cycle began, was done ahead, in the cycle before. */
 export function cycleTimes(spans: readonly Span<CyclePart>[], from: number, to: number): CycleTimes {
   const of = (part: CyclePart): number => covered(spans.filter((span) => span.part === part));
-  const own = spans.filter((span) => span.to > from);
   return {
     sampling: of('sampling'),
     rollouts: of('rollouts'),
     grading: of('grading'),
     update: of('update'),
     publish: of('publish'),
-    between: to - from - covered(own, from),
+    between: to - from - covered(spans, from),
     whole: to - from,
   };
 }
 
-/** How long at least one of the spans was under way: what overlaps counts once. */
 function covered(spans: readonly Span[], since = -Infinity): number {
   const ordered = spans.toSorted((one, other) => one.from - other.from);
   let sum = 0;

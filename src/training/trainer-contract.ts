@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import * as names from './names';
 
-// Requests to the trainer and its answers: the one source of the contract between the two languages. `npm run contract`
-// writes it as JSON Schema into `trainer/`, where the Python side checks every message against it. Its shape is Tinker's,
-// so that another backend fits behind it.
+// Requests to the trainer and its answers: `npm run contract` writes them as JSON Schema into `trainer/`, where the Python
+// side checks every message against it. The shape is Tinker's, so that another backend fits behind it.
 
 const count = z.int().positive();
 const share = z.number().min(0).max(1);
@@ -73,6 +72,7 @@ export const optimizerSchema = z.strictObject({
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const trainRun = trainRunSchema;
 const name = trainRunSchema;
+const parent = z.strictObject({ trainRun, name });
 const stored = z.strictObject({ key: z.string(), sha256 });
 
 const baseSchema = z.discriminatedUnion('kind', [
@@ -89,19 +89,19 @@ export const trainerConfigSchema = z.strictObject({
   tuning: tuningSchema,
   loss: lossSchema,
   /** `totalSteps`: those of the whole training run, for schedules that end. */
-  optimizer: optimizerSchema.extend({ totalSteps: z.int().positive() }),
+  optimizer: optimizerSchema.extend({ totalSteps: count }),
   scale: z.enum(['group', 'none']),
   /** Rollouts of a whole batch; a shorter one is padded. */
-  rollouts: z.int().positive(),
+  rollouts: count,
   groupSize: z.int().min(2),
-  microBatch: z.int().positive(),
+  microBatch: count,
   /** Processes that make an update together, each on a GPU of its own; whole weights are shared out among them. */
-  processes: z.int().positive(),
+  processes: count,
   offload: z.boolean(),
-  iterations: z.int().positive(),
+  iterations: count,
   temperature: z.number().positive(),
-  maxPromptTokens: z.int().positive(),
-  maxCompletionTokens: z.int().positive(),
+  maxPromptTokens: count,
+  maxCompletionTokens: count,
 });
 export type TrainerConfig = z.infer<typeof trainerConfigSchema>;
 
@@ -117,7 +117,7 @@ export const checkpointSchema = z.strictObject({
   weightsSha256: sha256,
   tokenizerSha256: sha256,
   /** How many token ids the model knows, from 0 on. */
-  vocabulary: z.int().positive(),
+  vocabulary: count,
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
@@ -146,8 +146,6 @@ export const updateMetricsSchema = z.strictObject({
 });
 export type UpdateMetrics = z.infer<typeof updateMetricsSchema>;
 
-const parent = z.strictObject({ trainRun, name });
-
 const checkpointResult = z.strictObject({
   checkpoint: checkpointSchema,
   /** True where it was there already, made from the same input. */
@@ -158,9 +156,9 @@ const checkpointResult = z.strictObject({
 export const batchHeaderSchema = z.strictObject({
   schema: z.literal(1),
   trainRun,
-  cycle: z.int().positive(),
+  cycle: count,
   policy: name,
-  rollouts: z.int().positive(),
+  rollouts: count,
   temperature: z.number().positive(),
   tokenizerSha256: sha256,
 });
@@ -187,8 +185,8 @@ export const trainerMessages = {
     name,
     /** One JSON object a line: `{ prompt, completion }`, both as the model reads and writes them, markers included. */
     examples: stored,
-    steps: z.int().positive(),
-    batch: z.int().positive(),
+    steps: count,
+    batch: count,
     learningRate: z.number().positive(),
     warmupSteps: z.int().nonnegative(),
     /** With `all`, the adapters of a run adapt what was made here. */
@@ -199,18 +197,17 @@ export const trainerMessages = {
   preflightRequest: z.strictObject({ checkpoint: parent, config: trainerConfigSchema }),
   updateRequest: z.strictObject({
     trainRun,
-    cycle: z.int().positive(),
+    cycle: count,
     parent,
     batch: stored,
     config: trainerConfigSchema,
   }),
-  /** How far replies that servers gave to users' questions are from what a checkpoint would have given. */
+  /** How far replies that servers gave are from what a checkpoint would have given. */
   scoreRequest: z.strictObject({
     checkpoint: parent,
-    /** Cycle of the batch; below, how many rollouts it has and how they were sampled. */
-    cycle: z.int().positive(),
+    cycle: count,
     batch: stored,
-    rollouts: z.int().positive(),
+    rollouts: count,
     temperature: z.number().positive(),
     config: trainerConfigSchema,
   }),

@@ -2,7 +2,6 @@ import { Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worke
 import type { Config } from '../config/schema';
 import { providerQueue } from '../protocol/names';
 
-/** A queue that is polled beside a worker's own. */
 export interface SideQueue {
   readonly taskQueue: string;
   readonly activities: object;
@@ -22,7 +21,6 @@ export class SideWorkers {
   private readonly mounted = new Map<string, Mount>();
   private readonly running = new WeakSet<Worker>();
 
-  /** @param queuesBeside the queues to poll beside a worker's own, by its task queue */
   constructor(private readonly queuesBeside: (taskQueue: string) => readonly SideQueue[]) {}
 
   mount(options: WorkerOptions, ours: WorkerPlugin): void {

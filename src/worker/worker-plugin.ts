@@ -3,6 +3,7 @@ import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities';
 import type { Dependencies, PolicyProvider } from '../activities/model-call';
 import { backgroundOpenAI } from '../activities/models/openai';
+import { LiveLog } from '../activities/live-log';
 import { createPacing } from '../activities/rate-limits/pacing';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
@@ -20,8 +21,6 @@ export interface AddOn {
   queuesBeside?(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
 }
 
-type Solved = Pick<Dependencies, 'config' | 'store'>;
-
 /** Base of our plugins: brings activities, checks encryption, and polls further queues beside a worker. */
 export abstract class WorkerPlugin extends SimplePlugin {
   private readonly encryption: Config['encryption'];
@@ -29,7 +28,11 @@ export abstract class WorkerPlugin extends SimplePlugin {
   private readonly sideWorkers: SideWorkers;
 
   /** @throws ConfigError where the Conductor is a checkpoint and the plugin serves none */
-  protected constructor(name: string, { config, store }: Solved, addOn?: AddOn) {
+  protected constructor(
+    name: string,
+    { config, store }: Pick<Dependencies, 'config' | 'store'>,
+    addOn?: AddOn,
+  ) {
     if (config.conductor.provider === 'policy' && addOn?.policy === undefined) {
       throw new ConfigError(
         `conductor.provider is policy, and ${name} serves no checkpoints: mount TrainingPlugin of ` +
@@ -45,6 +48,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
       },
       background: backgroundOpenAI,
       pacing: createPacing(config, store),
+      liveLog: new LiveLog(store),
       policy: addOn?.policy,
       env: process.env,
     });

@@ -17,7 +17,6 @@ import type { Limits } from './limits';
  * - `scheduleToCloseTimeout` is the run's remaining time, so that the wall-clock limit needs no timer.
  * - Retries are unlimited, since waiting as a provider asks would use up attempts: the activity caps its requests.
  * - A cancellation is waited for, so that a run ends as cancelled only after its HTTP calls are closed.
- *
  * @param summary one line for Temporal's UI
  */
 export function modelActivities(
@@ -38,15 +37,17 @@ export function modelActivities(
 type ConfigurationActivities = Pick<ConductorActivities, typeof RESOLVE_RUN | typeof CHECK_RUN>;
 
 /** The local activities that read the configuration. A store that is away for a while does not end the run. */
-export function configurationActivities(summary = 'resolve the configuration'): ConfigurationActivities {
-  return proxyLocalActivities<ConfigurationActivities>({
+export function configurationActivities<Activities = ConfigurationActivities>(
+  summary: string,
+): ActivityInterfaceFor<Activities> {
+  return proxyLocalActivities<Activities>({
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: '10m',
     summary,
   });
 }
 
-/** Activities that only read and write the store. Two minutes are long for them; half an hour is enough to free a disk. */
+/** Two minutes are long to read or write the store; half an hour is enough to free a disk. */
 export function storeActivities<Activities = ConductorActivities>(
   summary: string,
   taskQueue?: string,
@@ -61,9 +62,7 @@ export function storeActivities<Activities = ConductorActivities>(
 }
 
 /**
- * Reads a text of a solve's trace whole, in a workflow of your own: long ones are references into the store. Empty for
- * null, which a failed step leaves.
- *
+ * Reads a text of a solve's trace whole, in a workflow of your own. Empty for null, which a failed step leaves.
  * @param taskQueue where workers with the plugin poll. @default the workflow's own
  * @throws ActivityFailure for a text over 1 MB, which no workflow should carry: read it in an activity, by `readText`
  */

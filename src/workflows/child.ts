@@ -41,7 +41,8 @@ export async function callItself(
   recorder.record(ownStepStarted({ round, step, childId, model: run.conductor.model, at: startedAt }));
   let outcome: ChildOutcome;
   try {
-    const share = await limits.share(unfinishedParts(context));
+    const parts = unfinishedParts(context);
+    const share = limits.share(parts) ?? (await limits.waitFor(() => limits.share(parts)));
     outcome = await runChild(context, share, {
       childId,
       question: subtask,
@@ -65,16 +66,15 @@ function unfinishedParts(context: RunContext): number {
 }
 
 /**
- * Has the Conductor read the plan and its answer once more, one level deeper, and returns the answer that stands.
- *
- * The child accepts it by an empty plan, or runs a plan that corrects it and reviews that answer in turn. A review that
- * fails keeps the earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
+ * Has the Conductor read the plan and its answer once more, one level deeper, and returns the answer that stands: the
+ * child accepts it by an empty plan, or runs a plan that corrects it and reviews that answer in turn. A review that fails
+ * keeps the earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
  */
 export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text): Promise<Text> {
   const { recorder, round, depth, question, background, limits } = context;
   let share: Share;
   try {
-    share = await limits.share(1);
+    share = limits.share(1) ?? (await limits.waitFor(() => limits.share(1)));
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
     // Nothing is left for a review: the run reports which limit it was, and has its answer.
@@ -125,7 +125,7 @@ async function runChild(context: RunContext, share: Share, options: ChildOptions
 const MAX_ID_BYTES = 1000;
 
 async function startSolve(
-  { input: { approval, seed }, run, limits, payloads, depth, rootId }: RunContext,
+  { input: { approval, seed, live }, run, limits, payloads, depth, rootId }: RunContext,
   { childId, summary, question, background, ...options }: ChildOptions,
   share: SpendingLimits,
   { depth: maxDepth, hints }: Told,
@@ -144,7 +144,13 @@ async function startSolve(
     background: payloads.takesInline(background) ? background : await payloads.byReference(background),
     ...options,
   };
-  const input: SolveInput = { question, parent, ...(approval === 'all' && { approval }), seed };
+  const input: SolveInput = {
+    question,
+    parent,
+    ...(approval === 'all' && { approval }),
+    ...(live === true && { live }),
+    seed,
+  };
   return payloads.start(jsonBytes(input), () =>
     startChild(SOLVE_PART_WORKFLOW, {
       workflowId: childId,

@@ -27,14 +27,12 @@ export function readCallFailure(error: unknown, who: string): CallFailure {
   return readFailure(error, who);
 }
 
-/** Asks for what a run cannot do without. @throws ApplicationFailure of the type that the activity failed with */
-export async function orFail<Result>(ask: () => Promise<Result>): Promise<Result> {
-  try {
-    return await ask();
-  } catch (error) {
+/** Waits for what a run cannot do without. @throws ApplicationFailure of the type that the activity failed with */
+export function orFail<Result>(asked: Promise<Result>): Promise<Result> {
+  return asked.catch((error: unknown) => {
     const { problem } = readCallFailure(error, 'the worker');
     throw ApplicationFailure.nonRetryable(problem.message, problem.type);
-  }
+  });
 }
 
 const MAY_HAVE_BEEN_BILLED: ReadonlySet<string> = new Set([
@@ -66,7 +64,6 @@ export function limitFailure(by: StoppedBy, message: string): ApplicationFailure
   return ApplicationFailure.create({ message, type: TYPES[by], nonRetryable: true, details: [details] });
 }
 
-/** The limit that a failure is about, if it is about one. */
 export function limitIn(type: string): StoppedBy | null {
   const names = Object.keys(TYPES) as StoppedBy[];
   return names.find((by) => TYPES[by] === type) ?? null;

@@ -12,7 +12,6 @@ import { limitFailure, type StoppedBy } from './failures';
 /** Amount set aside for one call of a model, to be settled once the call is over. */
 export interface Reservation {
   readonly allowance: Allowance;
-  /** Books every request that the call came to. */
   settle(calls: readonly Call[]): void;
 }
 
@@ -65,28 +64,41 @@ export class Limits {
   }
 
   /**
-   * Sets aside what a call may come to, once it fits.
+   * Sets aside what a call may come to; null while it has to wait for what others give back.
    * @throws ApplicationFailure of a `Limit.*` type when it cannot fit any more, or the run was stopped already
    */
-  async reserve(worst: WorstCase): Promise<Reservation> {
+  reserve(worst: WorstCase): Reservation | null {
     const key = String((this.taken += 1));
-    const allowance = await this.granted(() => this.account.reserve(key, worst));
+    const allowance = this.grant(() => this.account.reserve(key, worst));
     const settle = (calls: readonly Call[]): void => {
       this.account.settle(key, calls);
       this.changes += 1;
     };
-    return { allowance, settle };
+    return allowance && { allowance, settle };
   }
 
-  /** Sets aside a part of what is left for a child; errors are those of `reserve`. */
-  async share(parts: number): Promise<Share> {
+  /** Sets aside a part of what is left for a child; null and errors are those of `reserve`. */
+  share(parts: number): Share | null {
     const key = String((this.taken += 1));
-    const limits = await this.granted(() => this.account.share(key, parts));
+    const limits = this.grant(() => this.account.share(key, parts));
     const settle = (spentAtMost: Amount | null): void => {
       this.account.settleChild(key, spentAtMost);
       this.changes += 1;
     };
-    return { limits, settle };
+    return limits && { limits, settle };
+  }
+
+  /**
+   * Asks again each time that something may have come to fit. It is separate from the first try because most requests
+   * fit at once, and the SDK takes a stack trace of every promise that a workflow makes.
+   */
+  async waitFor<Granted>(ask: () => Granted | null): Promise<Granted> {
+    for (;;) {
+      const before = this.changes;
+      await condition(() => this.changes !== before || this.stop !== null);
+      const granted = ask();
+      if (granted !== null) return granted;
+    }
   }
 
   /** Whether something of this size would exceed the cost limit; false where there is none, or no price. */
@@ -119,16 +131,12 @@ export class Limits {
     this.changes += 1;
   }
 
-  /** Asks again each time that something may have come to fit. */
-  private async granted<Granted extends object>(ask: () => Granted | LimitRefusal): Promise<Granted> {
-    for (;;) {
-      const stop = this.reasonToStop();
-      if (stop !== null) throw stop;
-      const answer = ask();
-      if (!('mayFitLater' in answer)) return answer;
-      if (!answer.mayFitLater) throw this.stopBy(answer.limit, describeLimit(answer));
-      const before = this.changes;
-      await condition(() => this.changes !== before || this.stop !== null);
-    }
+  private grant<Granted extends object>(ask: () => Granted | LimitRefusal): Granted | null {
+    const stop = this.reasonToStop();
+    if (stop !== null) throw stop;
+    const answer = ask();
+    if (!('mayFitLater' in answer)) return answer;
+    if (answer.mayFitLater) return null;
+    throw this.stopBy(answer.limit, describeLimit(answer));
   }
 }

@@ -1,3 +1,4 @@
+import type { UpdateDefinition } from '@temporalio/common';
 import {
   ApplicationFailure,
   CancellationScope,
@@ -35,7 +36,7 @@ import type { SolveTrace } from '../protocol/solve';
 import { checkPlan } from './failures';
 import type { Limits } from './limits';
 import type { RunStart } from './run-context';
-import type { Approval } from './steering';
+import type { Verdict, WaitingPlan } from './steering';
 
 /** The live trace, long texts by reference. Answers on finished runs too. */
 export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
@@ -98,46 +99,36 @@ function refuseFor(problem: string | null): void {
 }
 
 function listenForVerdicts({ approval }: RunStart): void {
-  const waitingOrRefuse = (): NonNullable<Approval['waiting']> => {
-    if (approval.waiting !== null) return approval.waiting;
-    throw badMessage(
-      'no plan of this run waits for approval now: it asked for none, or its plan was decided on already',
-    );
+  /** @param judge throws where the verdict is refused */
+  const hear = <Asked, Answer>(
+    update: UpdateDefinition<Answer, [Asked]>,
+    judge: (asked: Asked, waiting: WaitingPlan) => { readonly verdict: Verdict; readonly answer: Answer },
+  ): void => {
+    const judged = (asked: Asked): ReturnType<typeof judge> => {
+      if (approval.waiting !== null) return judge(asked, approval.waiting);
+      throw badMessage(
+        'no plan of this run waits for approval now: it asked for none, or its plan was decided on already',
+      );
+    };
+    const decide = (asked: Asked): Answer => {
+      const { verdict, answer } = judged(asked);
+      approval.decide(verdict);
+      return answer;
+    };
+    setHandler(update, decide, { validator: judged });
   };
-  setHandler(
-    approvePlanUpdate,
-    () => {
-      approval.decide({ plan: waitingOrRefuse().plan });
-      return null;
-    },
-    {
-      validator: (plan) => {
-        checkSeen(plan, waitingOrRefuse().plan);
-      },
-    },
-  );
-  setHandler(
-    editPlanUpdate,
-    (plan) => {
-      const checked = checkPlan(plan, waitingOrRefuse().context);
-      approval.decide({ plan: checked });
-      return checked;
-    },
-    { validator: (plan) => void checkPlan(plan, waitingOrRefuse().context) },
-  );
-  setHandler(
-    rejectPlanUpdate,
-    ({ reason }) => {
-      approval.decide({ reason });
-      return null;
-    },
-    {
-      validator: (rejection) => {
-        waitingOrRefuse();
-        refuseFor(findRejectionProblem(rejection));
-      },
-    },
-  );
+  hear(approvePlanUpdate, (seen, { plan }) => {
+    checkSeen(seen, plan);
+    return { verdict: { plan }, answer: null };
+  });
+  hear(editPlanUpdate, (edited, { context }) => {
+    const plan = checkPlan(edited, context);
+    return { verdict: { plan }, answer: plan };
+  });
+  hear(rejectPlanUpdate, (rejection) => {
+    refuseFor(findRejectionProblem(rejection));
+    return { verdict: { reason: rejection.reason }, answer: null };
+  });
 }
 
 /** An approval names what it approves: it takes the run's key where it is encrypted, and holds for that plan alone. */

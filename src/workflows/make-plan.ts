@@ -22,7 +22,6 @@ const MAX_PAID_RETRIES = 1;
 /**
  * The plan that the run carries out: given with its input or written by the Conductor, and then approved, edited or
  * rejected by a person where the run asks for that.
- *
  * @throws ApplicationFailure of type `Limit.Approval` when no one decided in time, `Limit.Cost` when the plan may cost
  *   more than the run was given, `Plan.Invalid` for a given plan that breaks a rule; others as `obtainPlan`
  */
@@ -101,7 +100,6 @@ function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
 /**
  * Asks the Conductor for a plan, shows it its mistakes, and in the end does without it: one step for the first worker
  * of the pool, marked as degraded. A provider's failure is never counted as a bad plan.
- *
  * @param rejected plans that a person rejected, oldest first
  * @throws ApplicationFailure of a `Limit.*` type, or `Configuration.Invalid` when the Conductor cannot be asked as it is
  *   configured; in a review, where there is an answer already, of the type that the last try failed with
@@ -186,7 +184,7 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
   const worst = worstCaseOf(run.conductor, conductorPromptBytes(request, run));
   let reservation: Reservation;
   try {
-    reservation = await limits.reserve(worst);
+    reservation = limits.reserve(worst) ?? (await limits.waitFor(() => limits.reserve(worst)));
   } catch (error) {
     return readCallFailure(error, CONDUCTOR_ID);
   }

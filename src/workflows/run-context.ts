@@ -31,7 +31,6 @@ export interface RunContext {
   readonly identity?: string;
 }
 
-/** What a run has from its first moment on. */
 export type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
 
 /** Whether the Conductor may be given steps of this solve's plan, or review its answer, as the limits are now. */

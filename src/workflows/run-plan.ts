@@ -2,6 +2,7 @@ import { type Plan, stepsSharingPrompts } from '../plan/plan';
 import type { VisibleStep } from '../protocol/activity-contract';
 import type { StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import { ownRound } from '../trace/run-tree';
 import type { RunContext } from './run-context';
 import { runStep } from './run-step';
 
@@ -10,7 +11,6 @@ import { runStep } from './run-step';
  *
  * Laws: a step starts as soon as everything that it may see is done, and never before; it is shown exactly those
  * outputs; a step that fails for good leaves an empty output and stops no other step.
- *
  * @param kept outputs that an earlier run had already, by step; null for a step that is to be run
  */
 export async function runPlan(
@@ -42,8 +42,7 @@ export async function runPlan(
 }
 
 /**
- * The last output of a plan that is not empty, or null when there is none. A correction replaces an answer that is whole,
- * so it counts only if its last step came to something.
+ * The last output of a plan that is not empty, or null. A correction counts only if its last step came to something.
  */
 export function answerOf(context: RunContext): Text | null {
   const outputs = stepsOf(context).map((step) => step.output);
@@ -66,8 +65,7 @@ function visibleSteps(context: RunContext, plan: Plan, sees: readonly number[]):
 }
 
 function stepsOf({ recorder, round }: RunContext): readonly StepTrace[] {
-  const own = recorder.trace.rounds.find((each) => each.childId === null && each.round === round);
-  return own?.steps ?? [];
+  return ownRound(recorder.trace, round)?.steps ?? [];
 }
 
 function isBlank(output: Text): boolean {

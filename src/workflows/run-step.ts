@@ -43,9 +43,8 @@ interface ReadyStep {
 }
 
 /**
- * Runs one step: its worker, then each of its fallbacks, until one answers; or a child workflow, where the Conductor
- * gave the step to itself. Nothing is thrown but the run's own cancellation: a step that fails for good is recorded
- * with its reason and an empty output.
+ * Runs one step: its worker, then each of its fallbacks, until one answers; or a child workflow. Nothing is thrown but
+ * the run's own cancellation: a step that fails for good is recorded with its reason and an empty output.
  */
 export async function runStep(whole: RunContext, step: ReadyStep): Promise<void> {
   const { payloads } = whole;
@@ -59,26 +58,24 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
   const workers = candidates(context, planned.worker);
   for (const [index, worker] of workers.entries()) {
     const hasFallback = index < workers.length - 1;
-    if (await askWorker(context, requestFor(context, ready, worker, hasFallback))) return;
+    let request: WorkerRequest | null = requestFor(context, ready, worker, hasFallback);
+    // Not in a function of its own: the SDK takes a stack trace of each promise that a workflow makes.
+    for (let paidRetries = 0; request !== null; paidRetries += 1) {
+      const failure = await makeCall(context, callOf(context, request, paidRetries));
+      if (failure === null) return;
+      request = paidRetries < MAX_PAID_RETRIES ? retryOf(request, failure) : null;
+    }
   }
 }
 
-/** Asks one worker, and once more where that may help; whether it answered. */
-async function askWorker(context: RunContext, first: WorkerRequest): Promise<boolean> {
-  let request = first;
-  for (let paidRetries = 0; ; paidRetries += 1) {
-    const isRepeated = paidRetries > 0 && request.worker.kind !== 'model';
-    const failure = await makeCall(context, {
-      ...request,
-      // Each paid retry is a call of its own.
-      identity: context.identity && `${context.identity}/${paidRetries}`,
-      ...(isRepeated && { attempt: paidRetries + 1 }),
-    });
-    if (failure === null) return true;
-    const next = paidRetries < MAX_PAID_RETRIES ? retryOf(request, failure) : null;
-    if (next === null) return false;
-    request = next;
-  }
+/** Each paid retry is a call of its own. */
+function callOf({ identity }: RunContext, request: WorkerRequest, paidRetries: number): WorkerRequest {
+  const isRepeated = paidRetries > 0 && request.worker.kind !== 'model';
+  return {
+    ...request,
+    identity: identity && `${identity}/${paidRetries}`,
+    ...(isRepeated && { attempt: paidRetries + 1 }),
+  };
 }
 
 /** The request to make after one that may have been billed; null where it would only fail again. */
@@ -92,8 +89,8 @@ function retryOf(request: WorkerRequest, { problem }: CallFailure): WorkerReques
 }
 
 /**
- * The planned worker and its fallbacks, as far as this run may use them. For the Conductor, where the depth was
- * lowered since it wrote the plan, the first worker stands in.
+ * The planned worker and its fallbacks, as far as this run may use them. If the depth was lowered since the plan was
+ * written, the first worker stands in for the Conductor.
  */
 function candidates({ run }: RunContext, planned: string): readonly RunWorker[] {
   if (planned === CONDUCTOR_ID) return run.workers.slice(0, 1);
@@ -103,7 +100,7 @@ function candidates({ run }: RunContext, planned: string): readonly RunWorker[] 
 }
 
 function requestFor(
-  { input: { seed }, question, round, rootId, background }: RunContext,
+  { input: { seed, live }, question, round, rootId, background }: RunContext,
   { step, planned, sees, sharesPrompt }: ReadyStep,
   worker: RunWorker,
   hasFallback: boolean,
@@ -116,18 +113,19 @@ function requestFor(
     ...(hasFallback && { hasFallback }),
     ...(isPlanned && worker.kind === 'model' && sharesPrompt && { sharesPrompt }),
     ...(background.length > 0 && { background }),
+    ...(live === true && worker.kind === 'model' && { live }),
     seed,
   };
 }
 
-/** Makes one call, and records what came of it; null where it was answered. */
+/** Makes one call and records its outcome; null if it was answered. */
 async function makeCall(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
   const { recorder, limits } = context;
   const worst = worstCaseOf(request.worker, workerPromptBytes(request), request.maxOutputTokens);
   recorder.record(stepStarted(request, now()));
   let reservation: Reservation | null = null;
   try {
-    reservation = await limits.reserve(worst);
+    reservation = limits.reserve(worst) ?? (await limits.waitFor(() => limits.reserve(worst)));
     const result = await callWorker(context, { ...request, allowance: reservation.allowance });
     reservation.settle(result.calls);
     recorder.record(stepAnswered(request, result));

@@ -6,9 +6,9 @@ import {
   log,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Plan } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 import { FAILURES } from '../protocol/failures';
+import type { ResolveRunResult } from '../protocol/activity-contract';
 import type { ResolvedRun, RunWorker } from '../protocol/cards';
 import type { SolveInput } from '../protocol/input';
 import { CHECK_RUN, READ_TEXT, RESOLVE_RUN, SOLVE_WORKFLOW } from '../protocol/names';
@@ -34,7 +34,6 @@ const WHOLE_ANSWER_BYTES = 900_000;
 
 /**
  * Workflow `conductorSolve`: question → plan → steps → answer → review.
- *
  * @returns the trace of the run, its `answer` whole wherever it fits a payload
  * @throws ApplicationFailure of type `Solve.NoAnswer`, `Solve.BadInput`, `Configuration.Invalid` or `Limit.*`, with the
  *   trace in its details
@@ -78,25 +77,31 @@ function badInput(problem: string): ApplicationFailure {
 }
 
 async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
-  const context = await openRun(input, start);
-  const review = input.parent?.review;
+  const { parent } = input;
+  // A child is given by its parent what holds for the run; any other run has the configuration resolved.
+  const resolved =
+    parent === undefined
+      ? await orFail(configurationActivities('resolve the configuration')[RESOLVE_RUN](input))
+      : { run: parent.run, question: input.question };
+  const context = openRun(input, start, resolved);
+  const review = parent?.review;
   const plan = await settlePlan(context, review);
   if (review !== undefined && plan.steps.length === 0) {
     context.recorder.record({ kind: 'decided', round: context.round, decision: 'accepted' });
     return review.answer;
   }
-  const found = await carryOut(context, plan);
+  await runPlan(context, plan, keptOutputs(input, plan));
+  const found = answerFound(context);
   const best = mayRecurse('review', context) ? await reviewAnswer(context, plan, found) : found;
-  return input.parent === undefined && typeof best !== 'string' ? wholeAnswer(best) : best;
+  return parent === undefined && typeof best !== 'string' ? wholeAnswer(best) : best;
 }
 
-/** A child is given by its parent what holds for the run; any other run has the configuration resolved. */
-async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> {
+function openRun(
+  input: SolveInput,
+  start: RunStart,
+  { run, question }: Pick<ResolveRunResult, 'run' | 'question'>,
+): RunContext {
   const { parent } = input;
-  const { run, question } =
-    parent === undefined
-      ? await orFail(() => configurationActivities()[RESOLVE_RUN](input))
-      : { run: parent.run, question: input.question };
   const limits = new Limits(run.limits);
   // A signal may have come before: what the parent knew is older.
   start.steering.hints.unshift(...(parent?.hints ?? []));
@@ -111,17 +116,14 @@ async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> 
   return { ...start, input, question, run, limits, payloads, rootId, depth, round, background };
 }
 
-/**
- * Checks a run that came with an input, which any client may have written: its shape, and what it names.
- * @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid`
- */
+/** Checks a run that came with an input, by its shape and what it names: any client may have written it. */
 export async function checkGiven(run: ResolvedRun, ...cards: readonly RunWorker[]): Promise<void> {
-  await orFail(() => configurationActivities('check what was given')[CHECK_RUN](run, cards));
+  await orFail(configurationActivities('check what was given')[CHECK_RUN](run, cards));
 }
 
-async function carryOut(context: RunContext, plan: Plan): Promise<Text> {
-  const { recorder, round, input } = context;
-  await runPlan(context, plan, keptOutputs(input, plan));
+/** @throws ApplicationFailure of type `Solve.NoAnswer`, or of the limit that stopped the run before there was one */
+function answerFound(context: RunContext): Text {
+  const { recorder, round } = context;
   const answer = answerOf(context);
   if (answer === null) throw context.limits.reasonToStop() ?? noAnswer(recorder.trace);
   recorder.record({ kind: 'answered', round, answer });

@@ -7,7 +7,6 @@ import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Limits } from './limits';
 
-/** What a run was told that a child must know. */
 export interface Told {
   readonly depth: number | null;
   readonly hints: readonly string[];
@@ -20,16 +19,12 @@ interface LiveChild {
   known: Told;
 }
 
-/**
- * What a run receives while it runs, passed on to its children. A change between a child's start and the moment when it
- * can be signalled is made up for as soon as it can be.
- */
+/** What a run receives while it runs, passed on to its children, or made up for once they can be signalled. */
 export class Steering {
   readonly hints: string[] = [];
   /** Whether the run has ended: it is no use to wait for anything of it. */
   isOver = false;
   private readonly children = new Set<LiveChild>();
-  /** null until the configuration is resolved. */
   limits: Limits | null = null;
   /** What was received before the run had limits to change. */
   private early: Partial<RunLimits> = {};
@@ -89,15 +84,20 @@ export class Steering {
 }
 
 /** A person's verdict: the plan to run, changed or not, or why there must be another. */
-type Verdict = { readonly plan: Plan } | { readonly reason: string };
+export type Verdict = { readonly plan: Plan } | { readonly reason: string };
+
+/** A plan, and what another one in its place is judged by, as the limits are now. */
+export interface WaitingPlan {
+  readonly plan: Plan;
+  readonly context: PlanContext;
+}
 
 /** Where a plan waits for a person, one at a time. */
 export class Approval {
   private asked: { readonly plan: Plan; readonly rules: () => PlanContext } | null = null;
   private verdict: Verdict | null = null;
 
-  /** The plan that waits, and what another one in its place is judged by, as the limits are now; null without one. */
-  get waiting(): { readonly plan: Plan; readonly context: PlanContext } | null {
+  get waiting(): WaitingPlan | null {
     if (this.verdict !== null || this.asked === null) return null;
     return { plan: this.asked.plan, context: this.asked.rules() };
   }

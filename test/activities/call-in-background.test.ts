@@ -1,30 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { allowedMs, callInBackground, pauseMs } from '../../src/activities/call-in-background';
-import type { ModelCall } from '../../src/activities/model-call';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { FAILURES } from '../../src/protocol/failures';
 import { findBegun } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
+import { freshFolder } from '../local/fresh-folder';
 import { aRow, OPEN } from '../support/ledger-of';
-import { aCard, aRequest, KEY } from './models/ask';
+import { aCall, aCard, aRequest, KEY } from './models/ask';
 
 let providers: SimulatedProviders;
-let folder: string;
 let store: SqliteStore;
 beforeEach(async () => {
-  [providers, folder] = await Promise.all([
-    startSimulatedProviders(),
-    mkdtemp(join(tmpdir(), 'background-')),
-  ]);
-  store = new SqliteStore(join(folder, 'store.db'));
+  providers = await startSimulatedProviders();
+  store = new SqliteStore(join(await freshFolder(), 'store.db'));
 });
-afterEach(async () => {
-  await Promise.all([providers.close(), rm(folder, { recursive: true })]);
-});
+afterEach(() => providers.close());
 
 type Sent = Awaited<ReturnType<typeof callInBackground>>;
 
@@ -38,17 +30,15 @@ interface Setting {
 }
 
 function run({ timeoutMs = 600_000, agoMs = 0, id, activity = anActivity() }: Setting = {}): Promise<Sent> {
-  const card = aCard({ api: 'responses', baseUrl: `${providers.url}/v1`, background: true });
-  const { messages, maxOutputTokens } = aRequest(card);
-  const allowance = { requests: 5, billable: 5 };
-  const place = { purpose: 'step', rootId: 'solve-1', allowance, round: 0, step: 0, worker: 'ada' } as const;
-  const call: ModelCall = { ...place, card, messages, maxOutputTokens, timeoutMs };
-  const ids = { callId: 'ca11', rootId: 'w', workflowId: 'w', runId: 'r' };
-  const startedAt = new Date(Date.now() - agoMs).toISOString();
-  const row = aRow({ ...OPEN, ...ids, worker: 'ada', model: card.model, priceVersion: null, startedAt });
+  const call = aCall(ourCard(), { timeoutMs });
+  const row = aRow({ ...OPEN, callId: 'ca11', startedAt: new Date(Date.now() - agoMs).toISOString() });
   const dependencies = { background: backgroundOpenAI, store };
-  const ask = (): Promise<Sent> => callInBackground(dependencies, call, KEY, { row, id: id ?? null });
+  const ask = (): Promise<Sent> => callInBackground(dependencies, call, KEY, row, id ?? null);
   return activity.run<[], Sent, typeof ask>(ask);
+}
+
+function ourCard() {
+  return aCard({ api: 'responses', baseUrl: `${providers.url}/v1`, background: true });
 }
 
 /** An activity in a run without an end. */
@@ -58,8 +48,7 @@ function anActivity(): MockActivityEnvironment {
 
 /** Has an answer begun by somebody who is gone before the first look. */
 async function begunBefore(): Promise<string> {
-  const card = aCard({ api: 'responses', baseUrl: `${providers.url}/v1` });
-  return (await backgroundOpenAI.begin(aRequest(card))).id;
+  return (await backgroundOpenAI.begin(aRequest(ourCard()))).id;
 }
 
 const created = () => providers.log.filter(({ path }) => path === '/v1/responses');
@@ -94,11 +83,8 @@ test('one that is not there when the time is over is cancelled, and booked by wh
 
 test("the run's own end is an end as well", async () => {
   providers.hold('sim-1');
-  const now = Date.now();
-  const activity = new MockActivityEnvironment({
-    scheduledTimestampMs: now - 60_000,
-    scheduleToCloseTimeoutMs: 61_000,
-  });
+  const scheduledTimestampMs = Date.now() - 60_000;
+  const activity = new MockActivityEnvironment({ scheduledTimestampMs, scheduleToCloseTimeoutMs: 61_000 });
   expect(await run({ activity })).toMatchObject({ kind: 'failed', failure: { type: FAILURES.timeout } });
   expect(created()).toMatchObject([{ outcome: 'cancelled' }]);
 });
@@ -106,15 +92,12 @@ test("the run's own end is an end as well", async () => {
 test('a cancellation while the answer is begun waits for its id, to stop it by that', async () => {
   providers.hold('sim-1');
   const activity = anActivity();
-  const beginning = providers
-    .waitForRequest(() => true)
-    .then(() => {
-      activity.cancel();
-    });
-  const sent = await run({ activity });
-  await beginning;
+  const sent = run({ activity });
+  await providers.waitForRequest(() => true);
+  activity.cancel();
+  const failure = { type: FAILURES.cancelled, billed: 'unknown' };
+  expect(await sent).toMatchObject({ kind: 'failed', failure });
   expect(created()).toMatchObject([{ outcome: 'cancelled' }]);
-  expect(sent).toMatchObject({ kind: 'failed', failure: { type: FAILURES.cancelled, billed: 'unknown' } });
 });
 
 test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-mid-body'] as const)(
@@ -122,12 +105,8 @@ test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-m
   async (fault) => {
     const id = await begunBefore();
     providers.scriptLookups('sim-1', [{ fault }]);
-    expect(await run({ id })).toMatchObject({
-      kind: 'left-running',
-      failure: {
-        message: expect.stringContaining('It will be asked again; nothing is bought twice.') as unknown,
-      },
-    });
+    const message: unknown = expect.stringContaining('It will be asked again; nothing is bought twice.');
+    expect(await run({ id })).toMatchObject({ kind: 'left-running', failure: { message } });
     expect(await run({ id })).toMatchObject({ kind: 'answered' });
     expect(created()).toHaveLength(1);
   },
@@ -136,18 +115,15 @@ test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-m
 test('comes back when the vendor says so', async () => {
   const id = await begunBefore();
   providers.scriptLookups('sim-1', [{ fault: 'rate-limited', retryAfter: { as: 'seconds', ms: 7000 } }]);
-  expect(await run({ id })).toMatchObject({
-    failure: { type: FAILURES.rateLimited, nextRetryDelayMs: 7000 },
-  });
+  const failure = { type: FAILURES.rateLimited, nextRetryDelayMs: 7000 };
+  expect(await run({ id })).toMatchObject({ failure });
 });
 
 test('a look that only a person can mend ends the call; what the answer costs is unknown', async () => {
   const id = await begunBefore();
   providers.scriptLookups('sim-1', [{ fault: 'invalid-key' }]);
-  expect(await run({ id })).toMatchObject({
-    kind: 'failed',
-    failure: { type: FAILURES.authentication, retryable: false, billed: 'unknown' },
-  });
+  const failure = { type: FAILURES.authentication, retryable: false, billed: 'unknown' };
+  expect(await run({ id })).toMatchObject({ kind: 'failed', failure });
 });
 
 test('looks come close at first, and at most every five seconds later', () => {

@@ -1,20 +1,9 @@
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { type ModelCall, sendRequest } from '../../src/activities/model-call';
+import { sendRequest } from '../../src/activities/model-call';
 import type { Complete } from '../../src/activities/models/model';
 import { FAILURES } from '../../src/protocol/failures';
-import { aCard, aRequest } from './models/ask';
-
-const CALL: ModelCall = {
-  ...aRequest(aCard({})),
-  purpose: 'step',
-  rootId: 'solve-1',
-  allowance: { requests: 5, billable: 5 },
-  round: 0,
-  step: 0,
-  worker: 'ada',
-  timeoutMs: 60_000,
-};
+import { aCall, aCard } from './models/ask';
 
 /** A provider that answers nothing until it is left. */
 const silent: Complete = ({ signal }) =>
@@ -31,7 +20,7 @@ test.each([
   ['the attempt timed out', { timedOut: true }, FAILURES.workerStopped],
 ])('broken off because %s, and said so', async (_, details, type) => {
   const activity = new MockActivityEnvironment();
-  const sent = activity.run(() => sendRequest(silent, CALL, { apiKey: null, callId: 'call' }));
+  const sent = activity.run(() => sendRequest(silent, aCall(aCard({})), { apiKey: null, callId: 'call' }));
   activity.cancel('CANCELLED', new ActivityCancellationDetails(details));
   expect(await sent).toMatchObject({ kind: 'failed', failure: { type, billed: 'unknown' } });
 });

@@ -3,6 +3,7 @@ import { createActivities } from '../../src/activities';
 import type { Pacing } from '../../src/activities/model-call';
 import type { Complete } from '../../src/activities/models/model';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
+import { LiveLog } from '../../src/activities/live-log';
 import { createPacing } from '../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../src/config/load';
 import type { WorkerResult } from '../../src/protocol/activity-contract';
@@ -42,12 +43,14 @@ export function attempt(
     complete,
     background: backgroundOpenAI,
     pacing,
+    liveLog: new LiveLog(store),
     env: {},
   });
   const place = { rootId: 'w', question: 'Why?', subtask: 'Answer.', sees: [], round: 0, step: 0 };
   const worker = aCard({ provider: 'local', apiKeyEnv: null });
   const allowance = { requests: 20, billable: 20 };
-  const ask = (): Promise<WorkerResult> => activities[CALL_WORKER]({ ...place, worker, allowance });
+  const ask = (): Promise<WorkerResult> =>
+    activities[CALL_WORKER]({ ...place, worker, allowance, live: true });
   return activity.run<[], WorkerResult, typeof ask>(ask);
 }
 

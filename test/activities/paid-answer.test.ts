@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Complete } from '../../src/activities/models/model';
+import { FAILURES } from '../../src/protocol/failures';
 import { keepAnswer } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
+import { freshFolder } from '../local/fresh-folder';
 import { readLedger } from '../support/ledger-of';
 import { anActivity, attempt, Provider, usage } from './one-call';
 
@@ -45,10 +46,9 @@ class CountingStore extends SqliteStore {
 let folder: string;
 let provider: Provider;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'paid-'));
+  folder = await freshFolder();
   provider = new Provider();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 test.each(['texts/', 'answers/', 'ledger/'])(
   'heartbeats go on while the store stalls on the %s of an answer',
@@ -80,9 +80,8 @@ test('what a store does not take after an answer is written again until it does'
   const { calls } = await attempt(store, provider.complete);
   expect([...refused].sort()).toEqual(['answers', 'ledger', 'texts']);
   expect(calls).toMatchObject([{ attempt: 1, usage }]);
-  expect(await readLedger(store)).toMatchObject([
-    { attempt: 1, usage, endedAt: expect.any(String) as string },
-  ]);
+  const endedAt: unknown = expect.any(String);
+  expect(await readLedger(store)).toMatchObject([{ attempt: 1, usage, endedAt }]);
   expect(provider.bought).toBe(1);
 });
 
@@ -131,10 +130,8 @@ test('an attempt that fails returns the answer that another one kept meanwhile, 
     await keepAnswer(store, { output: 'Yes.', dropped: [], row: paid });
     return { ...(await provider.complete(request)), finish: 'refusal' };
   };
-  expect(await attempt(store, fails)).toMatchObject({
-    output: 'Yes.',
-    calls: [{ attempt: 1, nanoUsd: 70_000 }],
-  });
+  const calls = [{ attempt: 1, nanoUsd: 70_000 }];
+  expect(await attempt(store, fails)).toMatchObject({ output: 'Yes.', calls });
   expect(await readLedger(store)).toMatchObject([{ error: null, usage, nanoUsd: 70_000 }]);
 });
 
@@ -158,3 +155,48 @@ function meeting(size: number): () => Promise<void> {
     return all;
   };
 }
+
+describe('an answer that breaks off in mid-stream', () => {
+  const BROKEN = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
+
+  test('keeps the text that had come, at its worst case', async () => {
+    const store = new SqliteStore(join(folder, 'store.db'));
+    const complete: Complete = ({ onText }) => {
+      for (const text of ['Half of', ' an answer']) onText?.(text);
+      return Promise.reject(BROKEN);
+    };
+    await expect(attempt(store, complete)).rejects.toMatchObject({
+      type: FAILURES.interrupted,
+      nonRetryable: true,
+      details: [{ partial: 'Half of an answer', calls: [{ usage: null, nanoUsd: null }] }],
+    });
+  });
+
+  test('tells by its heartbeats how much was written', async () => {
+    const store = new SqliteStore(join(folder, 'store.db'));
+    const activity = anActivity({ heartbeatTimeoutMs: 20 });
+    const complete: Complete = async (request) => {
+      request.onText?.('1234567890');
+      const [details] = (await once(activity, 'heartbeat')) as unknown[];
+      expect(details).toEqual({ writtenCharacters: 10 });
+      return provider.complete(request);
+    };
+    await attempt(store, complete, activity);
+    expect.assertions(1);
+  });
+});
+
+test.each([
+  ['stalls', () => new Promise<void>(() => undefined)],
+  ['refuses', () => Promise.reject(new Error('no space left on device'))],
+])('a log of texts that %s neither delays a call nor loses its answer', async (_, append) => {
+  const asked = jest.fn(append);
+  const store = Object.assign(new SqliteStore(join(folder, 'store.db')), { append: asked });
+  const complete: Complete = async (request) => {
+    for (let count = 0; count < 5; count += 1) request.onText?.('x'.repeat(2000));
+    return provider.complete(request);
+  };
+  const { output } = await attempt(store, complete);
+  expect(JSON.stringify(output)).toContain('answer 1');
+  expect(asked).toHaveBeenCalled();
+});

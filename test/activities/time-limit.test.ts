@@ -23,10 +23,23 @@ test('does not abort at once where the time is longer than a timer can run', asy
 
 test('leaves no timer once what it limits is over', async () => {
   jest.useFakeTimers();
-  const during = await withinLimit(60_000, () => Promise.resolve(jest.getTimerCount()));
+  const { signal: cancellation } = new AbortController();
+  const during = await withinLimit(60_000, cancellation, () => Promise.resolve(jest.getTimerCount()));
   const after = jest.getTimerCount();
   jest.useRealTimers();
   expect([during, after]).toEqual([1, 0]);
+});
+
+test('what is limited is cancelled, too, also where that was before it began', async () => {
+  const run = new AbortController();
+  const whyItEnds = (): Promise<unknown> =>
+    withinLimit(60_000, run.signal, async (signal) => {
+      if (!signal.aborted) await once(signal, 'abort');
+      return signal.reason as unknown;
+    });
+  const underWay = whyItEnds();
+  run.abort('enough');
+  expect([await underWay, await whyItEnds()]).toEqual(['enough', 'enough']);
 });
 
 test('ends a request that hangs, however often garbage is collected meanwhile', async () => {

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
 import { Account } from '../../src/budget/account';
+import { describeLimit } from '../../src/budget/amount';
 import { callOf, type Request } from './books';
 
 const LIMITS = { calls: 20, tokens: 1000, nanoUsd: 1000 };
@@ -32,10 +33,8 @@ describe('reserve', () => {
   test('a limit that waiting cannot mend is named first', () => {
     const account = new Account({ calls: 5, tokens: 1000, nanoUsd: 150 });
     account.reserve('a', { tokens: 10, nanoUsd: 10 });
-    expect(account.reserve('b', { tokens: 10, nanoUsd: 200 })).toMatchObject({
-      limit: 'cost',
-      mayFitLater: false,
-    });
+    const refusal = account.reserve('b', { tokens: 10, nanoUsd: 200 });
+    expect(refusal).toMatchObject({ limit: 'cost', mayFitLater: false });
   });
 
   test('what costs nothing is let through when the money is gone, what has no price is not', () => {
@@ -106,17 +105,12 @@ describe('setLimits', () => {
   test('breaks no promise, and begins nothing that was not asked for', () => {
     const account = new Account(LIMITS);
     account.reserve('a', WORST);
-    expect(account.setLimits({ calls: 2, tokens: 50, nanoUsd: 50 })).toEqual({
-      calls: 5,
-      tokens: 200,
-      nanoUsd: 200,
-    });
+    const held = account.setLimits({ calls: 2, tokens: 50, nanoUsd: 50 });
+    expect(held).toEqual({ calls: 5, tokens: 200, nanoUsd: 200 });
     account.settle('a', [callOf(billed(60, 40))]);
     expect(account.limits).toEqual({ calls: 2, tokens: 60, nanoUsd: 50 });
-    expect(account.reserve('b', { tokens: 1, nanoUsd: 1 })).toMatchObject({
-      limit: 'tokens',
-      mayFitLater: false,
-    });
+    const refusal = account.reserve('b', { tokens: 1, nanoUsd: 1 });
+    expect(refusal).toMatchObject({ limit: 'tokens', mayFitLater: false });
   });
 
   test('waits for a child that was promised no limit', () => {
@@ -174,4 +168,25 @@ describe('an error of the program fails the run, and says where it is', () => {
       account.settle('a', []);
     }).toThrow('given back already');
   });
+});
+
+test.each([
+  [
+    { limit: 'cost', needed: 81_234_567, left: 20_000_000, mayFitLater: false },
+    'the next call may come to $0.0813, and limits.costUsd leaves $0.0200; raise limits.costUsd (--max-cost), or lower maxOutputTokens of its worker',
+  ],
+  [
+    { limit: 'cost', needed: 1_500_000_001, left: 1_500_000_000, mayFitLater: true },
+    'the next call may come to $1.51, and limits.costUsd leaves $1.50 until calls under way give back what they do not use; raise limits.costUsd (--max-cost), or lower maxOutputTokens of its worker',
+  ],
+  [
+    { limit: 'tokens', needed: 8240, left: 2000, mayFitLater: false },
+    'the next call may come to 8,240 tokens, and limits.tokens leaves 2,000 tokens; raise limits.tokens, or lower maxOutputTokens of its worker',
+  ],
+  [
+    { limit: 'calls', needed: 1, left: 0, mayFitLater: false },
+    'the next call may come to 1 request, and limits.calls leaves 0 requests; raise limits.calls',
+  ],
+] as const)('says what is needed, what is left, and what to do: %j', (refusal, sentence) => {
+  expect(describeLimit(refusal)).toBe(sentence);
 });

@@ -10,20 +10,23 @@ function usage(inputTokens: number, outputTokens: number, part: Partial<Usage> =
   return { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0, ...part };
 }
 
+const PRICE: Price = { input: 2, output: 10 };
+const LONG_PROMPT = { over: 100, input: 4, output: 17 };
+
 describe('nanoUsdOf', () => {
   it.each<[string, Usage, Price, number]>([
-    ['a token at 2 USD per million', usage(1, 0), { input: 2, output: 10 }, 2000],
-    ['input and output', usage(10, 5), { input: 2, output: 10 }, 70_000],
+    ['a token at 2 USD per million', usage(1, 0), PRICE, 2000],
+    ['input and output', usage(10, 5), PRICE, 70_000],
     [
       'cached input at its own rate',
       usage(10, 0, { cachedInputTokens: 4 }),
-      { input: 2, output: 10, cachedInput: 0.2 },
+      { ...PRICE, cachedInput: 0.2 },
       12_800,
     ],
     [
       'cached and written input without rates',
       usage(10, 0, { cachedInputTokens: 4, cacheWriteTokens: 5 }),
-      { input: 2, output: 10 },
+      PRICE,
       20_000,
     ],
     [
@@ -32,22 +35,12 @@ describe('nanoUsdOf', () => {
       { input: 1, output: 1, cachedInput: 0.1, cacheWrite: 1.25, hourCacheWrite: 2 },
       4800,
     ],
-    ['reasoning, which is output', usage(0, 5, { reasoningTokens: 4 }), { input: 2, output: 10 }, 50_000],
+    ['reasoning, which is output', usage(0, 5, { reasoningTokens: 4 }), PRICE, 50_000],
     ['half a nano-USD, up', usage(1, 0), { input: 0.0005, output: 0 }, 1],
     ['less than half, down', usage(1, 0), { input: 0.000499, output: 0 }, 0],
     ['a rate no binary fraction holds', usage(1_000_000, 0), { input: 0.1, output: 0 }, 100_000_000],
-    [
-      'a prompt at the threshold',
-      usage(100, 0),
-      { input: 1, output: 1, longPrompt: { over: 100, input: 2, output: 2 } },
-      100_000,
-    ],
-    [
-      'a prompt beyond the threshold, whole',
-      usage(101, 1),
-      { input: 1, output: 1, longPrompt: { over: 100, input: 2, output: 3 } },
-      205_000,
-    ],
+    ['a prompt at the threshold', usage(100, 0), { ...PRICE, longPrompt: LONG_PROMPT }, 200_000],
+    ['a prompt beyond the threshold, whole', usage(101, 1), { ...PRICE, longPrompt: LONG_PROMPT }, 421_000],
   ])('%s', (_, used, price, expected) => {
     expect(nanoUsdOf(used, price)).toBe(expected);
   });
@@ -56,36 +49,22 @@ describe('nanoUsdOf', () => {
 
   it('is the exact sum, off by at most half a nano-USD', () => {
     const tokens = fc.nat({ max: 2_000_000 });
+    const five = (each: fc.Arbitrary<number>) => fc.tuple(each, each, each, each, each);
     fc.assert(
-      fc.property(
-        fc.tuple(tokens, tokens, tokens, tokens, tokens),
-        fc.tuple(micros, micros, micros, micros, micros),
-        (
-          [fresh, cached, written, hour, outputTokens],
-          [input, cachedInput, cacheWrite, hourCacheWrite, output],
-        ) => {
-          const used = usage(fresh + cached + written + hour, outputTokens, {
-            cachedInputTokens: cached,
-            cacheWriteTokens: written + hour,
-            hourCacheWriteTokens: hour,
-          });
-          const price = {
-            input: input / 1e6,
-            cachedInput: cachedInput / 1e6,
-            cacheWrite: cacheWrite / 1e6,
-            hourCacheWrite: hourCacheWrite / 1e6,
-            output: output / 1e6,
-          };
-          const pico =
-            BigInt(fresh) * BigInt(input) +
-            BigInt(cached) * BigInt(cachedInput) +
-            BigInt(written) * BigInt(cacheWrite) +
-            BigInt(hour) * BigInt(hourCacheWrite) +
-            BigInt(outputTokens) * BigInt(output);
-          const error = BigInt(nanoUsdOf(used, price)) * 1000n - pico;
-          return -500n < error && error <= 500n;
-        },
-      ),
+      fc.property(five(tokens), five(micros), (counts, rates) => {
+        const [fresh, cached, written, hour, outputTokens] = counts;
+        const usd = rates.map((rate) => rate / 1e6) as typeof rates;
+        const [input, cachedInput, cacheWrite, hourCacheWrite, output] = usd;
+        const used = usage(fresh + cached + written + hour, outputTokens, {
+          cachedInputTokens: cached,
+          cacheWriteTokens: written + hour,
+          hourCacheWriteTokens: hour,
+        });
+        const price = { input, cachedInput, cacheWrite, hourCacheWrite, output };
+        const pico = counts.reduce((sum, count, part) => sum + BigInt(count) * BigInt(rates[part] ?? 0), 0n);
+        const error = BigInt(nanoUsdOf(used, price)) * 1000n - pico;
+        return -500n < error && error <= 500n;
+      }),
     );
   });
 
@@ -96,13 +75,10 @@ describe('nanoUsdOf', () => {
     expect(all.length).toBeGreaterThan(40);
     for (const { price } of all) {
       const { longPrompt = price } = price;
-      for (const { input, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } of [
-        price,
-        longPrompt,
-      ]) {
-        expect([cachedInput, input, cacheWrite, hourCacheWrite]).toEqual(
-          [cachedInput, input, cacheWrite, hourCacheWrite].sort((a, b) => a - b),
-        );
+      for (const rates of [price, longPrompt]) {
+        const { input, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } = rates;
+        const ascending = [cachedInput, input, cacheWrite, hourCacheWrite];
+        expect(ascending).toEqual([...ascending].sort((a, b) => a - b));
       }
       expect(longPrompt.input).toBeGreaterThanOrEqual(price.input);
       expect(longPrompt.output).toBeGreaterThanOrEqual(price.output);
@@ -213,6 +189,6 @@ describe('billOf', () => {
   });
 
   it("takes a card's own price for whatever tier its user has", () => {
-    expect(billOf(usage(1, 0, { serviceTier: 'priority' }), { input: 2, output: 10 })).toBe(2000);
+    expect(billOf(usage(1, 0, { serviceTier: 'priority' }), PRICE)).toBe(2000);
   });
 });

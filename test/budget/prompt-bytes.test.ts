@@ -6,7 +6,7 @@ import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { planOutputSchema } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/cards';
-import type { Text, TextRef } from '../../src';
+import type { Text } from '../../src';
 import { modelCard, runOf } from './cards';
 
 test('no sentence of a prompt is in the sandbox, where its length could decide what a run begins', () => {
@@ -131,14 +131,12 @@ test('of a failed reply only as much counts as is shown', () => {
   const endless = '漢'.repeat(100_000);
   const whole = { ...REQUEST, repairs: [{ reply: endless, problem: PROBLEM }] };
   const bound = (bytes: number): number =>
-    conductorPromptBytes({ ...REQUEST, repairs: [{ reply: stored(bytes), problem: PROBLEM }] }, RUN);
+    conductorPromptBytes(
+      { ...REQUEST, repairs: [{ reply: { ref: '', bytes, preview: '' }, problem: PROBLEM }] },
+      RUN,
+    );
   expect(bound(300_000)).toBeGreaterThanOrEqual(sentBytes(whole, RUN));
   expect(bound(900_000)).toBe(bound(300_000));
-});
-
-const instructed = fc.record({
-  layout: fc.constantFrom<Layout>('tagged', 'chat', 'plain'),
-  instructions: fc.option(awkwardText, { nil: undefined }),
 });
 
 const stepRequests = fc.record({
@@ -153,11 +151,12 @@ const stepRequests = fc.record({
     }),
     { maxLength: 4 },
   ),
-  worker: instructed.map(({ layout, instructions }) => ({
-    ...modelCard('w'),
-    layout,
-    ...(instructions !== undefined && { instructions }),
-  })),
+  worker: fc
+    .record(
+      { layout: fc.constantFrom<Layout>('tagged', 'chat', 'plain'), instructions: awkwardText },
+      { requiredKeys: ['layout'] },
+    )
+    .map((told) => ({ ...modelCard('w'), ...told })),
 });
 
 test("a worker's prompt is never longer than its bound, whatever its texts hold and wherever they lie", () => {
@@ -189,10 +188,6 @@ test('what everybody in a child may see counts, too', () => {
   const more = workerPromptBytes({ ...STEP, background }) - workerPromptBytes(STEP);
   expect(more).toBeGreaterThanOrEqual(100_000 + 100);
 });
-
-function stored(bytes: number): TextRef {
-  return { ref: '', bytes, preview: '' };
-}
 
 /** The text itself. */
 function wholeOf(text: Text): string {

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { ConductorClient, SolveResult } from '../../src';
+import { Turns } from '../../src/turns';
 import { isCancelled, WALL_CLOCK_MS } from './scenario';
 
 /** Solves under way at the same time. */
-const LANES = 12;
+const AT_ONCE = 12;
 /** After its wall clock a run has only to say so, through a server that may just be starting. */
 const GRACE_MS = 60_000;
 
@@ -23,17 +24,15 @@ export async function askAll(
   questions: ReadonlyMap<string, string>,
   onEnd: () => void,
 ): Promise<Map<string, SolveResult | null>> {
-  const waiting = [...questions];
-  const runs = new Map<string, SolveResult | null>();
-  const lane = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [id, question] = next;
-      runs.set(id, await ask(asker, id, question));
+  const turns = new Turns(AT_ONCE);
+  const runs = [...questions].map(([id, question]) =>
+    turns.take(async () => {
+      const run = await ask(asker, id, question);
       onEnd();
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  return runs;
+      return [id, run] as const;
+    }),
+  );
+  return new Map(await Promise.all(runs));
 }
 
 async function ask(

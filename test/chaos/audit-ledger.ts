@@ -1,6 +1,7 @@
+import { groupBy } from '../../src/evaluation/statistics';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
-import { type Evidence, type Finding, groupBy } from './evidence';
+import { type Evidence, type Finding, finding } from './evidence';
 import { placeOf } from './scenario';
 
 /** How long after its start a row may stay open before something other than a kill must be the reason: the store stalls, too. */
@@ -30,17 +31,12 @@ function auditPlace(key: string, requests: readonly RequestRecord[], rows: reado
   const withoutRow = pairUp(requests, rows, canPair);
   const withoutRequest = pairUp(booked, requests, (row, request) => canPair(request, row));
   const seen = `at ${key} there are ${requests.map(describeRequest).join('; ')} and ${rows.map(describeRow).join('; ')}`;
+  const rowLaw =
+    'every request that a provider saw has its row in the ledger, and completed rows equal the bill';
+  const billLaw = 'every amount in the ledger was billed';
   return [
-    ...withoutRow.map((request) => ({
-      law: 'every request that a provider saw has its row in the ledger, and completed rows equal the bill',
-      difference: `${describeRequest(request)} has no row: ${seen}`,
-      run,
-    })),
-    ...withoutRequest.map((row) => ({
-      law: 'every amount in the ledger was billed',
-      difference: `${describeRow(row)} has no request: ${seen}`,
-      run,
-    })),
+    ...withoutRow.map((request) => finding(rowLaw, `${describeRequest(request)} has no row: ${seen}`, run)),
+    ...withoutRequest.map((row) => finding(billLaw, `${describeRow(row)} has no request: ${seen}`, run)),
   ];
 }
 
@@ -58,11 +54,10 @@ function auditOpenRows({ rows, kills, runs, keepings }: Evidence): Finding[] {
       return !deaths.some((at) => began <= at && at <= began + LONGEST_CALL_MS);
     })
     .filter(({ callId, workflowId }) => !begun.has(callId) || runs.get(workflowId)?.status !== 'cancelled')
-    .map((row) => ({
-      law: 'a row stays open only where its worker was killed',
-      difference: `${describeRow(row)} is open, and no worker was killed within ${LONGEST_CALL_MS / 1000} s`,
-      run: row.workflowId,
-    }));
+    .map((row) => {
+      const difference = `${describeRow(row)} is open, and no worker was killed within ${LONGEST_CALL_MS / 1000} s`;
+      return finding('a row stays open only where its worker was killed', difference, row.workflowId);
+    });
 }
 
 /** To ask how far an answer in the background is costs nothing, and has no row. */

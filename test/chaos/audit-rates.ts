@@ -1,6 +1,6 @@
 import type { RequestRecord } from '../../src/testing';
 import { isPurchase } from './audit-ledger';
-import type { Evidence, Finding } from './evidence';
+import { type Evidence, type Finding, finding } from './evidence';
 
 /** Rate of one model over all workers together. */
 export interface SharedLimit {
@@ -13,11 +13,10 @@ export interface SharedLimit {
 export function auditRates(evidence: Evidence): Finding[] {
   return peaksOf(evidence)
     .filter(({ peak, limit }) => peak > limit.most)
-    .map(({ peak, limit: { model, what, most } }) => ({
-      law: 'no rate that workers share is exceeded',
-      difference: `${model} had ${peak} ${what}, and ${most} are allowed`,
-      run: null,
-    }));
+    .map(({ peak, limit: { model, what, most } }) => {
+      const difference = `${model} had ${peak} ${what}, and ${most} are allowed`;
+      return finding('no rate that workers share is exceeded', difference);
+    });
 }
 
 /** How near to each limit the providers ever came. */

@@ -1,7 +1,8 @@
 import { STALL_MS } from '../../examples/learn/support/troubles';
 import type { Keeping } from '../../examples/learn/support/worker';
+import { groupBy } from '../../src/evaluation/statistics';
 import type { LedgerRow } from '../../src/store/ledger';
-import { type Evidence, type Finding, groupBy } from './evidence';
+import { type Evidence, type Finding, finding } from './evidence';
 import { FROZEN_MS } from './worker-fleet';
 
 /** Between a look into the store, which still found nothing, and the row that follows it: rates and row may stall. */
@@ -40,11 +41,7 @@ function overlapsIn(attempts: readonly LedgerRow[], kills: Evidence['kills']): F
     if (isOver || isExplained) return [];
     const difference = `call ${row.callId.slice(0, 8)} of ${row.worker}: attempt ${next.attempt} began at ${next.startedAt}, before attempt ${row.attempt} was over`;
     return [
-      {
-        law: 'a call is attempted again only when its attempt is over or lost',
-        difference,
-        run: row.workflowId,
-      },
+      finding('a call is attempted again only when its attempt is over or lost', difference, row.workflowId),
     ];
   });
 }
@@ -55,11 +52,8 @@ function isInVain(startedAt: string, { at }: Keeping, until: string | null): boo
 }
 
 function repeatOf(row: LedgerRow, { what, at }: Keeping): Finding {
-  return {
-    law: `no call is made again once its ${what} is in the store`,
-    difference:
-      `call ${row.callId.slice(0, 8)} of ${row.worker} was begun again as attempt ${row.attempt} at ${row.startedAt}, ` +
-      `and its ${what} had been kept at ${new Date(at).toISOString()}`,
-    run: row.workflowId,
-  };
+  const difference =
+    `call ${row.callId.slice(0, 8)} of ${row.worker} was begun again as attempt ${row.attempt} at ${row.startedAt}, ` +
+    `and its ${what} had been kept at ${new Date(at).toISOString()}`;
+  return finding(`no call is made again once its ${what} is in the store`, difference, row.workflowId);
 }

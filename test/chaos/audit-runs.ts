@@ -1,6 +1,6 @@
 import { FAILURES } from '../../src/protocol/failures';
 import type { SolveResult } from '../../src';
-import type { Evidence, Finding } from './evidence';
+import { type Evidence, type Finding, finding } from './evidence';
 import { isCancelled } from './scenario';
 
 const DOCUMENTED: ReadonlySet<string> = new Set(Object.values(FAILURES));
@@ -17,11 +17,9 @@ export function stateOf(run: SolveResult | null): string {
 /** Every solve ends in a state that the documentation knows: none is lost, none is stuck. */
 export function auditRuns({ runs }: Evidence): Finding[] {
   return [...runs].flatMap(([id, run]) =>
-    complaintsAbout(id, run).map((difference) => ({
-      law: 'every solve ends in a documented state',
-      difference,
-      run: id,
-    })),
+    complaintsAbout(id, run).map((difference) =>
+      finding('every solve ends in a documented state', difference, id),
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { SolveResult } from '../../src';
+import { groupBy } from '../../src/evaluation/statistics';
 import type { LedgerRow } from '../../src/store/ledger';
-import { type Evidence, type Finding, groupBy } from './evidence';
+import { type Evidence, type Finding, finding } from './evidence';
 
 /**
  * What a run tells of its calls, read when all is over, is what the ledger holds of them: the same calls and the same
@@ -10,11 +11,8 @@ export function auditTraces({ runs, rows }: Evidence): Finding[] {
   const byRun = groupBy(rows, ({ workflowId }) => workflowId);
   return [...runs].flatMap(([id, run]) => {
     if (run === null || run.status === 'running') return [];
-    return differencesOf(run, byRun.get(id) ?? []).map((difference) => ({
-      law: 'a trace adds up to the ledger',
-      difference,
-      run: id,
-    }));
+    const differences = differencesOf(run, byRun.get(id) ?? []);
+    return differences.map((difference) => finding('a trace adds up to the ledger', difference, id));
   });
 }
 

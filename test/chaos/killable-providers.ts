@@ -9,17 +9,12 @@ const PROGRAM = join(__dirname, '..', '..', 'examples', 'providers', 'serve.ts')
 
 /** The simulated providers as a program, killed and started again on the same port; their log outlives them. */
 export class KillableProviders {
-  readonly url: string;
-  readonly #arguments: readonly string[];
-  readonly #log: LogFollower;
-  #process: ChildProgram;
-
-  private constructor(url: string, process: ChildProgram, log: LogFollower, args: readonly string[]) {
-    this.url = url;
-    this.#process = process;
-    this.#log = log;
-    this.#arguments = args;
-  }
+  private constructor(
+    readonly url: string,
+    private process: ChildProgram,
+    private readonly log: LogFollower,
+    private readonly args: readonly string[],
+  ) {}
 
   /** `onRequest` is called for each request that comes, in all their lives. */
   static async start(folder: string, seed: number, onRequest: () => void): Promise<KillableProviders> {
@@ -32,18 +27,18 @@ export class KillableProviders {
   }
 
   async kill(): Promise<void> {
-    await this.#process.kill();
-    this.#process = runChild(PROGRAM, [...this.#arguments, '--port', new URL(this.url).port], {});
-    await this.#process.nextLine();
+    await this.process.kill();
+    this.process = runChild(PROGRAM, [...this.args, '--port', new URL(this.url).port], {});
+    await this.process.nextLine();
   }
 
   /** Every request so far, as far as it came. */
   requests(): readonly RequestRecord[] {
-    return this.#log.requests();
+    return this.log.requests();
   }
 
   async close(): Promise<void> {
-    this.#log.close();
-    await this.#process.kill();
+    this.log.close();
+    await this.process.kill();
   }
 }

@@ -1,4 +1,5 @@
-import { megabytes } from './audit-memory';
+import { tally } from '../../src/evaluation/statistics';
+import { megabytes } from './audit';
 import { peaksOf } from './audit-rates';
 import { stateOf } from './audit-runs';
 import type { ChaosOptions, ChaosResult } from './run-chaos';
@@ -12,11 +13,14 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
     ['seed', String(seed)],
     ['store', store],
     ['took', `${Math.round(tookMs / 1000)} s`],
-    ['solves', `${solves}: ${tally([...evidence.runs.values()].map(stateOf))}`],
-    ['kills', `${evidence.kills.length} of ${kills}: ${tally(evidence.kills.map(({ victim }) => victim))}`],
+    ['solves', `${solves}: ${describeCounts([...evidence.runs.values()].map(stateOf))}`],
+    [
+      'kills',
+      `${evidence.kills.length} of ${kills}: ${describeCounts(evidence.kills.map(({ victim }) => victim))}`,
+    ],
     [
       'requests seen by the providers',
-      `${requests.length}: ${tally(requests.map(({ outcome }) => kindOf(outcome)))}`,
+      `${requests.length}: ${describeCounts(requests.map(({ outcome }) => kindOf(outcome)))}`,
     ],
     [
       'rows in the ledger',
@@ -46,10 +50,8 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
 }
 
 /** `3 worker, 1 server`, the most frequent first. */
-function tally(values: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts]
+function describeCounts(values: readonly string[]): string {
+  return Object.entries(tally(values))
     .sort(([, a], [, b]) => b - a)
     .map(([value, count]) => `${count} ${value}`)
     .join(', ');

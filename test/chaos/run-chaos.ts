@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from './audit';
 import type { Evidence, Finding } from './evidence';
-import { KillAtMilestones } from './kill-at-milestones';
-import { drawKills } from './kill-script';
+import { KillScript } from './kill-script';
 import { questionsOf } from './scenario';
 import { inWorld, type StoreKind, type World } from './world';
 
@@ -39,7 +38,7 @@ export interface ChaosResult {
 export async function runChaos({ seed, solves, kills, store, bundle }: ChaosOptions): Promise<ChaosResult> {
   const began = Date.now();
   const folder = await mkdtemp(join(tmpdir(), `chaos-${seed}-`));
-  const script = new KillAtMilestones(drawKills(seed, solves, kills));
+  const script = new KillScript(seed, solves, kills);
   const onRequest = (): void => {
     script.count('requests');
   };
@@ -59,7 +58,7 @@ export async function runChaos({ seed, solves, kills, store, bundle }: ChaosOpti
 
 async function solveAll(
   world: World,
-  script: KillAtMilestones,
+  script: KillScript,
   questions: ReadonlyMap<string, string>,
 ): Promise<Pick<Evidence, 'runs' | 'memory'>> {
   const all = [...questions];
@@ -68,7 +67,7 @@ async function solveAll(
     world.ask(new Map(some), () => {
       script.count('ends');
     });
-  script.begin((victim) => world.kill(victim));
+  script.strike = (victim) => world.kill(victim);
   const first = await ask(all.slice(0, warmUp));
   const before = await world.memory();
   const others = await ask(all.slice(warmUp));

@@ -2,7 +2,8 @@ import type { Step } from '../../src';
 import type { TrainableInput } from '../../src/training';
 import { renderPlan } from '../../src/plan/render';
 import type { SharedLimit } from './audit-rates';
-import type { Answer, ModelBehaviour, RequestRecord } from '../../src/testing';
+import type { Answer, FaultKind, ModelBehaviour, RequestRecord } from '../../src/testing';
+import { BREAKAGES, ERRORS, FLAWS, SPOILED } from '../../src/testing/faults';
 
 /** The share of requests that meet a fault. */
 const FAULTY = 0.2;
@@ -14,36 +15,18 @@ const PRICE = { input: 2, output: 10, cachedInput: 0.2 };
 const KEY_VARIABLE = 'CHAOS_KEY';
 const TASK_QUEUE = 'chaos';
 
-/** One of every kind, save those that say that the caller's own configuration is wrong. */
-const FAULTS: readonly Answer[] = [
-  { fault: 'rate-limited', retryAfter: { ms: 300, as: 'milliseconds' } },
-  { fault: 'server-error' },
-  { fault: 'unavailable' },
-  { fault: 'overloaded' },
-  { fault: 'request-timeout' },
-  { fault: 'bad-gateway' },
-  { fault: 'gateway-timeout' },
-  { fault: 'html-bad-gateway' },
-  { fault: 'html' },
-  { fault: 'hang' },
-  { fault: 'stall' },
-  { fault: 'reset' },
-  { fault: 'cut-mid-body' },
-  { fault: 'truncated' },
-  { fault: 'truncated-chunked' },
-  { fault: 'empty' },
-  { fault: 'refusal' },
-  { fault: 'filtered' },
-  { fault: 'length' },
-  { fault: 'length-without-text' },
-  { fault: 'huge' },
-  { fault: 'drip' },
-  { fault: 'usage-missing' },
-  { fault: 'usage-zero' },
-  { fault: 'usage-wrong' },
-  { fault: 'too-large' },
-  { fault: 'quota-exceeded' },
+const SOON = { ms: 300, as: 'milliseconds' } as const;
+/** They say that the caller's own configuration is wrong. */
+const OWN_FAULTS: readonly FaultKind[] = [
+  'bad-request',
+  'unauthorized',
+  'forbidden',
+  'not-found',
+  'unprocessable',
 ];
+const FAULTS = (Object.keys({ ...ERRORS, ...BREAKAGES, ...SPOILED, ...FLAWS }) as FaultKind[])
+  .filter((fault) => !OWN_FAULTS.includes(fault))
+  .map((fault) => (fault === 'rate-limited' ? { fault, retryAfter: SOON } : { fault }) as Answer);
 
 /** Replies of a model when nothing goes wrong, and on its bad days. */
 interface Part {

@@ -13,16 +13,14 @@ const PROGRAM = join(__dirname, '..', '..', 'examples', 'learn', 'support', 'wor
 export class WorkerFleet {
   /** Last words of workers that ended though nobody killed them. */
   readonly broken: string[] = [];
-  readonly #setting: WorkerSetting;
-  readonly #survivor: ChildProgram;
-  readonly #mortals: ChildProgram[];
-  #killed = 0;
+  private killed = 0;
 
-  private constructor(setting: WorkerSetting, survivor: ChildProgram, mortals: ChildProgram[]) {
-    this.#setting = setting;
-    this.#survivor = survivor;
-    this.#mortals = mortals;
-    for (const worker of [survivor, ...mortals]) this.#watch(worker);
+  private constructor(
+    private readonly setting: WorkerSetting,
+    private readonly survivor: ChildProgram,
+    private readonly mortals: ChildProgram[],
+  ) {
+    for (const worker of [survivor, ...mortals]) this.watch(worker);
   }
 
   static async start(setting: WorkerSetting, mortals: number): Promise<WorkerFleet> {
@@ -35,18 +33,18 @@ export class WorkerFleet {
 
   /** Kills one after the other in turn, and puts a new worker into its place. */
   async kill(): Promise<void> {
-    const place = this.#killed % this.#mortals.length;
-    this.#killed += 1;
-    const victim = this.#mortals[place];
+    const place = this.killed % this.mortals.length;
+    this.killed += 1;
+    const victim = this.mortals[place];
     await victim?.kill();
-    const next = await startWorker(this.#setting, this.#mortals.length + this.#killed);
-    this.#watch(next);
-    this.#mortals[place] = next;
+    const next = await startWorker(this.setting, this.mortals.length + this.killed);
+    this.watch(next);
+    this.mortals[place] = next;
   }
 
   /** Stops one for longer than a heartbeat time-out, so that its calls are made anew elsewhere, and lets it go on. */
   async freeze(): Promise<void> {
-    const victim = this.#mortals[this.#killed % this.#mortals.length];
+    const victim = this.mortals[this.killed % this.mortals.length];
     if (victim === undefined) return;
     victim.signal('SIGSTOP');
     await delay(FROZEN_MS);
@@ -54,20 +52,20 @@ export class WorkerFleet {
   }
 
   async memory(): Promise<Memory> {
-    this.#survivor.tell('memory');
-    return (await this.#survivor.nextMessage()) as Memory;
+    this.survivor.tell('memory');
+    return (await this.survivor.nextMessage()) as Memory;
   }
 
   /** Asks all of them to end: calls that are under way are completed in the ledger. */
   async stop(): Promise<void> {
-    await Promise.all([this.#survivor, ...this.#mortals].map((worker) => worker.stop()));
+    await Promise.all([this.survivor, ...this.mortals].map((worker) => worker.stop()));
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#survivor, ...this.#mortals].map((worker) => worker.kill()));
+    await Promise.all([this.survivor, ...this.mortals].map((worker) => worker.kill()));
   }
 
-  #watch(worker: ChildProgram): void {
+  private watch(worker: ChildProgram): void {
     void worker.lost.then((end) => this.broken.push(`a worker that nobody killed ${end}`));
   }
 }

@@ -1,30 +1,25 @@
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
-import { renderPlan } from '../../src/plan/render';
 import { screenAfter } from './screen';
-import { useStage } from './stage';
-import { said } from './command';
+import { planOf, useStage } from './stage';
+import { endedWith, said } from './command';
 
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';
-const WORKERS = ['alpha', 'beta'];
-const planOf = (subtask: string): string =>
-  renderPlan({ steps: [{ worker: 'alpha', subtask, sees: [] }] }, WORKERS);
 
 const stage = useStage({
   boss: { answer: planOf('Guess it') },
   alpha: { answer: 'Lyon?' },
   beta: { answer: ANSWER },
 });
-const { start, run } = stage;
+const { start, startReady, run } = stage;
 
 function promptsTo(model: string): string[] {
   return stage.providers.log.filter((record) => record.model === model).map(({ body }) => body);
 }
 
 test('a plan waits: rejected, written anew, edited and run from another terminal', async () => {
-  const up = start(['up']);
-  await up.hear(/^Ready/m);
+  await startReady(['up']);
   const { stdout } = await run('solve', QUESTION, '--approve', '--detach');
   const id = stdout.trim();
   const watching = start(['watch', id]);
@@ -32,25 +27,20 @@ test('a plan waits: rejected, written anew, edited and run from another terminal
   expect((await run('trace', id)).stdout).toContain(`to let it run: temporal-conductor approve ${id}`);
 
   stage.providers.script('boss', [planOf('Look it up')]);
-  expect(await run('approve', id, '--reject', 'Do not guess.')).toMatchObject({
-    code: 0,
-    stderr: said('writes another plan'),
-  });
+  const rejected = await run('approve', id, '--reject', 'Do not guess.');
+  expect(rejected).toMatchObject(endedWith(0, 'writes another plan'));
   await watching.hear(/step 1 \(alpha\): Look it up/);
   expect(promptsTo('boss')[1]).toContain('Do not guess.');
 
   await stage.folder.write('bad.yaml', 'steps:\n  - worker: gamma\n    subtask: Go\n    sees: []\n');
-  const refused = await run('approve', id, '--edit', 'bad.yaml');
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toMatch(/bad\.yaml cannot be used .*"gamma".* alpha, beta\.\n/);
+  const refused = endedWith(2, /bad\.yaml cannot be used .*"gamma".* alpha, beta\.\n/);
+  expect(await run('approve', id, '--edit', 'bad.yaml')).toMatchObject(refused);
   await stage.folder.write('plan.yaml', 'steps:\n  - worker: beta\n    subtask: Say it\n    sees: []\n');
   expect(await run('approve', id, '--edit', 'plan.yaml')).toMatchObject({ code: 0 });
 
   expect(await watching.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
   expect({ alpha: promptsTo('alpha'), beta: promptsTo('beta').length }).toEqual({ alpha: [], beta: 1 });
-  const late = await run('approve', id);
-  expect(late.code).toBe(1);
-  expect(late.stderr).toContain(`run ${id} has ended already: completed`);
+  expect(await run('approve', id)).toMatchObject(endedWith(1, `run ${id} has ended already: completed`));
 });
 
 test('where nobody works on the run, an approval makes no call: it says how to go on', async () => {
@@ -58,12 +48,10 @@ test('where nobody works on the run, an approval makes no call: it says how to g
   await start(['server']).hear(/Temporal runs\./);
   const solving = start(['solve', QUESTION, '--approve']);
   const [, id = ''] = await solving.hear(/temporal-conductor approve (\S+)/);
-  solving.signal('SIGINT');
-  expect((await solving.ended).code).toBe(130);
+  expect((await solving.end('SIGINT')).code).toBe(130);
 
-  const approved = await run('approve', id);
-  expect(approved).toMatchObject({ code: 0 });
-  expect(approved.stderr).toContain(`No worker runs it now; go on with: temporal-conductor watch ${id}`);
+  const alone = `No worker runs it now; go on with: temporal-conductor watch ${id}`;
+  expect(await run('approve', id)).toMatchObject(endedWith(0, alone));
   // The call waits for somebody who stays for its answer, whatever else is asked of the run.
   expect(await run('limits', id, '--steps', '3')).toMatchObject({ code: 0 });
   expect(promptsTo('alpha')).toEqual([]);
@@ -117,13 +105,11 @@ test('at the end of the keyboard the plan is left for later', async () => {
   const solving = start(['solve', QUESTION, '--approve'], { terminal: true });
   await solving.hear(/\[a\/e\/r\/l\] /);
   solving.type('\u0004');
-  const { code, stdout } = await solving.ended;
-  expect({ code, stdout }).toEqual({ code: 0, stdout: said('Left for later.') });
+  expect(await solving.ended).toMatchObject({ code: 0, stdout: said('Left for later.') });
 });
 
 test('at a terminal, a question that another terminal has answered is taken back; Ctrl-C leaves the run', async () => {
-  const up = start(['up']);
-  await up.hear(/^Ready/m);
+  await startReady(['up']);
   const solving = start(['solve', QUESTION, '--approve'], { terminal: true });
   const [, id = ''] = await solving.hear(/Run (\S+) waits[^]*\[a\/e\/r\/l\] /);
   await run('approve', id);
@@ -132,11 +118,9 @@ test('at a terminal, a question that another terminal has answered is taken back
   const letting = start(['solve', QUESTION, '--approve'], { terminal: true });
   await letting.hear(/\[a\/e\/r\/l\] /);
   letting.type('l\n');
-  const { code, stdout } = await letting.ended;
-  expect(code).toBe(0);
-  expect(stdout).toMatch(
-    /Left for later. Decide with: temporal-conductor approve (\S+) .*; follow it with: temporal-conductor watch \1/,
-  );
+  const left =
+    /Left for later. Decide with: temporal-conductor approve (\S+) .*; follow it with: temporal-conductor watch \1/;
+  expect(await letting.ended).toMatchObject({ code: 0, stdout: said(left) });
 
   const leaving = start(['solve', QUESTION, '--approve'], { terminal: true });
   await leaving.hear(/\[a\/e\/r\/l\] /);

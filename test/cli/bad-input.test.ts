@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { closedPort } from './closed-port';
-import { type CommandSetting, runCommand, said } from './command';
+import { closedPort } from '../support/closed-port';
+import { type CommandSetting, endedWith, said } from './command';
 import { type Folder, poolAt } from './folder';
 import { useFolder } from './stage';
 
@@ -11,126 +11,65 @@ const POOL = poolAt('http://127.0.0.1:9');
 const KEY = 'sk-test-0123456789abcdefghij';
 
 const stage = useFolder();
-const inFolder = (): CommandSetting => ({ cwd: stage.folder.path });
 
-interface Case {
-  readonly args: readonly string[];
-  readonly config?: Parameters<Folder['write']>[1];
-  readonly setting?: Omit<CommandSetting, 'cwd'>;
-  readonly says: readonly string[];
-}
+/** Arguments, separated by spaces; words that are said; what lies in the folder; how else the command is run. */
+type Row = [
+  args: string,
+  says: readonly string[],
+  config?: Parameters<Folder['write']>[1],
+  setting?: Omit<CommandSetting, 'cwd'>,
+];
 
-const CASES: Readonly<Record<string, Case>> = {
-  'no such command': { args: ['slove', 'x'], says: ['slove', 'solve'] },
-  'a seed that is no number': {
-    args: ['solve', 'x', '--seed', 'one'],
-    says: ['--seed', 'one', 'whole number'],
-  },
-  'a priority that is none': {
-    args: ['solve', 'x', '--priority', '9'],
-    says: ['--priority', '9', 'from 1 (first) to 5 (last)'],
-  },
-  'a tenant with too long a name': {
-    args: ['solve', 'x', '--tenant', 'é'.repeat(33)],
-    says: ['--tenant', '64 bytes'],
-  },
-  'a run that is both detached and printed': {
-    args: ['solve', 'x', '--detach', '--json'],
-    says: ['--detach', '--json'],
-  },
-  'a configuration that is not there': {
-    args: ['solve', 'x', '--config', 'no.yaml'],
-    says: ['no.yaml', 'does not exist'],
-  },
-  'YAML that is none': { args: ['solve', 'x'], config: 'conductor: [', says: ['conductor.yaml:'] },
-  'an unknown provider': {
-    args: ['solve', 'x'],
-    config:
-      'conductor: { provider: skynet, model: t }\nworkers: [{ id: a, provider: local, model: smollm2 }]\n',
-    says: ['conductor.yaml:1', 'provider', 'skynet', 'openai'],
-  },
-  'a key variable that is not set': {
-    args: ['solve', 'x'],
-    config:
-      'conductor: { provider: openai, model: m, apiKeyEnv: MY_OWN_KEY }\n' +
-      'workers: [{ id: a, provider: local, model: smollm2 }]\n',
-    setting: { env: { OPENAI_API_KEY: KEY } },
-    says: ['the Conductor', 'MY_OWN_KEY', 'not set'],
-  },
-  'a worker that the pool has not': {
-    args: ['solve', 'x', '--allow', 'alpha,gamma'],
-    config: POOL,
-    says: ['"gamma"', 'alpha, beta'],
-  },
-  'a pool that is denied as a whole': {
-    args: ['solve', 'x', '--deny', 'alpha', '--deny', 'beta'],
-    config: POOL,
-    says: ['no worker at all'],
-  },
-  'a limit on cost that nobody could hold': {
-    args: ['solve', 'x', '--max-cost', '0.5', '--deny', 'alpha'],
-    config: POOL,
-    says: ['--max-cost', 'the Conductor (openai boss), worker beta (openai beta)', 'price:', '--deny beta'],
-  },
-  'a cost that is no amount': { args: ['solve', 'x', '--max-cost', '$1'], says: ['--max-cost', 'e.g. 0.50'] },
-  'a depth that is none': { args: ['depth', 'solve-1', 'deep'], says: ['deep', 'none for no limit'] },
-  'a rejection of a plan that is edited': {
-    args: ['approve', 'solve-1', '--edit', 'plan.yaml', '--reject', 'too long'],
-    says: ['--reject', '--edit'],
-  },
-  'a plan that is not there': {
-    args: ['approve', 'solve-1', '--edit', 'no.yaml'],
-    says: ['no.yaml', 'ENOENT'],
-  },
-  'a retry with a worker that there is not': {
-    args: ['retry', 'solve-1', '--from', '1', '--worker', 'gama'],
-    config: POOL,
-    says: ['no worker "gama"', 'alpha, beta'],
-  },
-  'a store that cannot be written': {
-    args: ['solve', 'x'],
-    config: poolAt('http://127.0.0.1:9', { store: 'sqlite:conductor.yaml/store.db' }),
-    says: ['no store can be made in', 'conductor.yaml, which is no folder', '"store" in the configuration'],
-  },
-  'more calls than a result could tell of': {
-    args: ['limits', 'solve-1', '--calls', '1000'],
-    says: ['from 1 to 200'],
-  },
-  'steering a run where none ever was': {
-    args: ['hint', 'solve-1', 'be brief'],
-    config: POOL,
-    says: ['no run was ever started'],
-  },
-  'an empty question': { args: ['solve', ' '], config: POOL, says: ['question is empty'] },
-  'a question of 5 MB': {
-    args: ['solve', '-'],
-    config: POOL,
-    setting: { input: 'why? '.repeat(1_000_000) },
-    says: ['1048576 bytes', 'shorten'],
-  },
-  'a detached run without a server that outlives it': {
-    args: ['solve', 'x', '--detach'],
-    config: POOL,
-    says: ['temporal-conductor up', 'TEMPORAL_ADDRESS'],
-  },
-  'a worker without a server': {
-    args: ['worker'],
-    config: POOL,
-    says: ['TEMPORAL_ADDRESS', 'temporal-conductor up'],
-  },
-  'a solve in the image, which holds no server': {
-    args: ['solve', 'x'],
-    config: POOL,
-    setting: { env: { CONDUCTOR_IMAGE: '1' } },
-    says: ['none can be started here', 'set TEMPORAL_ADDRESS'],
-  },
-};
+const LOCAL = 'workers: [{ id: a, provider: local, model: smollm2 }]\n';
+const STRANGE = `conductor: { provider: skynet, model: t }\n${LOCAL}`;
+const KEYED = `conductor: { provider: openai, model: m, apiKeyEnv: MY_OWN_KEY }\n${LOCAL}`;
+const NO_FOLDER = poolAt('http://127.0.0.1:9', { store: 'sqlite:conductor.yaml/store.db' });
+const UNPRICED = [
+  '--max-cost',
+  'the Conductor (openai boss), worker beta (openai beta)',
+  'price:',
+  '--deny beta',
+];
 
-test.each(Object.entries(CASES))(
-  '%s: a sentence, exit code 2, nothing started',
-  async (_, { args, config, setting, says }) => {
+const ROWS: Row[] = [
+  ['slove x', ['slove', 'solve']],
+  ['solve x --seed one', ['--seed', 'one', 'whole number']],
+  ['solve x --priority 9', ['--priority', '9', 'from 1 (first) to 5 (last)']],
+  [`solve x --tenant ${'é'.repeat(33)}`, ['--tenant', '64 bytes']],
+  ['solve x --detach --json', ['--detach', '--json']],
+  ['solve x --config no.yaml', ['no.yaml', 'does not exist']],
+  ['solve x --max-cost $1', ['--max-cost', 'e.g. 0.50']],
+  ['depth solve-1 deep', ['deep', 'none for no limit']],
+  ['approve solve-1 --edit plan.yaml --reject long', ['--reject', '--edit']],
+  ['approve solve-1 --edit no.yaml', ['no.yaml', 'ENOENT']],
+  ['limits solve-1 --calls 1000', ['from 1 to 200']],
+  ['train schedule --at 25:00', ['--at', '25:00', 'a time of day such as 03:30']],
+  ['train schedule --at 3:5', ['--at', '3:5', 'a time of day such as 03:30']],
+  ['train schedule --timezone Mars/Olympus', ['--timezone', 'Mars/Olympus', 'Europe/Berlin']],
+  ['train start --date 2026-02-30', ['--date', '2026-02-30', 'a date']],
+  ['train start --from ../x', ['--from', '../x', 'a checkpoint such as nightly/000040']],
+  ['solve x', ['conductor.yaml:'], 'conductor: ['],
+  ['solve x', ['conductor.yaml:1', 'provider', 'skynet', 'openai'], STRANGE],
+  ['solve x', ['the Conductor', 'MY_OWN_KEY', 'not set'], KEYED, { env: { OPENAI_API_KEY: KEY } }],
+  ['solve x', ['no store can be made in', 'conductor.yaml, which is no folder', '"store" in'], NO_FOLDER],
+  ['solve x --allow alpha,gamma', ['"gamma"', 'alpha, beta'], POOL],
+  ['solve x --deny alpha --deny beta', ['no worker at all'], POOL],
+  ['solve x --max-cost 0.5 --deny alpha', UNPRICED, POOL],
+  ['retry solve-1 --from 1 --worker gama', ['no worker "gama"', 'alpha, beta'], POOL],
+  ['hint solve-1 brevity', ['no run was ever started'], POOL],
+  ['solve ', ['question is empty'], POOL],
+  ['solve -', ['1048576 bytes', 'shorten'], POOL, { input: 'why? '.repeat(1_000_000) }],
+  ['solve x --detach', ['temporal-conductor up', 'TEMPORAL_ADDRESS'], POOL],
+  ['worker', ['TEMPORAL_ADDRESS', 'temporal-conductor up'], POOL],
+  ['solve x', ['none can be started here', 'TEMPORAL_ADDRESS'], POOL, { env: { CONDUCTOR_IMAGE: '1' } }],
+];
+
+test.each<Row>(ROWS)(
+  '%s: a sentence with %j, exit code 2, nothing started',
+  // Jest would take a fourth parameter that a row leaves out for its callback.
+  async (...[args, says, config, setting]: Row) => {
     if (config !== undefined) await stage.folder.write('conductor.yaml', config);
-    const { code, stdout, stderr } = await runCommand(args, { ...inFolder(), ...setting });
+    const { code, stdout, stderr } = await stage.start(args.split(' '), setting).ended;
     for (const words of says) expect(stderr).toContain(words);
     expect(stderr).not.toMatch(/^ +at /m);
     expect(stderr).not.toContain(KEY);
@@ -141,7 +80,7 @@ test.each(Object.entries(CASES))(
 
 test('a server that cannot be reached is told for each model, and nothing is started', async () => {
   await stage.folder.write('conductor.yaml', poolAt(`http://127.0.0.1:${await closedPort()}`));
-  const { code, stdout } = await runCommand(['pool', 'check'], inFolder());
+  const { code, stdout } = await stage.run('pool', 'check');
   expect(stdout).toMatch(/✗ conductor .*could not be reached.*ECONNREFUSED/);
   expect(stdout).toMatch(/✗ beta .*could not be reached.*baseUrl/);
   expect(code).toBe(1);
@@ -149,24 +88,16 @@ test('a server that cannot be reached is told for each model, and nothing is sta
 });
 
 test('help and version are no errors', async () => {
-  const setting = inFolder();
-  const [help, version] = await Promise.all([
-    runCommand(['--help'], setting),
-    runCommand(['--version'], setting),
-  ]);
-  expect(help.code).toBe(0);
-  expect(help.stdout).toContain('Exit codes');
+  const [help, version] = await Promise.all([stage.run('--help'), stage.run('--version')]);
+  expect(help).toMatchObject({ code: 0, stdout: said('Exit codes') });
   expect(version).toMatchObject({ code: 0, stdout: said(/^\d+\.\d+\.\d+\n$/) });
 });
 
 test('a server that is named and does not answer is an error: none of the folder takes its place', async () => {
   await stage.folder.write('conductor.yaml', POOL);
-  const setting = { ...inFolder(), env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } };
-  const { code, stderr } = await runCommand(['solve', 'x'], setting);
-  expect({ code, stderr }).toMatchObject({
-    code: 1,
-    stderr: said('nothing answers at 127.0.0.1:9 (TEMPORAL_ADDRESS)'),
-  });
+  const env = { TEMPORAL_ADDRESS: '127.0.0.1:9' };
+  const silence = 'nothing answers at 127.0.0.1:9 (TEMPORAL_ADDRESS)';
+  expect(await stage.start(['solve', 'x'], { env }).ended).toMatchObject(endedWith(1, silence));
   expect(await readdir(stage.folder.path)).toEqual(['conductor.yaml']);
 });
 
@@ -177,7 +108,7 @@ test.each([
 ])('npm start -- %j: what belongs to an option is no question', async (args, beginning) => {
   await stage.folder.write('conductor.yaml', POOL);
   const start = join(__dirname, '..', '..', 'scripts', 'start.mjs');
-  const ran = promisify(execFile)(process.execPath, [start, ...args], inFolder());
+  const ran = promisify(execFile)(process.execPath, [start, ...args], { cwd: stage.folder.path });
   const { stderr } = await ran.catch((error: unknown) => error as { stderr: string });
   expect(stderr.split('\n').find((line) => !line.startsWith('limits.'))).toContain(beginning);
 });

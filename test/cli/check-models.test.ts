@@ -1,16 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { checkModels } from '../../src/cli/check-models';
 import { configuredCards } from '../../src/config/api-keys';
 import { parseConfig } from '../../src/config/load';
 import { startSimulatedProviders } from '../../src/testing';
+import { serve } from '../support/serve';
+import { said } from './command';
 
 const KEY = 'sk-test-0123456789abcdefghij';
-const PAID = expect.objectContaining({
-  state: 'note',
-  text: expect.stringContaining('pool check') as string,
-}) as object;
+const PAID = { state: 'note', text: said('pool check') };
 
 interface Served {
   readonly provider: 'openai' | 'anthropic' | 'google';
@@ -28,19 +24,6 @@ async function check(models: readonly Served[], mayAsk = true) {
   return checkModels(cards, () => mayAsk);
 }
 
-/** A server that does as it is told with each request, and notes what it was sent. */
-async function serve(respond: RequestListener) {
-  const server = createServer(respond).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
 test('each server is asked once for its models, in the dialect of its vendor, at no cost', async () => {
   const providers = await startSimulatedProviders({ models: { alpha: {}, 'beta-20261010': {} } });
   const { url } = providers;
@@ -51,15 +34,9 @@ test('each server is asked once for its models, in the dialect of its vendor, at
     { provider: 'google', baseUrl: url, model: 'gamma' },
   ]);
   expect(found).toEqual([
-    {
-      state: 'broken',
-      text: `${url}/v1 does not list "alpah"; near it: alpha`,
-    },
+    { state: 'broken', text: `${url}/v1 does not list "alpah"; near it: alpha` },
     { state: 'fine', text: `${url} has beta` },
-    {
-      state: 'broken',
-      text: `${url} does not list "gamma"; among those that it has: alpha, beta-20261010`,
-    },
+    { state: 'broken', text: said('does not list "gamma"; among those that it has: alpha, beta-20261010') },
     PAID,
   ]);
   expect(providers.log).toEqual([]);
@@ -81,9 +58,9 @@ test.each([
   });
   const place = { provider: 'openai', baseUrl: `${server.url}/v1`, model: 'm' } as const;
   const found = await check([{ ...place, apiKeyEnv: 'KEY_OF_TEST' }]);
-  expect(found).toEqual([{ state, text: expect.stringContaining(words) as string }, PAID]);
+  expect(found).toEqual([{ state, text: said(words) }, PAID]);
   expect(JSON.stringify(found)).not.toContain(KEY);
-  server.close();
+  await server.close();
 });
 
 test('a server that is not there is told; one whose key is not trusted to go there is sent nothing', async () => {
@@ -94,15 +71,9 @@ test('a server that is not there is told; one whose key is not trusted to go the
   });
   const place = { provider: 'openai', model: 'm', apiKeyEnv: 'KEY_OF_TEST' } as const;
   const [untrusted] = await check([{ ...place, baseUrl: `${server.url}/v1` }], false);
-  expect(untrusted).toMatchObject({
-    state: 'note',
-    text: expect.stringContaining('was not asked') as string,
-  });
-  server.close();
+  expect(untrusted).toEqual({ state: 'note', text: said('was not asked') });
+  await server.close();
   const [absent] = await check([{ ...place, baseUrl: `${server.url}/v1` }]);
-  expect(absent).toMatchObject({
-    state: 'broken',
-    text: expect.stringContaining('could not be reached') as string,
-  });
+  expect(absent).toEqual({ state: 'broken', text: said('could not be reached') });
   expect(asked).toEqual([]);
 });

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkStore } from '../../src/store/open-store';
+import { freshFolder } from '../local/fresh-folder';
 import { startS3Server } from '../support/s3-server';
 
 test('a bucket is asked whether it is there', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 's3-'));
+  const folder = await freshFolder();
   await mkdir(join(folder, 'bucket'));
   const server = await startS3Server(folder);
   Object.assign(process.env, server.env);
@@ -18,7 +18,7 @@ test('a bucket is asked whether it is there', async () => {
 });
 
 test('a database that is not there yet needs a folder that takes it; one that is, is opened', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'database-'));
+  const folder = await freshFolder();
   await checkStore(`sqlite:${folder}/new/store.db`);
   expect(await readdir(folder)).toEqual([]);
   await writeFile(join(folder, 'store.db'), 'something else altogether, and long enough to be looked at');
@@ -26,5 +26,4 @@ test('a database that is not there yet needs a folder that takes it; one that is
   await expect(checkStore(`sqlite:${folder}/store.db/new/store.db`)).rejects.toThrow(
     `no store can be made in ${folder}/store.db, which is no folder`,
   );
-  await rm(folder, { recursive: true });
 });

@@ -20,6 +20,8 @@ export interface RunningCommand {
   /** Types on the command's terminal. */
   type(text: string): void;
   signal(signal: NodeJS.Signals): void;
+  /** Sends a signal, and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Ended>;
 }
 
 export interface CommandSetting {
@@ -99,6 +101,10 @@ export function startCommand(
     hear,
     type: (text) => child.stdin.write(text),
     signal: (signal) => child.kill(signal),
+    end: (signal) => {
+      child.kill(signal);
+      return ended;
+    },
   };
 }
 

@@ -2,33 +2,24 @@ import { renderCsv, renderTable } from '../../src/cli/commands/cost';
 import type { CostLine } from '../../src/store/store';
 import { PLAIN, widthOf } from '../../src/trace/lines';
 
+const NOTHING = {
+  calls: 0,
+  open: 0,
+  unknown: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  nanoUsd: 0,
+  savedNanoUsd: 0,
+};
+const FIGURES = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
+
 function aLine(changes: Partial<CostLine>): CostLine {
-  return {
-    name: 'ada',
-    calls: 1,
-    open: 0,
-    unknown: 0,
-    inputTokens: 10,
-    outputTokens: 5,
-    nanoUsd: 0,
-    savedNanoUsd: 0,
-    ...changes,
-  };
+  return { ...NOTHING, name: 'ada', calls: 1, inputTokens: 10, outputTokens: 5, ...changes };
 }
 
 function table(lines: CostLine[], by: 'worker' | 'workflow' = 'worker', columns?: number): string[] {
-  const of = (key: Exclude<keyof CostLine, 'name'>): number =>
-    lines.reduce((sum, line) => sum + line[key], 0);
-  const total = {
-    name: 'total',
-    calls: of('calls'),
-    open: of('open'),
-    unknown: of('unknown'),
-    inputTokens: of('inputTokens'),
-    outputTokens: of('outputTokens'),
-    nanoUsd: of('nanoUsd'),
-    savedNanoUsd: of('savedNanoUsd'),
-  };
+  const total = { ...NOTHING, name: 'total' };
+  for (const line of lines) for (const figure of FIGURES) total[figure] += line[figure];
   return renderTable({ by, lines, total }, PLAIN, columns);
 }
 

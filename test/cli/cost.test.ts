@@ -2,7 +2,7 @@ import { readEncryptionKeys } from '../../src/encryption/key-ring';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import { openStore } from '../../src/store/open-store';
 import { aRow } from '../support/ledger-of';
-import type { Ended } from './command';
+import { type Ended, endedWith } from './command';
 import { poolAt } from './folder';
 import { useFolder } from './stage';
 
@@ -28,10 +28,8 @@ async function keep(changes: Partial<LedgerRow>): Promise<void> {
 }
 
 test('an empty ledger is said to be empty, without a server', async () => {
-  const { code, stdout, stderr } = await cost();
-  expect(stdout).toBe('');
-  expect(stderr).toContain('No calls in the ledger of sqlite:.conductor/store.db.');
-  expect(code).toBe(0);
+  const empty = endedWith(0, 'No calls in the ledger of sqlite:.conductor/store.db.');
+  expect(await cost()).toMatchObject({ ...empty, stdout: '' });
 });
 
 test('prints what was spent by day, and what is unknown as at least', async () => {
@@ -50,13 +48,8 @@ test('prints what was spent by day, and what is unknown as at least', async () =
 
 test("days are the time zone's, or with --utc those of UTC, also when clocks are changed", async () => {
   // New York put its clocks forward on 2026-03-08 and back on 2026-11-01: days of 23 and of 25 hours.
-  for (const startedAt of [
-    '2026-03-09T03:59:59.999Z',
-    '2026-03-09T04:00:00.000Z',
-    '2026-11-02T04:59:59.999Z',
-  ]) {
-    await keep({ startedAt });
-  }
+  const times = ['2026-03-09T03:59:59.999Z', '2026-03-09T04:00:00.000Z', '2026-11-02T04:59:59.999Z'];
+  for (const startedAt of times) await keep({ startedAt });
   const days = async (...args: string[]): Promise<string[]> => {
     const { stdout } = await cost(['--csv', ...args], { TZ: 'America/New_York' });
     return stdout
@@ -108,12 +101,10 @@ test('an encrypted store is summed like another', async () => {
 });
 
 test.each([
-  [['--since', '2026-02-30'], /--since "2026-02-30" is no date: expected one such as/],
+  [['--since', '2026-02-30'], /'--since <date>' argument '2026-02-30' is invalid\. Expected a date, e\.g\./],
   [['--since', '2026-03-01', '--until', '2026-02-01'], /--since 2026-03-01 lies after --until 2026-02-01/],
   [['--by', 'moon'], /Allowed choices are day, worker, workflow, model/],
   [['--csv', '--json'], /cannot be used with/],
 ])('%p is refused', async (args, reason) => {
-  const { code, stderr } = await cost(args);
-  expect(stderr).toMatch(reason);
-  expect(code).toBe(2);
+  expect(await cost(args)).toMatchObject(endedWith(2, reason));
 });

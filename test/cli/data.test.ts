@@ -4,7 +4,7 @@ import { QuestionIndex } from '../../src/evaluation/data/question-index';
 import { splitDataSets } from '../../src/evaluation/data/split';
 import { drawFromFile } from '../../src/evaluation/cli/draw-questions';
 import { type Question, questionSchema } from '../../src/grading';
-import { type Ended, said } from './command';
+import { type Ended, endedWith, said } from './command';
 import { useFolder } from './stage';
 
 const stage = useFolder();
@@ -88,7 +88,7 @@ test('split writes parts that have as much of each set, and nothing in common', 
   expect(train).toHaveLength(16);
   expect(new Set([...train, ...heldOut].map(({ id }) => id)).size).toBe(24);
   const again = await data('split', ...files, ...parts, '--out', 'splits');
-  expect(again).toMatchObject({ code: 2, stderr: said('train.jsonl is there already') });
+  expect(again).toMatchObject(endedWith(2, 'train.jsonl is there already'));
   expect(await written('splits/train.jsonl')).toEqual(train);
 });
 

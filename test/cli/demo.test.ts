@@ -1,28 +1,24 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '../../src/start-program';
+import { freshFolder } from '../local/fresh-folder';
 
 const DEMO = join(__dirname, '../../examples/demo/main.mjs');
 const PATIENCE_MS = 120_000;
 
 /** Plays the demo, and checks that it leaves no process and no file behind. */
 async function play<Seen>(watch: (demo: ChildProcessWithoutNullStreams) => Promise<Seen>): Promise<Seen> {
-  const temporary = await mkdtemp(join(tmpdir(), 'demo-test-'));
+  const temporary = await freshFolder();
   // A server and a key of a person's own have no part in it.
   const theirs = { TEMPORAL_ADDRESS: '127.0.0.1:1', OPENAI_API_KEY: 'theirs' };
   const demo = spawn(process.execPath, [DEMO], { env: { ...process.env, ...theirs, TMPDIR: temporary } });
-  try {
-    const seen = await watch(demo);
-    expect(await readdir(temporary)).toEqual([]);
-    // The server's arguments name its folder.
-    expect(await runProgram('ps', ['-eo', 'args'])).not.toContain(temporary);
-    return seen;
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
+  const seen = await watch(demo);
+  expect(await readdir(temporary)).toEqual([]);
+  // The server's arguments name its folder.
+  expect(await runProgram('ps', ['-eo', 'args'])).not.toContain(temporary);
+  return seen;
 }
 
 function exitOf(demo: ChildProcessWithoutNullStreams): Promise<number | null> {

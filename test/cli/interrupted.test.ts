@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { renderPlan } from '../../src/plan/render';
 import { screenAfter } from './screen';
-import { useStage } from './stage';
+import { PLAN, useStage } from './stage';
 
 const QUESTION = 'What is the capital of France?';
-const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Look it up', sees: [] }] }, ['alpha', 'beta']);
 
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris.' }, beta: {} });
-const { start } = stage;
+const { start, startReady } = stage;
 
 test('Ctrl-C leaves the live view on the screen once, and the folder is none of git', async () => {
   const release = stage.providers.hold('alpha');
@@ -25,16 +23,11 @@ test('Ctrl-C leaves the live view on the screen once, and the folder is none of 
 });
 
 test('what another worker goes on with is neither left nor taken up', async () => {
-  const up = start(['up']);
-  await up.hear(/^Ready/m);
-  const release = stage.providers.hold('alpha');
-  const solving = start(['solve', QUESTION]);
-  const [, id = ''] = await solving.hear(/^(solve-[\w-]+):/m);
-  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
+  await startReady(['up']);
+  const { solving, id, release } = await stage.solveUntil('alpha', QUESTION);
   const watching = start(['watch', id]);
   await watching.hear(/step 1 \(alpha\) started/);
-  solving.signal('SIGINT');
-  expect((await solving.ended).stderr).toContain(`Another worker goes on with run ${id}`);
+  expect((await solving.end('SIGINT')).stderr).toContain(`Another worker goes on with run ${id}`);
   const other = start(['solve', 'Another question?', '--approve']);
   const [before] = await other.hear(/^[^]*waits for approval/);
   expect(before).not.toContain('unfinished');

@@ -1,23 +1,16 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from './command';
-import { type Folder, makeFolder, poolAt } from './folder';
+import { poolAt } from './folder';
+import { useFolder } from './stage';
 
 /** Prints at the end which modules the process loaded. */
 const LIST = `process.on('exit', () => process.stderr.write(Object.keys(require.cache).join('\\n')));`;
 
-let folder: Folder;
-
-beforeAll(async () => {
-  folder = await makeFolder();
-  await writeFile(join(folder.path, 'list.cjs'), LIST);
-});
-
-afterAll(() => folder.remove());
+const stage = useFolder();
 
 async function loadedBy(...args: readonly string[]): Promise<string> {
-  const env = { NODE_OPTIONS: `--require ${join(folder.path, 'list.cjs')}` };
-  return (await runCommand(args, { cwd: folder.path, env })).stderr;
+  await stage.folder.write('list.cjs', LIST);
+  const env = { NODE_OPTIONS: `--require ${join(stage.folder.path, 'list.cjs')}` };
+  return (await stage.start(args, { env }).ended).stderr;
 }
 
 test.each([
@@ -37,8 +30,8 @@ test.each([
 
 test('the schema of training is loaded for a file with such a section alone', async () => {
   const solving = poolAt('http://127.0.0.1:1');
-  await folder.write('conductor.yaml', solving);
+  await stage.folder.write('conductor.yaml', solving);
   expect(await loadedBy('cost')).not.toMatch(/training\/config/);
-  await folder.write('conductor.yaml', { ...solving, training: 3 });
+  await stage.folder.write('conductor.yaml', { ...solving, training: 3 });
   expect(await loadedBy('cost')).toMatch(/training\/config\/schema/);
 });

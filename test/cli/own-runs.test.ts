@@ -1,11 +1,8 @@
 import { cp, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { renderPlan } from '../../src/plan/render';
 import { type Ended, runCommand, startCommand } from './command';
 import { poolAt } from './folder';
-import { useStage } from './stage';
-
-const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'x', sees: [] }] }, ['alpha', 'beta']);
+import { PLAN, useStage } from './stage';
 
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris' } });
 
@@ -22,8 +19,7 @@ async function leaveRun(): Promise<string> {
     cwd: pathOf('theirs'),
   });
   await stage.providers.waitForRequest(({ model }) => model === 'alpha');
-  solving.signal('SIGKILL');
-  await solving.ended;
+  await solving.end('SIGKILL');
   release();
   // Stops the server.
   const { stdout } = await run('theirs', 'list', '--json');

@@ -1,13 +1,24 @@
 import type { ConfigInput } from '../../src';
+import { renderPlan } from '../../src/plan/render';
 import { type ModelBehaviour, type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
+import { step } from '../support/step';
 import { type CommandSetting, type Ended, type RunningCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
+
+/** Reply of a Conductor that gives all to `alpha`. */
+export const PLAN = planOf('Look it up');
+
+export function planOf(subtask: string): string {
+  return renderPlan({ steps: [step('alpha', subtask)] }, ['alpha', 'beta']);
+}
 
 /** A folder, anew for each test of a file; its commands end with the test. */
 export interface FolderStage {
   readonly folder: Folder;
   readonly start: (args: readonly string[], setting?: Partial<CommandSetting>) => RunningCommand;
   readonly run: (...args: readonly string[]) => Promise<Ended>;
+  /** Starts one that stays, and waits until it is ready. */
+  readonly startReady: (...started: Parameters<FolderStage['start']>) => Promise<RunningCommand>;
 }
 
 /** @param env of all its commands */
@@ -15,22 +26,23 @@ export function useFolder(env: Readonly<Record<string, string>> = {}): FolderSta
   const started: RunningCommand[] = [];
   const stage = {} as { -readonly [Part in keyof FolderStage]: FolderStage[Part] };
   stage.start = (args, setting = {}) => {
-    const command = startCommand(args, {
-      cwd: stage.folder.path,
-      ...setting,
-      env: { ...env, ...setting.env },
-    });
+    const place = { cwd: stage.folder.path, env: { ...env, ...setting.env } };
+    const command = startCommand(args, { ...setting, ...place });
     started.push(command);
     return command;
   };
   stage.run = (...args) => stage.start(args).ended;
+  stage.startReady = async (...given) => {
+    const command = stage.start(...given);
+    await command.hear(/^Ready/m);
+    return command;
+  };
   beforeEach(async () => {
     stage.folder = await makeFolder();
   });
   afterEach(async () => {
     // A test that failed may have left some.
-    for (const command of started) command.signal('SIGINT');
-    await Promise.all(started.splice(0).map(({ ended }) => ended));
+    await Promise.all(started.splice(0).map((command) => command.end('SIGINT')));
     await stage.folder.remove();
   });
   return stage;
@@ -39,8 +51,16 @@ export function useFolder(env: Readonly<Record<string, string>> = {}): FolderSta
 /** Such a folder with a pool of simulated models. */
 export interface Stage extends FolderStage {
   readonly providers: SimulatedProviders;
+  /** Starts a solve, and waits until this model is asked, which gives no answer before it is let go. */
+  readonly solveUntil: (model: string, question: string) => Promise<HeldSolve>;
   /** How many requests a model was sent. */
   readonly callsOf: (model: string) => number;
+}
+
+interface HeldSolve {
+  readonly solving: RunningCommand;
+  readonly id: string;
+  readonly release: () => void;
 }
 
 export function useStage(
@@ -57,11 +77,19 @@ export function useStage(
   return {
     start: stage.start,
     run: stage.run,
+    startReady: stage.startReady,
     get folder() {
       return stage.folder;
     },
     get providers() {
       return providers.now;
+    },
+    solveUntil: async (wanted, question) => {
+      const release = providers.now.hold(wanted);
+      const solving = stage.start(['solve', question]);
+      const [, id = ''] = await solving.hear(/^(solve-[\w-]+):/m);
+      await providers.now.waitForRequest(({ model }) => model === wanted);
+      return { solving, id, release };
     },
     callsOf: (wanted) => providers.now.log.filter(({ model }) => model === wanted).length,
   };

@@ -3,23 +3,16 @@ import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
 import { poolAt } from './folder';
 import { useStage } from './stage';
+import { step } from '../support/step';
 import { until } from '../support/until';
-import { said } from './command';
+import { endedWith, said } from './command';
 
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';
 const WORKERS = ['alpha', 'beta', 'conductor'];
-const DEEP = renderPlan(
-  {
-    steps: [
-      { worker: 'alpha', subtask: 'Find it', sees: [] },
-      { worker: 'conductor', subtask: 'Weigh it', sees: [0] },
-      { worker: 'beta', subtask: 'Say it', sees: [1] },
-    ],
-  },
-  WORKERS,
-);
-const FLAT = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Compare', sees: [] }] }, WORKERS);
+const STEPS = [step('alpha', 'Find it'), step('conductor', 'Weigh it', [0]), step('beta', 'Say it', [1])];
+const DEEP = renderPlan({ steps: STEPS }, WORKERS);
+const FLAT = renderPlan({ steps: [step('alpha', 'Compare')] }, WORKERS);
 
 const stage = useStage(
   { boss: { answer: FLAT }, alpha: { answer: 'It is Paris.' }, beta: { answer: ANSWER } },
@@ -55,8 +48,8 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
     run('limits', id, '--calls', '150', '--wall-clock', '1h'),
   ]);
   expect(tree.stdout).toMatch(/▸ 2 conductor .*\n.*Weigh it\n.*Round 1 · depth 1\n[^]*▸ 1 alpha/);
-  expect(depth).toMatchObject({ code: 0, stderr: said('depth 0') });
-  expect(hint).toMatchObject({ code: 0, stderr: said('reads it') });
+  expect(depth).toMatchObject(endedWith(0, 'depth 0'));
+  expect(hint).toMatchObject(endedWith(0, 'reads it'));
   expect(limits.code).toBe(0);
   expect(limits.stdout).toMatch(
     /^cost +\$1\.00\ncalls +150\ntokens +no limit\ntime +60 min 0 s from its start, \d+ min \d+ s left\n/,
@@ -70,7 +63,7 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   release();
   expect(await solving.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
 
-  expect(await run('hint', id, 'Too late.')).toMatchObject({ code: 1, stderr: said('has ended already') });
+  expect(await run('hint', id, 'Too late.')).toMatchObject(endedWith(1, 'has ended already'));
   const calls = stage.providers.log.length;
   const again = await run('retry', id, '--from', '3', '--worker', 'alpha', '--subtask', 'Say it', '--json');
   const result = solveResultSchema.parse(JSON.parse(again.stdout));
@@ -78,22 +71,14 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   expect(again.stderr).toMatch(new RegExp(`Goes on from step 3 of ${id} as ${id}-retry-\\w+\\.`));
   expect(again.stderr).toContain('step 1 (alpha) kept: Paris?');
   expect(stage.providers.log).toHaveLength(calls + 1);
-  expect(await run('retry', id, '--from', '4')).toMatchObject({
-    code: 2,
-    stderr: said('name one from 1 to 3'),
-  });
-  expect(await run('retry', id, '--from', '3', '--worker', 'nobody')).toMatchObject({
-    code: 2,
-    stderr: said('the pool has no worker "nobody"'),
-  });
+  expect(await run('retry', id, '--from', '4')).toMatchObject(endedWith(2, 'name one from 1 to 3'));
+  const nobody = await run('retry', id, '--from', '3', '--worker', 'nobody');
+  expect(nobody).toMatchObject(endedWith(2, 'the pool has no worker "nobody"'));
   expect(stage.providers.log).toHaveLength(calls + 1);
 }, 120_000);
 
 test('a limit on time below what is used up is set, and says what happens then', async () => {
-  const release = stage.providers.hold('boss');
-  const solving = start(['solve', QUESTION]);
-  const [, id = ''] = await solving.hear(/^(solve-[\w-]+):/m);
-  await stage.providers.waitForRequest(({ model }) => model === 'boss');
+  const { solving, id, release } = await stage.solveUntil('boss', QUESTION);
   expect((await run('limits', id)).stdout).toMatch(/^time +.* from its start, .* left$/m);
   const low = await until(
     () => run('limits', id, '--wall-clock', '1s'),

@@ -1,27 +1,29 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { renderPlan } from '../../src/plan/render';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText } from '../../src/store/texts';
 import { ArtifactFolder } from '../../src/training/artifacts';
 import { ageStore } from '../support/stores';
-import { type Ended, runCommand, said } from './command';
-import { poolAt } from './folder';
-import { useStage } from './stage';
+import { type Ended, endedWith } from './command';
+import { poolAt, trainingOf } from './folder';
+import { PLAN, useStage } from './stage';
 
 const QUESTION = `Is this long? ${'word '.repeat(1000)}`;
-const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Look', sees: [] }] }, ['alpha', 'beta']);
 
 const A_MONTH_MS = 31 * 24 * 60 * 60 * 1000;
 
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'It is.' } });
+/** Has the question answered, and opens the store. */
+async function solve(): Promise<{ path: string; store: SqliteStore }> {
+  expect((await stage.start(['solve', '-'], { input: QUESTION }).ended).code).toBe(0);
+  const path = join(stage.folder.path, '.conductor', 'store.db');
+  return { path, store: new SqliteStore(path) };
+}
+
 const gc = (...options: string[]): Promise<Ended> => stage.run('store', 'gc', ...options);
 
 test('store gc says what it removes, and what a run still needs', async () => {
-  const solved = await runCommand(['solve', '-'], { cwd: stage.folder.path, input: QUESTION });
-  expect(solved.code).toBe(0);
-  const path = join(stage.folder.path, '.conductor', 'store.db');
-  const store = new SqliteStore(path);
+  const { path, store } = await solve();
   await keepText(store, 'nobody needs this '.repeat(300));
   ageStore(path, A_MONTH_MS);
 
@@ -42,17 +44,9 @@ test('store gc says what it removes, and what a run still needs', async () => {
 
 test('store gc keeps what records of training and evaluations refer to', async () => {
   const artifacts = new ArtifactFolder(join(stage.folder.path, 'artifacts'));
-  const training = {
-    profile: 'cpu-demo',
-    artifacts: artifacts.url,
-    data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
-    policy: { baseUrl: 'http://127.0.0.1:9/v1' },
-  };
-  await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { training }));
-  const solved = await runCommand(['solve', '-'], { cwd: stage.folder.path, input: QUESTION });
-  expect(solved.code).toBe(0);
-  const path = join(stage.folder.path, '.conductor', 'store.db');
-  const store = new SqliteStore(path);
+  const training = trainingOf({ artifacts: artifacts.url });
+  await stage.folder.write('conductor.yaml', { ...poolAt(stage.providers.url), training });
+  const { path, store } = await solve();
   const answer = await keepText(store, 'the answer of a rollout '.repeat(300));
   const group = 'training/runs/night/cycles/0001/groups/000000-0.json';
   await store.write(group, Buffer.from(JSON.stringify({ rollouts: [{ answer }] })));
@@ -86,13 +80,7 @@ test('store gc keeps what records of training and evaluations refer to', async (
 });
 
 test('store gc is refused without an age, with one below a day, and where no run ever was', async () => {
-  expect(await gc()).toMatchObject({ code: 2, stderr: said('--older-than') });
-  expect(await gc('--older-than', '12h')).toMatchObject({
-    code: 2,
-    stderr: said('Expected a number of days from 1d'),
-  });
-  expect(await gc('--older-than', '1d')).toMatchObject({
-    code: 2,
-    stderr: said('no run was ever started in this folder'),
-  });
+  expect(await gc()).toMatchObject(endedWith(2, '--older-than'));
+  expect(await gc('--older-than', '12h')).toMatchObject(endedWith(2, 'Expected a number of days from 1d'));
+  expect(await gc('--older-than', '1d')).toMatchObject(endedWith(2, 'no run was ever started'));
 });

@@ -1,10 +1,7 @@
-import { renderPlan } from '../../src/plan/render';
 import { HAS_POSTGRES, POSTGRES_PASSWORD, PostgresServer } from '../support/postgres-server';
 import type { Ended } from './command';
 import { poolAt } from './folder';
-import { useStage } from './stage';
-
-const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Look', sees: [] }] }, ['alpha', 'beta']);
+import { PLAN, useStage } from './stage';
 
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'It is.' } });
 let said: string;
@@ -22,8 +19,8 @@ const run = async (args: string, env: Record<string, string> = {}): Promise<Ende
 };
 
 test.each([
-  ['sqlite:store.db', 'makes and updates its tables when it is opened.'],
-  ['s3://bucket', 'has no schema.'],
+  ['sqlite:store.db', 'needs no migration.'],
+  ['s3://bucket', 'needs no migration.'],
 ])('there is nothing to migrate in %s', async (store, said) => {
   await useStore(store);
   const { code, stdout } = await run('store migrate --trust');

@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { foreignStore } from '../../src/cli/trust';
 import { type GreedyPostgres, startGreedyPostgres } from '../support/postgres-server';
-import type { Ended } from './command';
-import { poolAt } from './folder';
+import { type Ended, endedWith } from './command';
+import { poolAt, trainingOf } from './folder';
 import { useFolder } from './stage';
 
 test.each([
@@ -40,10 +40,8 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
 
   test('is refused by every command, and nothing connects', async () => {
     const some = ['cost', 'list', 'solve Where?', 'up', 'store migrate', 'eval --resume x', 'train list'];
-    for (const { code, stderr } of await Promise.all(some.map(run))) {
-      expect(stderr).toContain(`CONDUCTOR_TRUST=PGPASSWORD=postgres://${stranger.at}`);
-      expect(code).toBe(2);
-    }
+    const refused = endedWith(2, `CONDUCTOR_TRUST=PGPASSWORD=postgres://${stranger.at}`);
+    for (const ended of await Promise.all(some.map(run))) expect(ended).toMatchObject(refused);
     expect(stranger.connections).toBe(0);
     expect(await readdir(stage.folder.path)).toEqual(['conductor.yaml']);
   });
@@ -56,11 +54,9 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
   });
 
   test('that is trusted gets no password in the clear', async () => {
-    const { code, stderr } = await run('cost --trust');
+    expect(await run('cost --trust')).toMatchObject(endedWith(1, 'asks for the password in the clear'));
     expect(stranger.heard).not.toContain('hunter2');
     expect(stranger.connections).toBeGreaterThan(0);
-    expect(stderr).toContain('asks for the password in the clear');
-    expect(code).toBe(1);
     // It is remembered, and holds for the other commands of the folder.
     const connections = stranger.connections;
     expect((await run('doctor')).stdout).toMatch(/✗ Store /);
@@ -69,14 +65,7 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
 });
 
 test("artifacts in a stranger's bucket are refused likewise", async () => {
-  const training = {
-    profile: 'cpu-demo',
-    artifacts: 's3://stranger/prefix',
-    data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
-    policy: { baseUrl: 'http://127.0.0.1:9/v1' },
-  };
-  await stage.folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { training }));
-  const { code, stderr } = await stage.run('train', 'list');
-  expect(stderr).toContain('CONDUCTOR_TRUST=AWS=s3://stranger');
-  expect(code).toBe(2);
+  const training = trainingOf({ artifacts: 's3://stranger/prefix' });
+  await stage.folder.write('conductor.yaml', { ...poolAt('http://127.0.0.1:9'), training });
+  expect(await stage.run('train', 'list')).toMatchObject(endedWith(2, 'CONDUCTOR_TRUST=AWS=s3://stranger'));
 });

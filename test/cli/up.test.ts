@@ -2,21 +2,17 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { WorkerStatus } from '@temporalio/worker';
 import { serveHealth } from '../../src/cli/commands/serve';
-import { renderPlan } from '../../src/plan/render';
-import { type RunningCommand, said } from './command';
+import { endedWith, type RunningCommand } from './command';
 import { poolAt, serverRuns } from './folder';
-import { useStage } from './stage';
+import { PLAN, useStage } from './stage';
 import { until, untilGone } from '../support/until';
 
-const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Guess', sees: [] }] }, ['alpha', 'beta']);
-
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris' } });
-const { start, run } = stage;
+const { start, startReady, run } = stage;
 let up: RunningCommand;
 
 beforeEach(async () => {
-  up = start(['up']);
-  await up.hear(/^Ready/m);
+  up = await startReady(['up']);
 });
 
 /** The process that works for `up`, which is its only child: the server has a group, and a parent, of its own. */
@@ -50,11 +46,9 @@ test('five crashes in a row end it with the reason, and the server with it', asy
     if (death < 5)
       await up.hear(new RegExp(`process ${pid} was killed by SIGSEGV.*again[^]*is working again`));
   }
-  const { code, stderr } = await up.ended;
-  expect({ code, stderr }).toMatchObject({
-    code: 1,
-    stderr: said(/crashed 5 times, the last time it was killed by SIGSEGV/),
-  });
+  expect(await up.ended).toMatchObject(
+    endedWith(1, /crashed 5 times, the last time it was killed by SIGSEGV/),
+  );
   expect(await serverRuns(stage.folder)).toBe(false);
 }, 90_000);
 
@@ -76,10 +70,8 @@ test('runs keep the configuration that the worker read, and say so until it is s
   await up.hear(/conductor\.yaml has changed: restart "up" to use it/);
   const solved = await run('solve', 'Where?', '--detach');
   expect(solved.stderr).toContain('read another version of the configuration (limits.steps)');
-  up.signal('SIGINT');
-  await up.ended;
-  up = start(['up']);
-  await up.hear(/^Ready/m);
+  await up.end('SIGINT');
+  up = await startReady(['up']);
   expect((await run('solve', 'Where?', '--detach')).stderr).not.toContain('another version');
 });
 
@@ -91,9 +83,8 @@ test('a worker for a server elsewhere tells over HTTP whether it polls', async (
   expect(await (await fetch(health)).json()).toEqual({ healthy: true, state: 'polling' });
   const { port } = new URL(health);
   const second = await start(['worker', '--health', port], { env }).ended;
-  expect(second).toMatchObject({ code: 2, stderr: said('name another port') });
-  worker.signal('SIGTERM');
-  expect((await worker.ended).code).toBe(0);
+  expect(second).toMatchObject(endedWith(2, 'name another port'));
+  expect((await worker.end('SIGTERM')).code).toBe(0);
 });
 
 test.each([
@@ -104,7 +95,7 @@ test.each([
   const health = await serveHealth(0, { status: () => ({ ...polling, ...changes }) as WorkerStatus });
   const response = await fetch(health.url);
   expect([response.status, await response.json()]).toEqual([503, { healthy: false, state }]);
-  health.close();
+  await health.close();
 });
 
 test.each(['activity', 'workflow'] as const)(
@@ -113,18 +104,15 @@ test.each(['activity', 'workflow'] as const)(
     const { workers, ...pool } = poolAt(stage.providers.url);
     const legal = { id: 'alpha', provider, type: 'checkContract', taskQueue: 'legal' } as const;
     await stage.folder.write('conductor.yaml', { ...pool, workers: [legal, ...workers.slice(1)] });
-    up.signal('SIGINT');
-    await up.ended;
-    up = start(['up']);
-    await up.hear(/^Ready/m);
+    await up.end('SIGINT');
+    up = await startReady(['up']);
     const solving = start(['solve', 'Where?']);
     await solving.hear(
       new RegExp(
         `No worker polls task queue legal at \\S+, where worker alpha of the pool is \\(${provider} checkContract\\).*--deny alpha`,
       ),
     );
-    solving.signal('SIGINT');
-    expect((await solving.ended).code).toBe(130);
+    expect((await solving.end('SIGINT')).code).toBe(130);
     expect(await run('solve', 'Where?', '--deny', 'alpha')).toMatchObject({ code: 0 });
   },
 );
@@ -138,13 +126,11 @@ test('no run is left where no worker polls, and one whose worker has gone is not
   expect(refused.stderr).toContain('no worker of this folder polls task queue conductor@other.yaml');
 
   const release = stage.providers.hold('alpha');
-  let second = start(beside);
-  await second.hear(/^Ready/m);
+  let second = await startReady(beside);
   const { stdout } = await run('solve', 'Where?', '--detach', ...other);
   await stage.providers.waitForRequest(({ model }) => model === 'alpha');
   second.signal('SIGINT');
-  second.signal('SIGINT');
-  await second.ended;
+  await second.end('SIGINT');
   release();
 
   const watching = start(['watch', stdout.trim()]);
@@ -153,6 +139,5 @@ test('no run is left where no worker polls, and one whose worker has gone is not
   );
   second = start(again);
   expect(await watching.ended).toMatchObject({ code: 0, stdout: 'Paris\n' });
-  second.signal('SIGINT');
-  await second.ended;
+  await second.end('SIGINT');
 }, 120_000);

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addLedger } from '../../src/client/run-tree';
 import type { Call, SolveTrace } from '../../src';
 import { callOf, createRow, type LedgerRow } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { emptyTrace } from '../../src/trace/reduce';
+import { freshFolder } from '../local/fresh-folder';
 import { aRow } from '../support/ledger-of';
 
 const ROW = aRow({ step: 1, worker: 'sol', model: 'gpt-6-sol' });
@@ -14,10 +13,9 @@ const PRESUMED: Call = { ...callOf(ROW), callId: 'presumed/0/1/sol', usage: null
 let folder: string;
 let store: SqliteStore;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'add-ledger-'));
+  folder = await freshFolder();
   store = new SqliteStore(join(folder, 'store.db'));
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const EMPTY = emptyTrace({ id: 'solve-1', runId: 'run-1', question: 'Why?' });
 

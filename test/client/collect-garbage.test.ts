@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import {
   type Collected,
@@ -14,12 +11,22 @@ import {
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
 import { keepAnswer, keepBegun, rowKeys, writeRow } from '../../src/store/ledger';
+import { keepLive, LiveReader } from '../../src/store/stream-log';
 import { keepText } from '../../src/store/texts';
+import { freshFolder } from '../local/fresh-folder';
 import { veil } from '../plugin/veil';
 import { openStage, type Stage, step } from '../support/stage';
 import { STORES, type Stores } from '../support/stores';
 import { until } from '../support/until';
 import { aRow } from '../support/ledger-of';
+
+/** Waits until Temporal's visibility, which lags behind a start, tells of the run. */
+async function untilListed({ temporal }: Stage, id: string): Promise<void> {
+  await until(
+    () => temporal.client.workflow.count(`WorkflowId = '${id}'`),
+    ({ count }) => count === 1,
+  );
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -30,16 +37,11 @@ const removedOf = ({ texts, answers }: Collected): number[] => [texts.removed.co
 const liveOf = ({ texts, answers }: Collected): number[] => [texts.live.count, answers.live.count];
 
 /** A server of the file's own: what other tests leave on the shared one would be read, too. */
-let folder: string;
 let server: TemporalServer;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'garbage-'));
-  server = await embeddedServer({ folder, say: () => undefined });
+  server = await embeddedServer({ folder: await freshFolder(), say: () => undefined });
 });
-afterAll(async () => {
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => server.stop());
 
 describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   let stores: Stores;
@@ -59,19 +61,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   afterAll(() => stores.close());
 
   const collect = (options: Partial<CollectOptions> = {}): Promise<Collected> =>
-    collectGarbage({
-      client: stage.temporal.client,
-      store: stage.store,
-      olderThanMs: DAY_MS,
-      ...options,
-    });
-
-  async function untilListed(id: string): Promise<void> {
-    await until(
-      () => stage.temporal.client.workflow.count(`WorkflowId = '${id}'`),
-      ({ count }) => count === 1,
-    );
-  }
+    collectGarbage({ client: stage.temporal.client, store: stage.store, olderThanMs: DAY_MS, ...options });
 
   /** A solve to its end, with a long question, a long output that is seen, and a short answer. */
   async function solveAbout(topic: string, on = stage): Promise<SolveResult> {
@@ -87,7 +77,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     const gone = await solveAbout('ants', elsewhere);
     await elsewhere.close();
     const held = await solveAbout('bees');
-    await untilListed(held.id);
+    await untilListed(stage, held.id);
     for (const { runId } of [held, gone]) await keepBegunFor(stage.store, runId);
     expect(removedOf(await collect())).toEqual([0, 0]);
     await stores.age(48);
@@ -115,7 +105,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   test('a run that waits for a worker finds its question, however long it has waited', async () => {
     const question = longText('patience');
     const { id } = await stage.client.start({ question });
-    await untilListed(id);
+    await untilListed(stage, id);
     await stores.age(48);
     expect(liveOf(await collect())).toEqual([1, 0]);
     stage.plan([step('a', 'Answer.')]);
@@ -125,13 +115,36 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
 
   test('an answer that was kept and not yet reported stays, with its text', async () => {
     const { id, runId } = await stage.client.start({ question: 'Who tells of it?' });
-    await untilListed(id);
+    await untilListed(stage, id);
     const output = await keepText(stage.store, longText('kept, and then the worker was killed'));
     const row = { ...aRow({ runId }), endedAt: '2026-01-01T12:00:01.000Z' };
     await writeRow(stage.store, { ...row, endedAt: null });
     await keepAnswer(stage.store, { output, dropped: [], row });
     await stores.age(48);
     expect(liveOf(await collect())).toEqual([1, 1]);
+  });
+
+  test('the log of a run stays while the server holds the run', async () => {
+    const { store, client } = stage;
+    // A bucket has no log.
+    if (store.append === undefined) return;
+    const { id } = await client.start({ question: 'Who is told of it?' });
+    await untilListed(stage, id);
+    const piece = {
+      workflowId: id,
+      round: 0,
+      step: 0,
+      callId: 'c'.repeat(64),
+      attempt: 1,
+      offset: 0,
+      text: 'Eight',
+    };
+    const startedAt = '2026-01-01T12:00:00.000Z';
+    for (const rootId of [id, 'gone']) await keepLive(store, [{ ...piece, rootId, startedAt }]);
+    await stores.age(48);
+    expect(removedOf(await collect())).toEqual([1, 0]);
+    expect(await new LiveReader(store, id).read()).toHaveLength(1);
+    expect(await new LiveReader(store, 'gone').read()).toEqual([]);
   });
 
   test("another workflow's run keeps what it holds, too", async () => {
@@ -142,7 +155,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
       taskQueue: stage.taskQueue,
       args: [{ results: [{ text, note: JSON.stringify(text) }] }],
     });
-    await untilListed(workflowId);
+    await untilListed(stage, workflowId);
     await stores.age(48);
     expect(liveOf(await collect())).toEqual([1, 0]);
   });
@@ -178,6 +191,7 @@ describe('nothing is removed', () => {
     const veiled = new Client({ connection: client.connection, dataConverter: { payloadCodecs: [veil] } });
     const options = { taskQueue: stage.taskQueue, args: [{ question: 'Who can read this?' }] };
     const run = await veiled.workflow.start('conductorSolve', { ...options, workflowId: 'veiled' });
+    await untilListed(stage, 'veiled');
     await expect(collectGarbage({ client, store: stage.store, olderThanMs: DAY_MS })).rejects.toThrow(
       /^the history of run veiled cannot be read \(.*\), so it is unknown which texts it needs, and nothing was removed/,
     );
@@ -200,18 +214,9 @@ async function keepBegunFor(store: Store, runId: string): Promise<void> {
 
 /** Wraps the store so that something happens right after a collection has found what is old. */
 function interrupt(store: Store, happens: () => Promise<unknown>): Store {
-  return {
-    url: store.url,
-    read: (key) => store.read(key),
-    write: (key, bytes) => store.write(key, bytes),
-    stat: (key) => store.stat(key),
-    list: (prefix) => store.list(prefix),
-    entries: (prefix) => store.entries(prefix),
-    create: (key, bytes) => store.create(key, bytes),
-    replace: (key, bytes, was) => store.replace(key, bytes, was),
-    removeOlder: async (key, than) => {
-      await happens();
-      return store.removeOlder(key, than);
-    },
+  const removeOlder: Store['removeOlder'] = async (key, than) => {
+    await happens();
+    return store.removeOlder(key, than);
   };
+  return Object.assign(Object.create(store) as Store, { removeOlder });
 }

@@ -1,14 +1,9 @@
 import { findByPrefix, listRuns } from '../../src/client/list-runs';
-import { openStage, step, type Stage } from '../support/stage';
+import { step, useStage } from '../support/stage';
 import { until } from '../support/until';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(async () => {
-  await stage.close();
+const stage = useStage({
+  configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
 });
 
 test('a run just started is there, whatever the server lists; who works on it is told', async () => {
@@ -33,12 +28,7 @@ test('runs of this task queue: those that go on first, those that wait for a per
   const { client, temporal, taskQueue } = stage;
   const list = async (ended: number): Promise<string[][]> => {
     const { runs } = await client.list({ taskQueue, ended });
-    return runs.map(({ id, status, waitsFor, hasWorker }) => [
-      id,
-      status,
-      String(waitsFor),
-      String(hasWorker),
-    ]);
+    return runs.map((run) => [run.id, run.status, String(run.waitsFor), String(run.hasWorker)]);
   };
   await stage.whileWorking(async () => {
     stage.plan([step('a', 'Answer.')]);
@@ -70,10 +60,6 @@ test('runs of this task queue: those that go on first, those that wait for a per
 });
 
 test('an id is found by its beginning: among children where no other run has it', async () => {
-  await stage.close();
-  stage = await openStage({
-    configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
-  });
   const { client, temporal, taskQueue } = stage;
   const find = (prefix: string): Promise<string[]> => findByPrefix(temporal.client, prefix, []);
   stage.plan([step('conductor', 'Weigh it.')]);

@@ -1,19 +1,15 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { defaultConfig, findLocalServer } from '../../src/config/default-pool';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
+import { serve } from '../support/serve';
 
 const nobody = (): Promise<null> => Promise.resolve(null);
 
 describe('the configuration of someone who wrote none', () => {
   it('takes each vendor whose key is set, the first as Conductor, and asks no local server', async () => {
     const probe = jest.fn(nobody);
-    const { config } = await defaultConfig(
-      { ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g', OPENAI_API_KEY: '' },
-      probe,
-    );
+    const env = { ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g', OPENAI_API_KEY: '' };
+    const { config } = await defaultConfig(env, probe);
     const { conductor, workers } = resolveRun(parseConfig(config));
     expect(conductor.provider).toBe('anthropic');
     expect(new Set(workers.map((worker) => worker.kind === 'model' && worker.provider))).toEqual(
@@ -23,11 +19,8 @@ describe('the configuration of someone who wrote none', () => {
   });
 
   it('knows price and effort of every model it picks', async () => {
-    const { config } = await defaultConfig({
-      OPENAI_API_KEY: 'o',
-      ANTHROPIC_API_KEY: 'a',
-      GEMINI_API_KEY: 'g',
-    });
+    const env = { OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g' };
+    const { config } = await defaultConfig(env);
     const { conductor, workers } = resolveRun(parseConfig(config));
     for (const card of [conductor, ...workers.filter((worker) => worker.kind === 'model')]) {
       expect([card.model, card.price]).not.toEqual([card.model, null]);
@@ -68,11 +61,10 @@ describe('the configuration of someone who wrote none', () => {
 it('asks a local server as OpenAI is asked, and takes none that is silent or speaks otherwise', async () => {
   const list = JSON.stringify({ object: 'list', data: [{ id: 'tiny', object: 'model' }] });
   const answers: Record<string, string> = { '/v1/models': list };
-  const server = createServer(({ url = '' }, response) => response.end(answers[url] ?? '<html>'));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const server = await serve(({ url = '' }, response) => response.end(answers[url] ?? '<html>'));
+  const baseUrl = `${server.url}/v1`;
   const asked = [`${baseUrl}/of-another-kind`, 'http://127.0.0.1:1/v1'];
   expect(await findLocalServer(undefined, asked)).toBeNull();
   expect(await findLocalServer(undefined, [...asked, baseUrl])).toEqual({ baseUrl, models: ['tiny'] });
-  server.close();
+  await server.close();
 });

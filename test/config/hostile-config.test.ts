@@ -1,19 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config/errors';
 import { parseConfig, readConfigFile } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
+import { freshFolder } from '../local/fresh-folder';
 import { hostileText } from '../support/hostile-text';
 
 /** A page or two: what a person reads, and what fits wherever a message of ours travels. */
 const LONGEST_MESSAGE = 8 * 1024;
 
 let file: string;
-beforeAll(() => (file = join(mkdtempSync(join(tmpdir(), 'conductor-config-')), 'conductor.yaml')));
-afterAll(() => {
-  rmSync(join(file, '..'), { recursive: true });
+beforeAll(async () => {
+  file = join(await freshFolder(), 'conductor.yaml');
 });
 
 function messageFor(text: string): string {
@@ -30,42 +29,12 @@ function messageFor(text: string): string {
 const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n');
 const MODELS = 'conductor: { provider: local, model: m }\nworkers:\n';
+const worker = (id: string, more = ''): string => `- { id: ${id}, provider: local, model: m${more} }`;
 
 const PIECES = [
-  ...[
-    '[',
-    '{a: ',
-    '- ',
-    '? ',
-    ': ',
-    '&a ',
-    '*a,',
-    '! ',
-    '!!str ',
-    '#',
-    '%',
-    '---\n',
-    '|',
-    '>\n',
-    '!<',
-    '"',
-    '\\',
-  ],
-  ...[
-    '\0',
-    '\ud800',
-    '\t',
-    '\n',
-    ' ',
-    'a: 1\n',
-    '<<: *a, ',
-    '__proto__: ',
-    's3://',
-    '9',
-    'conductor: ',
-    'workers:\n',
-  ],
-  ...['- { id: a, provider: local, model: m }\n', 'fallback: [x]', 'k: v, ', '${', '{', '}', ']'],
+  ...'[ {a: - ? : &a *a, ! !!str # % | !< " \\ 9 s3:// ${ { } ]'.split(' ').map((mark) => `${mark} `),
+  ...['---\n', '>\n', '\0', '\ud800', '\t', '\n', ' ', 'a: 1\n', '<<: *a, ', '__proto__: ', 'conductor: '],
+  ...['workers:\n', '- { id: a, provider: local, model: m }\n', 'fallback: [x]', 'k: v, '],
 ];
 
 test('what is nested too deeply for the parser is said to be so', () => {
@@ -83,15 +52,9 @@ test('any text up to a megabyte is a configuration or a ConfigError that a perso
 
 test.each([
   ['settings that are none', lines(3000, (index) => `k${index}: 1`)],
-  [
-    'workers with bad fallbacks',
-    MODELS + lines(900, (index) => `- { id: w${index}, provider: local, model: m, fallback: [x, y] }`),
-  ],
-  ['workers with the same id', MODELS + lines(1200, () => '- { id: w, provider: local, model: m }')],
-  [
-    'workers with settings that are none',
-    MODELS + lines(1000, (index) => `- { id: w${index}, provider: local, model: m, a: 1 }`),
-  ],
+  ['workers with bad fallbacks', MODELS + lines(900, (index) => worker(`w${index}`, ', fallback: [x, y]'))],
+  ['workers with the same id', MODELS + lines(1200, () => worker('w'))],
+  ['workers with settings that are none', MODELS + lines(1000, (index) => worker(`w${index}`, ', a: 1'))],
 ])('%s: the first are named, the rest counted', (_, text) => {
   const message = messageFor(text);
   expect(message).toMatch(/and [\d,]+ more/);
@@ -99,7 +62,7 @@ test.each([
 });
 
 test('a file that is no configuration by its size is refused before it is read', () => {
-  expect(messageFor(`${MODELS}- { id: a, provider: local, model: m }\n${'#'.repeat(70_000)}`)).toBe(
+  expect(messageFor(`${MODELS}${worker('a')}\n${'#'.repeat(70_000)}`)).toBe(
     'conductor.yaml has 70,089 characters, and at most 65,536 are read: is this the right file?',
   );
 });

@@ -1,7 +1,9 @@
 import { ConfigError } from '../../src/config/errors';
 import { parseConfig } from '../../src/config/load';
-import { resolveRun } from '../../src/config/resolve-run';
+import prices from '../../src/config/prices.json';
+import { noticesOf, resolveRun } from '../../src/config/resolve-run';
 import type { ConfigInput } from '../../src';
+import type { ModelCard } from '../../src/protocol/cards';
 
 const CONFIG = parseConfig({
   conductor: { provider: 'openai', model: 'open', baseUrl: 'http://127.0.0.1:8000/v1' },
@@ -14,6 +16,15 @@ const CONFIG = parseConfig({
 });
 
 const resolve = (config: ConfigInput): ReturnType<typeof resolveRun> => resolveRun(parseConfig(config));
+
+/** The card of a worker that is OpenAI's model, but for the changes. */
+function cardOf(changes: object, day = new Date('2026-11-21')): ModelCard {
+  const worker = { id: 'w', provider: 'openai', model: 'gpt-6-sol', ...changes } as const;
+  const config = parseConfig({ conductor: { provider: 'local', model: 'm' }, workers: [worker] });
+  const [card] = resolveRun(config, {}, day).workers;
+  if (card?.kind !== 'model') throw new Error('no model');
+  return card;
+}
 
 describe('defaults', () => {
   const { conductor, workers, limits, heartbeatMs } = resolveRun(CONFIG);
@@ -70,23 +81,15 @@ describe('defaults', () => {
 });
 
 describe('capabilities', () => {
-  const capabilitiesOf = (worker: object): unknown => {
-    const [card] = resolve({
-      conductor: { provider: 'local', model: 'm' },
-      workers: [{ id: 'w', provider: 'openai', model: 'gpt-6-sol', ...worker }],
-    }).workers;
-    return card?.kind === 'model' ? card.capabilities : null;
-  };
+  const capabilitiesOf = (worker: object) => cardOf(worker).capabilities;
 
   it('of a known model hold behind any address', () => {
     expect(capabilitiesOf({ baseUrl: 'https://proxy.example.com/v1' })).toEqual(capabilitiesOf({}));
   });
 
   it('follow the longest known beginning of the name', () => {
-    expect(capabilitiesOf({ model: 'gpt-5.1' })).toMatchObject({ effort: ['none', 'low', 'medium', 'high'] });
-    expect(capabilitiesOf({ model: 'gpt-5-mini' })).toMatchObject({
-      effort: ['minimal', 'low', 'medium', 'high'],
-    });
+    expect(capabilitiesOf({ model: 'gpt-5.1' }).effort).toEqual(['none', 'low', 'medium', 'high']);
+    expect(capabilitiesOf({ model: 'gpt-5-mini' }).effort).toEqual(['minimal', 'low', 'medium', 'high']);
   });
 
   it('of an unknown model of a vendor leave out what newer models refuse', () => {
@@ -94,10 +97,8 @@ describe('capabilities', () => {
   });
 
   it('yield to the card, setting by setting', () => {
-    expect(capabilitiesOf({ capabilities: { sampling: true } })).toMatchObject({
-      sampling: true,
-      jsonSchema: true,
-    });
+    const given = { capabilities: { sampling: true } };
+    expect(capabilitiesOf(given)).toMatchObject({ sampling: true, jsonSchema: true });
   });
 
   it('keep the default temperature from a Conductor that would refuse it', () => {
@@ -122,14 +123,11 @@ describe('what one run may use', () => {
     expect(resolveRun(CONFIG, { pool: { deny: ['opus'] } }).workers[0]?.fallback).toEqual(['tool']);
   });
 
-  it('is refused when it names nobody we know', () => {
+  it('is refused when it names nobody we know, or nobody is left', () => {
     expect(() => idsOf({ allow: ['gpt', 'nobody'] })).toThrow(ConfigError);
     expect(() => idsOf({ deny: ['nobody'] })).toThrow(
       /no worker "nobody": name some of gpt, opus, small, tool/,
     );
-  });
-
-  it('is refused when nobody is left', () => {
     expect(() => idsOf({ allow: [] })).toThrow(/no worker at all/);
   });
 });
@@ -148,21 +146,14 @@ describe('a plan that the configuration gives', () => {
   });
 
   it.each([
-    [
-      'whose worker is unknown',
-      [{ ...step, worker: 'b' }],
-      /^conductor\.plan cannot .*There is no worker "b"/s,
-    ],
-    ['that is too long', [step, step, step], /^conductor\.plan cannot .*3 steps, but at most 2/s],
-    ['that counts from 0', [step, { ...step, sees: [0] }], /^conductor\.plan cannot .*counted from 1/s],
-    [
-      'whose step sees itself',
-      [{ ...step, sees: [1] }],
-      /^conductor\.plan cannot .*Step 1 cannot see step 1/s,
-    ],
-    ['that is empty', [], /^conductor\.plan cannot .*no steps/s],
+    ['whose worker is unknown', [{ ...step, worker: 'b' }], 'There is no worker "b"'],
+    ['that is too long', [step, step, step], '3 steps, but at most 2'],
+    ['that counts from 0', [step, { ...step, sees: [0] }], 'counted from 1'],
+    ['whose step sees itself', [{ ...step, sees: [1] }], 'Step 1 cannot see step 1'],
+    ['that is empty', [], 'no steps'],
   ])('is refused before any run where it is one %s', (_, steps, words) => {
     expect(() => resolve(conductor(...steps))).toThrow(ConfigError);
+    expect(() => resolve(conductor(...steps))).toThrow(/^conductor\.plan cannot /);
     expect(() => resolve(conductor(...steps))).toThrow(words);
   });
 });
@@ -179,23 +170,107 @@ describe('limits of one run', () => {
       approvalMs: 60 * 60_000,
     };
     expect(resolveRun(CONFIG).limits).toEqual(configured);
-    expect(resolveRun(CONFIG, { limits: { steps: 9, depth: null, wallClock: '90s' } }).limits).toEqual({
-      ...configured,
-      steps: 9,
-      depth: null,
-      wallClockMs: 90_000,
-    });
-    expect(resolveRun(CONFIG, { limits: { costUsd: 0.1, tokens: 5000 } }).limits).toEqual({
-      ...configured,
-      nanoUsd: 100_000_000,
-      tokens: 5000,
-    });
-    expect(resolveRun(CONFIG, { limits: { costUsd: null } }).limits.nanoUsd).toBeNull();
+    const limited = (limits: object) => resolveRun(CONFIG, { limits }).limits;
+    const shorter = { ...configured, steps: 9, depth: null, wallClockMs: 90_000 };
+    expect(limited({ steps: 9, depth: null, wallClock: '90s' })).toEqual(shorter);
+    const cheaper = { ...configured, nanoUsd: 100_000_000, tokens: 5000 };
+    expect(limited({ costUsd: 0.1, tokens: 5000 })).toEqual(cheaper);
+    expect(limited({ costUsd: null })).toEqual({ ...configured, nanoUsd: null });
   });
 
   it('are refused when they are no durations', () => {
-    expect(() => resolveRun(CONFIG, { limits: { wallClock: 'soon' } })).toThrow(
-      /wallClock is "soon": expected a dur/,
-    );
+    const soon = (): unknown => resolveRun(CONFIG, { limits: { wallClock: 'soon' } });
+    expect(soon).toThrow(/wallClock is "soon": expected a dur/);
+  });
+});
+
+describe('the price of a card', () => {
+  const priced = (worker: object, day?: Date): unknown => {
+    const { price, priceVersion } = cardOf(worker, day);
+    return [price, priceVersion];
+  };
+  const unknown = [null, null];
+  const sol = [prices.endpoints['https://api.openai.com']['gpt-6-sol'][0]?.price, prices.version];
+
+  it('is its own, wherever it is served', () => {
+    const price = { input: 1, output: 2 };
+    expect(priced({ price })).toEqual([price, 'card']);
+    expect(priced({ price, baseUrl: 'http://127.0.0.1:1/v1' })).toEqual([price, 'card']);
+  });
+
+  it('is the bundled one at the endpoint that charges it, by default or by name', () => {
+    expect(priced({})).toEqual(sol);
+    expect(priced({ baseUrl: 'https://api.openai.com/v1' })).toEqual(sol);
+  });
+
+  it('is unknown at any other address, and for any other model', () => {
+    expect(priced({ baseUrl: 'https://api.example.com/v1' })).toEqual(unknown);
+    expect(priced({ baseUrl: 'https://api.openai.com.example.com/v1' })).toEqual(unknown);
+    expect(priced({ model: 'gpt-6-sol-2' })).toEqual(unknown);
+    expect(priced({ provider: 'anthropic' })).toEqual(unknown);
+  });
+
+  it('follows an announced change on its day', () => {
+    const argon = { provider: 'google', model: 'gemini-4-argon' };
+    expect(priced(argon, new Date('2026-11-30'))).toMatchObject([{ input: 2 }, prices.version]);
+    expect(priced(argon, new Date('2026-12-01'))).toMatchObject([{ input: 4 }, prices.version]);
+  });
+});
+
+describe('a limit on cost', () => {
+  const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
+  const price = { input: 1, output: 2 };
+  const noticesFor = (worker: ConfigInput['workers'][number], limits = {}): string[] =>
+    noticesOf(parseConfig({ conductor: { ...MODEL, price }, workers: [worker], limits }));
+
+  it('is said not to be enforceable where a price is unknown', () => {
+    expect(noticesFor({ ...MODEL, id: 'a' })).toEqual([
+      'limits.costUsd ($1) cannot be enforced: worker a (openai m) has no known price. ' +
+        'Give each a "price:"; calls and tokens still bind.',
+    ]);
+  });
+
+  it('is nothing to speak of where each price is known, or there is no such limit', () => {
+    expect(noticesFor({ ...MODEL, id: 'a', price })).toEqual([]);
+    expect(noticesFor({ ...MODEL, id: 'a' }, { costUsd: null })).toEqual([]);
+  });
+
+  it('holds for an activity or workflow of the user that says what a call costs', () => {
+    const agent = { id: 'agent', provider: 'activity', type: 'research', taskQueue: 'agents' } as const;
+    expect(noticesFor(agent)[0]).toContain('worker agent (activity research)');
+    expect(noticesFor({ ...agent, price: { perCall: 0.01 } })).toEqual([]);
+  });
+});
+
+describe('a model whose answers are written in the background', () => {
+  const ELSEWHERE = { baseUrl: 'http://127.0.0.1:8000/v1' };
+
+  it.each([
+    ["is one on OpenAI's own endpoint", {}],
+    ['is one on another server that speaks the Responses API', { ...ELSEWHERE, api: 'responses' }],
+  ])('%s', (_, model) => {
+    expect(cardOf({ ...model, background: true })).toMatchObject({ api: 'responses', background: true });
+    expect(cardOf({ ...model, background: false })).not.toHaveProperty('background');
+  });
+
+  const chat = 'Chat Completions has no background mode';
+  const other = "only OpenAI's Responses API has a background mode; remove it or set false";
+  it.each([
+    ['another server without an API named', ELSEWHERE, `${chat}; add api: responses or remove it`],
+    ['Chat Completions', { api: 'chat' }, `${chat}; set api: responses or remove it`],
+    ['Anthropic', { provider: 'anthropic', model: 'claude-opus-5-5' }, other],
+    ['Google', { provider: 'google', model: 'gemini-4-argon' }, other],
+    ['a local model', { provider: 'local', model: 'smollm2' }, other],
+  ])('is refused for %s', (_, model, sentence) => {
+    const refused = (): unknown => cardOf({ ...model, background: true });
+    expect(refused).toThrow(`workers[0].background is true: ${sentence}`);
+  });
+
+  it('may be the Conductor, by the same rule', () => {
+    const openai = { provider: 'openai', model: 'gpt-6-sol', background: true } as const;
+    const workers: ConfigInput['workers'] = [{ id: 'w', provider: 'local', model: 'm' }];
+    expect(resolve({ conductor: openai, workers }).conductor.background).toBe(true);
+    const elsewhere = (): unknown => resolve({ conductor: { ...openai, ...ELSEWHERE }, workers });
+    expect(elsewhere).toThrow('conductor.background is true');
   });
 });

@@ -9,15 +9,17 @@ import { startWorkerProcess } from './worker-process';
 const PRICE = { input: 2, output: 10 };
 const QUESTION = 'Who waits for whom?';
 
-/** How soon a killed worker is noticed; where none is killed, too late for a busy machine to seem dead. */
-const SOON = '2s';
-const LATE = '20s';
-
 interface Setting {
+  /** How soon a killed worker is noticed. */
   readonly heartbeat: string;
   /** Time limit of worker a. */
   readonly timeout?: string;
 }
+
+const SOON: Setting = { heartbeat: '2s' };
+/** Too late for a busy machine to seem dead. */
+const LATE: Setting = { heartbeat: '20s' };
+const BRIEF: Setting = { ...LATE, timeout: '1s' };
 
 /** A stage on which worker a answers in the background, and b, which stands in for it, over a held connection. */
 async function openBackstage({ heartbeat, timeout = '10m' }: Setting): Promise<Stage> {
@@ -87,31 +89,22 @@ function backstage(name: string, setting: Setting, act: (stage: Stage) => Promis
 }
 
 describe('a call in the background', () => {
-  backstage(
-    'survives kill -9 of its worker: another one comes for the same answer',
-    { heartbeat: SOON },
-    async (stage) => {
-      const letGo = stage.providers.hold('a');
-      const id = await killWorker(stage, null);
-      letGo();
-      const result = await stage.whileWorking(() => endOf(stage, id));
-      expect(result).toMatchObject({ status: 'completed', degraded: false });
-      const [created, ...again] = creates(stage);
-      expect(again).toEqual([]);
-      expect(await rowsOfA(stage, id)).toEqual([
-        expect.objectContaining({
-          attempt: 1,
-          error: null,
-          usage: created?.usage,
-          nanoUsd: created?.nanoUsd,
-        }),
-      ]);
-    },
-  );
+  backstage('survives kill -9 of its worker: another one comes for the same answer', SOON, async (stage) => {
+    const letGo = stage.providers.hold('a');
+    const id = await killWorker(stage, null);
+    letGo();
+    const result = await stage.whileWorking(() => endOf(stage, id));
+    expect(result).toMatchObject({ status: 'completed', degraded: false });
+    const [created, ...again] = creates(stage);
+    expect(again).toEqual([]);
+    expect(await rowsOfA(stage, id)).toEqual([
+      expect.objectContaining({ attempt: 1, error: null, usage: created?.usage, nanoUsd: created?.nanoUsd }),
+    ]);
+  });
 
   backstage(
-    'is bought once more where the worker dies before the id is kept, and both are counted',
-    { heartbeat: SOON },
+    'is bought once more where the worker dies before the id is kept: both count',
+    SOON,
     async (stage) => {
       const id = await killWorker(stage, { when: 'before', write: 'id', of: 'a' });
       const result = await stage.whileWorking(() => endOf(stage, id));
@@ -124,7 +117,7 @@ describe('a call in the background', () => {
     },
   );
 
-  backstage('outlives a worker that is asked to stop, too', { heartbeat: LATE }, async (stage) => {
+  backstage('outlives a worker that is asked to stop, too', LATE, async (stage) => {
     const letGo = stage.providers.hold('a');
     const id = await stage.whileWorking(async () => {
       const run = await start(stage);
@@ -139,9 +132,9 @@ describe('a call in the background', () => {
     expect(await rowsOfA(stage, id)).toHaveLength(1);
   });
 
-  backstage('survives looks that fail, without another request', { heartbeat: LATE }, async (stage) => {
+  backstage('survives looks that fail, without another request', LATE, async (stage) => {
     stage.providers.scriptLookups('a', [{ fault: 'server-error' }, { fault: 'reset' }]);
-    const result = await stage.whileWorking(async () => endOf(stage, (await start(stage)).id));
+    const result = await stage.solve({ question: QUESTION });
     expect(result).toMatchObject({ status: 'completed', degraded: false });
     expect(stage.providers.log.filter(isLook).map(({ outcome }) => outcome)).toEqual([
       'fault:server-error',
@@ -152,73 +145,61 @@ describe('a call in the background', () => {
     expect(await rowsOfA(stage, result.id)).toHaveLength(1);
   });
 
-  backstage(
-    'is cancelled at the vendor with its run, also by a worker that did not begin it',
-    { heartbeat: SOON },
-    async (stage) => {
-      stage.providers.script('a', [{ text: 'Never written.', delayMs: 600_000 }]);
-      const id = await killWorker(stage, null);
-      const result = await stage.whileWorking(async () => {
-        await nextLook(stage);
-        await stage.client.cancel(id);
-        return endOf(stage, id);
-      });
-      expect(result.status).toBe('cancelled');
-      const [created, ...again] = creates(stage);
-      expect(again).toEqual([]);
-      expect(created).toMatchObject({ outcome: 'cancelled', usage: { outputTokens: 0 } });
-      // The vendor tells what was used until then, so even this amount is known.
-      expect(await rowsOfA(stage, id)).toEqual([
-        expect.objectContaining({
-          error: expect.objectContaining({ type: 'Run.Cancelled' }) as unknown,
-          nanoUsd: created?.nanoUsd,
-        }),
-      ]);
-    },
-  );
+  backstage('is cancelled at the vendor with its run, also by another worker', SOON, async (stage) => {
+    stage.providers.script('a', [{ text: 'Never written.', delayMs: 600_000 }]);
+    const id = await killWorker(stage, null);
+    const result = await stage.whileWorking(async () => {
+      await nextLook(stage);
+      await stage.client.cancel(id);
+      return endOf(stage, id);
+    });
+    expect(result.status).toBe('cancelled');
+    const [created, ...again] = creates(stage);
+    expect(again).toEqual([]);
+    expect(created).toMatchObject({ outcome: 'cancelled', usage: { outputTokens: 0 } });
+    // The vendor tells what was used until then, so even this amount is known.
+    expect(await rowsOfA(stage, id)).toEqual([
+      expect.objectContaining({
+        error: expect.objectContaining({ type: 'Run.Cancelled' }) as unknown,
+        nanoUsd: created?.nanoUsd,
+      }),
+    ]);
+  });
 
   backstage(
     'that takes longer than its card allows is cancelled, and fails as a time-out',
-    { heartbeat: LATE, timeout: '1s' },
+    BRIEF,
     async (stage) => {
       stage.providers.hold('a');
-      const result = await stage.whileWorking(async () => endOf(stage, (await start(stage)).id));
+      const result = await stage.solve({ question: QUESTION });
       expect(result).toMatchObject({ status: 'completed', degraded: true, costIsLowerBound: true });
       expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', fallbackFor: 'a' });
       // It may be bought once more, as any time-out.
       expect(creates(stage).map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled']);
-      expect((await rowsOfA(stage, result.id)).map(({ error, nanoUsd }) => [error?.type, nanoUsd])).toEqual([
+      expect(await booked(stage, result.id)).toEqual([
         ['Provider.Timeout', null],
         ['Provider.Timeout', null],
       ]);
     },
   );
 
-  backstage(
-    'that the vendor fails in the end is asked for again, at no cost',
-    { heartbeat: LATE },
-    async (stage) => {
-      stage.providers.script('a', [{ fault: 'server-error', late: true }]);
-      const result = await stage.whileWorking(async () => endOf(stage, (await start(stage)).id));
-      expect(result).toMatchObject({ status: 'completed', degraded: false });
-      expect(await booked(stage, result.id)).toEqual([
-        ['Provider.Unavailable', 0],
-        [undefined, creates(stage)[1]?.nanoUsd],
-      ]);
-    },
-  );
+  backstage('that the vendor fails in the end is asked for again, at no cost', LATE, async (stage) => {
+    stage.providers.script('a', [{ fault: 'server-error', late: true }]);
+    const result = await stage.solve({ question: QUESTION });
+    expect(result).toMatchObject({ status: 'completed', degraded: false });
+    expect(await booked(stage, result.id)).toEqual([
+      ['Provider.Unavailable', 0],
+      [undefined, creates(stage)[1]?.nanoUsd],
+    ]);
+  });
 
-  backstage(
-    'that the vendor has lost may have been billed, and is bought once more',
-    { heartbeat: LATE },
-    async (stage) => {
-      stage.providers.scriptLookups('a', [{ fault: 'not-found' }]);
-      const result = await stage.whileWorking(async () => endOf(stage, (await start(stage)).id));
-      expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: true });
-      expect(await booked(stage, result.id)).toEqual([
-        ['Provider.Interrupted', null],
-        [undefined, creates(stage)[1]?.nanoUsd],
-      ]);
-    },
-  );
+  backstage('that the vendor has lost may have been billed, and is bought once more', LATE, async (stage) => {
+    stage.providers.scriptLookups('a', [{ fault: 'not-found' }]);
+    const result = await stage.solve({ question: QUESTION });
+    expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: true });
+    expect(await booked(stage, result.id)).toEqual([
+      ['Provider.Interrupted', null],
+      [undefined, creates(stage)[1]?.nanoUsd],
+    ]);
+  });
 });

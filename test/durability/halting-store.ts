@@ -1,4 +1,4 @@
-import type { Store, StoredEntry } from '../../src';
+import type { Store } from '../../src';
 
 /** A moment of one call: just before or just after something of it is written. */
 export interface Halt {
@@ -13,63 +13,23 @@ export interface Halt {
  * A store around another that stands still for good at one moment, and says so: whoever kills its process then, kills
  * it at exactly that moment, without a clock.
  */
-export class HaltingStore implements Store {
-  readonly url: string;
-  readonly rates: Store['rates'];
-
-  constructor(
-    private readonly inner: Store,
-    private readonly halt: Halt | null,
-    private readonly halted: () => void,
-  ) {
-    this.url = inner.url;
-    this.rates = inner.rates;
-  }
-
-  read(key: string): Promise<Buffer | null> {
-    return this.inner.read(key);
-  }
-
-  stat(key: string): Promise<StoredEntry | null> {
-    return this.inner.stat(key);
-  }
-
-  list(prefix: string): Promise<string[]> {
-    return this.inner.list(prefix);
-  }
-
-  entries(prefix: string): AsyncIterable<StoredEntry> {
-    return this.inner.entries(prefix);
-  }
-
-  removeOlder(key: string, than: Date): Promise<number> {
-    return this.inner.removeOlder(key, than);
-  }
-
-  replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
-    return this.inner.replace(key, bytes, was);
-  }
-
-  write(key: string, bytes: Uint8Array): Promise<void> {
-    return this.around(key, bytes, () => this.inner.write(key, bytes));
-  }
-
-  create(key: string, bytes: Uint8Array): Promise<boolean> {
-    return this.around(key, bytes, () => this.inner.create(key, bytes));
-  }
-
-  private async around<T>(key: string, bytes: Uint8Array, work: () => Promise<T>): Promise<T> {
-    const isMeant = this.halt !== null && isWriteOf(this.halt, key, bytes);
-    if (isMeant && this.halt.when === 'before') await this.standStill();
-    const done = await work();
-    if (isMeant) await this.standStill();
-    return done;
-  }
-
-  private standStill(): Promise<never> {
-    this.halted();
+export function haltingStore(inner: Store, halt: Halt | null, halted: () => void): Store {
+  const standStill = (): Promise<never> => {
+    halted();
     return new Promise(() => undefined);
-  }
+  };
+  const around = async <T>(key: string, bytes: Uint8Array, work: () => Promise<T>): Promise<T> => {
+    const isMeant = halt !== null && isWriteOf(halt, key, bytes);
+    if (isMeant && halt.when === 'before') await standStill();
+    const done = await work();
+    if (isMeant) await standStill();
+    return done;
+  };
+  const halting: Pick<Store, 'write' | 'create'> = {
+    write: (key, bytes) => around(key, bytes, () => inner.write(key, bytes)),
+    create: (key, bytes) => around(key, bytes, () => inner.create(key, bytes)),
+  };
+  return Object.assign(Object.create(inner) as Store, halting);
 }
 
 interface Row {

@@ -1,24 +1,18 @@
 import { endOf } from '../support/until';
 import { ledgerOf } from '../support/ledger-of';
-import { openStage, step, type Stage } from '../support/stage';
+import { step, useStage } from '../support/stage';
 import { startWorkerProcess } from './worker-process';
 
 const HEARTBEAT_MS = 1000;
 
 describe('a limit, when workers are killed in mid-request', () => {
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = await openStage({
-      configure: (config) => ({
-        ...config,
-        // For the long step the worst is 0.043 USD. It fits twice, which is what is set aside for it, and no third time.
-        limits: { costUsd: 0.1 },
-        temporal: { heartbeat: `${HEARTBEAT_MS}ms` },
-      }),
-    });
-  });
-  afterEach(async () => {
-    await stage.close();
+  const stage = useStage({
+    configure: (config) => ({
+      ...config,
+      // For the long step the worst is 0.043 USD. It fits twice, which is what is set aside for it, and no third time.
+      limits: { costUsd: 0.1 },
+      temporal: { heartbeat: `${HEARTBEAT_MS}ms` },
+    }),
   });
 
   test('pays for as many lost requests as were set aside, and for no more', async () => {

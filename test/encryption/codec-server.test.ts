@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import type { Payload } from '@temporalio/common';
-import { type CodecServer, startCodecServer } from '../../src/codec-server/server';
+import { startCodecServer } from '../../src/codec-server/server';
+import type { Listening } from '../../src/listen';
 import type { TextRef } from '../../src';
 import { keepText } from '../../src/store/texts';
 import { step } from '../support/stage';
@@ -21,7 +22,7 @@ interface WirePayload {
 }
 
 let stage: EncryptedStage;
-let server: CodecServer;
+let server: Listening;
 /** Every payload of a real run's history. */
 let encrypted: WirePayload[];
 const complaints: string[] = [];
@@ -56,6 +57,10 @@ afterAll(async () => {
 function toWire({ metadata, data }: Payload): WirePayload {
   const words = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, toBase64(bytes)] as const);
   return { metadata: Object.fromEntries(words), ...(data && { data: toBase64(data) }) };
+}
+
+function plain(json: string): WirePayload {
+  return toWire({ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(json) });
 }
 
 function toBase64(bytes: Uint8Array): string {
@@ -115,10 +120,7 @@ describe('for whoever may ask', () => {
   );
 
   test('what is encoded is decoded again, and looks like what a worker sends', async () => {
-    const payload = toWire({
-      metadata: { encoding: Buffer.from('json/plain') },
-      data: Buffer.from('"plain"'),
-    });
+    const payload = plain('"plain"');
     const [encoded, empty] = await convert('/encode', [payload, {}]);
     expect(textOf({ data: encoded?.metadata?.['encryption-key-id'] ?? '' })).toBe('b');
     expect(textOf(encoded)).not.toContain('plain');
@@ -153,58 +155,41 @@ describe('refused, with a sentence:', () => {
     [
       "a stranger's page",
       403,
-      /--origin http:\/\/evil\.example/,
-      () => post('/decode', [], { origin: 'http://evil.example' }),
+      /--origin http:\/\/evil/,
+      () => post('/decode', [], { origin: 'http://evil' }),
     ],
     [
       'another namespace',
       403,
-      /namespace "default", not of "theirs"/,
+      /"default".* "theirs"/,
       () => post('/decode', [], { 'x-namespace': 'theirs' }),
     ],
     ['another path', 404, /\/encode, \/decode, \/download/, () => post('/', [])],
     ['another method', 405, /takes POST/, () => fetch(`${server.url}/decode`, { headers: HEADERS })],
-    [
-      'another type',
-      415,
-      /application\/json.*text\/plain/,
-      () => post('/decode', [], { 'content-type': 'text/plain' }),
-    ],
+    ['another type', 415, /application\/json, .* a\/b/, () => post('/decode', [], { 'content-type': 'a/b' })],
   ])('%s', async (_, status, sentence, ask) => {
     expect(await refusal(ask())).toEqual({ status, message: expect.stringMatching(sentence) as string });
   });
 
-  test.each([
-    '',
-    '{',
-    '[]',
-    '{"payloads": [{"data": "no base64!"}]}',
-    '{"payloads": [{"metadata": {"a": 1}}]}',
-  ])('a body that is %j', async (body) => {
+  const malformed = ['{"payloads": [{"data": "no base64!"}]}', '{"payloads": [{"metadata": {"a": 1}}]}'];
+  test.each(['', '{', '[]', ...malformed])('a body that is %j', async (body) => {
     const ask = fetch(`${server.url}/decode`, { method: 'POST', headers: HEADERS, body });
-    expect(await refusal(ask)).toMatchObject({
-      status: 400,
-      message: expect.stringContaining('body') as string,
-    });
+    const message: unknown = expect.stringContaining('body');
+    expect(await refusal(ask)).toMatchObject({ status: 400, message });
   });
 
   test('a body that is too long, whether or not it says so before', async () => {
     const long = Buffer.alloc(17 * 1024 * 1024, ' ');
     const sized = fetch(`${server.url}/decode`, { method: 'POST', headers: HEADERS, body: long });
-    expect(await refusal(sized)).toMatchObject({
-      status: 413,
-      message: expect.stringContaining('fewer') as string,
-    });
+    const message: unknown = expect.stringContaining('fewer');
+    expect(await refusal(sized)).toMatchObject({ status: 413, message });
     expect(await statusOfStream(long)).toBe(413);
   });
 
   test('a payload of a lost key, an altered one, and a text that is gone', async () => {
     const first = encrypted[0] ?? {};
-    const otherKey = {
-      ...first,
-      metadata: { ...first.metadata, 'encryption-key-id': toBase64(Buffer.from('lost')) },
-    };
-    expect(await refusal(post('/decode', [otherKey]))).toEqual({
+    const metadata = { ...first.metadata, 'encryption-key-id': toBase64(Buffer.from('lost')) };
+    expect(await refusal(post('/decode', [{ ...first, metadata }]))).toEqual({
       status: 422,
       message: expect.stringContaining('key "lost", which TEST_KEYS does not hold') as string,
     });
@@ -212,10 +197,7 @@ describe('refused, with a sentence:', () => {
     expect(await refusal(post('/decode', [altered]))).toMatchObject({ status: 422 });
 
     const gone = { ref: `sha256-${'0'.repeat(64)}`, bytes: 5000, preview: '' };
-    const payload = toWire({
-      metadata: { encoding: Buffer.from('json/plain') },
-      data: Buffer.from(JSON.stringify([gone])),
-    });
+    const payload = plain(JSON.stringify([gone]));
     expect(await refusal(post('/download', [payload]))).toEqual({
       status: 404,
       message: expect.stringContaining('is not in the store') as string,
@@ -225,8 +207,7 @@ describe('refused, with a sentence:', () => {
 
   test('texts that are too much together, whatever their references say, over several payloads', async () => {
     const kept = (await keepText(stage.storeWith(keys), LONG)) as TextRef;
-    const data = Buffer.from(JSON.stringify(Array<TextRef>(4000).fill({ ...kept, bytes: 1 })));
-    const payload = toWire({ metadata: { encoding: Buffer.from('json/plain') }, data });
+    const payload = plain(JSON.stringify(Array<TextRef>(4000).fill({ ...kept, bytes: 1 })));
     expect((await post('/download', [payload])).status).toBe(200);
     expect(await refusal(post('/download', [payload, payload]))).toMatchObject({ status: 413 });
   });

@@ -106,7 +106,7 @@ test('nothing of a failed run is readable either, and with the key its reasons a
 test('without keys the same search finds every word', async () => {
   stage = await openStage({ address: server.address, workers: ['a', 'b'] });
   stageEverything(stage);
-  await stage.whileWorking(() => stage.client.solve({ question: `Where is the ${QUESTION}?` }));
+  await stage.solve({ question: `Where is the ${QUESTION}?` });
   expect(await readableIn(serverFolder)).toEqual(WORDS);
   expect(await readableIn(stage.folder)).toContain(LONG_OUTPUT);
 });

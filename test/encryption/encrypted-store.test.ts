@@ -6,9 +6,8 @@ import { writeRow, type LedgerRow } from '../../src/store/ledger';
 import { keepText, readText } from '../../src/store/texts';
 import { freshFolder } from '../local/fresh-folder';
 import { ageStore } from '../support/stores';
-import { rowsOfRun } from '../support/ledger-of';
+import { aRow, OPEN, rowsOfRun } from '../support/ledger-of';
 import { keyRing } from './test-keys';
-import { aRow, OPEN } from '../support/ledger-of';
 
 const TEXT = 'a text that is longer than what travels inline. '.repeat(200);
 const LATER = new Date(8.64e15);

@@ -21,11 +21,9 @@ const anyPayload: fc.Arbitrary<Payload> = fc.record(
 
 /** A payload as values that compare by content, whatever class of bytes holds them. */
 function plainOf({ metadata, data }: Payload): unknown {
-  const words = Object.entries(metadata ?? {}).map(([name, bytes]) => [
-    name,
-    Buffer.from(bytes).toString('hex'),
-  ]);
-  return { metadata: words.sort(), data: data ? Buffer.from(data).toString('hex') : null };
+  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+  const words = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, hex(bytes)]);
+  return { metadata: words.sort(), data: data ? hex(data) : null };
 }
 
 function wordOf({ metadata }: Payload, name: string): string {
@@ -53,11 +51,8 @@ test('any flipped bit of the ciphertext, and any cut, is refused', async () => {
       const flipped = Uint8Array.from(data, (byte, index) =>
         index === at % data.length ? byte ^ (1 << bit) : byte,
       );
-      for (const altered of [
-        flipped,
-        data.subarray(0, at % data.length),
-        Buffer.concat([data, Buffer.of(0)]),
-      ]) {
+      const cut = data.subarray(0, at % data.length);
+      for (const altered of [flipped, cut, Buffer.concat([data, Buffer.of(0)])]) {
         await expect(codec.decode([{ ...rest, data: altered }])).rejects.toThrow('it was altered on its way');
       }
     }),
@@ -121,12 +116,10 @@ describe('strict takes what was encrypted for its workflow alone', () => {
     expect(await strict.decode(bound, { ...activity, workflowId: 'one' })).toMatchObject([{}]);
     for (const reader of [contextOf('two'), { ...activity, workflowId: 'two' }])
       await expect(strict.decode(bound, reader)).rejects.toThrow('encrypted for "default/one"');
-    await expect(strict.decode(bound, { ...contextOf('one'), namespace: 'other' })).rejects.toThrow(
-      'was sent to "other/one"',
-    );
-    await expect(strict.decode(await codec.encode([payload]), contextOf('one'))).rejects.toThrow(
-      'encrypted for no workflow',
-    );
+    const elsewhere = strict.decode(bound, { ...contextOf('one'), namespace: 'other' });
+    await expect(elsewhere).rejects.toThrow('was sent to "other/one"');
+    const unbound = strict.decode(await codec.encode([payload]), contextOf('one'));
+    await expect(unbound).rejects.toThrow('encrypted for no workflow');
   });
 
   test('and what says so by another name does not open', async () => {
@@ -146,10 +139,8 @@ describe('strict takes what was encrypted for its workflow alone', () => {
     ['scheduled-question', true],
     ['solve-question', false],
   ])('a schedule appends the time to the id of %p: %p', async (id, isTaken) => {
-    const read = strict.decode(
-      await codec.encode([payload], contextOf(id)),
-      contextOf(`${id}-2026-11-23T02:00:00Z`),
-    );
+    const sealed = await codec.encode([payload], contextOf(id));
+    const read = strict.decode(sealed, contextOf(`${id}-2026-11-23T02:00:00Z`));
     await (isTaken ? expect(read).resolves.toHaveLength(1) : expect(read).rejects.toThrow('was sent to'));
   });
 });

@@ -1,6 +1,5 @@
 import { questionsOf } from '../../examples/evaluate/world';
-import { EvaluationPlugin } from '../../src/evaluation';
-import { type ConfigInput, renderPlan } from '../../src';
+import { renderPlan } from '../../src';
 import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,
@@ -19,7 +18,9 @@ import { aManifest } from '../support/a-manifest';
 import { startScriptedPolicy } from '../support/scripted-policy';
 import { step } from '../support/stage';
 import { METHODS } from '../../src/evaluation/methods/read-method';
-import type { MethodSummary, Summary } from '../../src/evaluation/summarize';
+import type { MethodRecord } from '../../src/evaluation/results';
+import type { Summary } from '../../src/evaluation/summarize';
+import { aRecord } from './a-record';
 import { CALL_NANO_USD, type EvaluationStage, openEvaluation } from './open-evaluation';
 
 const QUESTIONS = questionsOf(2).map((question) => ({ ...question, routed: 'coder' }));
@@ -32,13 +33,13 @@ afterEach(async () => {
   await stage.close();
 });
 
-const ALL = [
-  'workers',
-  'conductor:1',
-  'examples:in-domain',
-  'examples:mixed',
-  ...Object.keys(METHODS).filter((name) => name !== 'worker'),
-];
+const NAMED = ['workers', 'conductor:1', 'examples:in-domain', 'examples:mixed'];
+const ALL = [...NAMED, ...Object.keys(METHODS).filter((name) => name !== 'worker')];
+
+const recordOf = (records: readonly MethodRecord[], name: string): MethodRecord | undefined =>
+  records.find(({ method }) => method === name);
+const paidIn = ({ providers }: EvaluationStage): number =>
+  providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
 
 test('every method is tried on a question, judged, and kept with its cost and its trace', async () => {
   const { input, progress, records } = await stage.play('eval-all', ALL, { questions: 1 });
@@ -46,7 +47,7 @@ test('every method is tried on a question, judged, and kept with its cost and it
   expect(records).toHaveLength(input.methods.length);
   expect(records.filter(({ verdict }) => verdict === 'ungraded')).toEqual([]);
   // Each call is paid for once: what a changed plan cost to write, it inherits.
-  const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
+  const paid = paidIn(stage);
   expect(progress.spentNanoUsd).toBe(paid);
   const inherited = records.filter(
     ({ runs, planning }) => planning.calls > 0 && !/conductor|router|examples/.test(runs[0] ?? ''),
@@ -57,16 +58,27 @@ test('every method is tried on a question, judged, and kept with its cost and it
   const total = records.reduce((sum, { spent }) => sum + (spent.nanoUsd ?? 0), 0);
   expect(total).toBe(paid + inherited.length * CALL_NANO_USD);
 
-  const spentOn = (name: string): number =>
-    records.find(({ method }) => method === name)?.spent.nanoUsd ?? NaN;
+  const spentOn = (name: string): number => recordOf(records, name)?.spent.nanoUsd ?? NaN;
   for (const method of ['best-of:scholar', 'vote:scholar']) {
     expect(Math.abs(spentOn(method) - spentOn('conductor'))).toBeLessThanOrEqual(CALL_NANO_USD);
   }
-  const [run = ''] = records.find(({ method }) => method === 'reflection:scholar')?.runs ?? [];
+  const [run = ''] = recordOf(records, 'reflection:scholar')?.runs ?? [];
   const trace = await stage.client.trace(run);
   expect(trace.rounds[0]?.plan?.steps).toHaveLength(5);
   expect(await stage.client.list({ taskQueue: stage.taskQueue })).toMatchObject({ runs: [] });
 }, 120_000);
+
+test('two evaluations with one seed give identical tables', async () => {
+  const methods = ['conductor', 'vote:clerk', 'random', 'permuted', 'mixture'];
+  const one = await stage.play('eval-one', methods);
+  const two = await stage.play('eval-two', methods);
+  const [first, second] = [await stage.summary(one.input), await stage.summary(two.input)];
+  expect(withoutTimes(second)).toEqual(withoutTimes(first));
+}, 120_000);
+
+function withoutTimes({ methods, ...summary }: Summary): object {
+  return { ...summary, id: null, methods: methods.map((method) => ({ ...method, latencyMs: null })) };
+}
 
 test('more attempts than one plan shows are compared group by group', async () => {
   const dear = await openEvaluation(QUESTIONS, { conductorPrice: { input: 0, output: 300 } });
@@ -83,8 +95,7 @@ test('more attempts than one plan shows are compared group by group', async () =
 
 test('what was learned of an earlier evaluation decides who answers, and its cost is told', async () => {
   const { input: earlier, records: tried } = await stage.play('eval-earlier', ['workers'], { questions: 1 });
-  const manifest = { ...earlier, schema: 1, file: 'earlier.jsonl', startedAt: '' };
-  await stage.store.write(manifestKey(earlier.id), Buffer.from(JSON.stringify(manifest)));
+  await keepManifest(earlier, '');
   const route = (id: string, asked: readonly Question[]) =>
     routeQuestions(stage.store, id, asked, earlier.workers);
   const { questions, learned } = await route(earlier.id, questionsOf(2).slice(1));
@@ -101,9 +112,9 @@ test('what was learned of an earlier evaluation decides who answers, and its cos
   const { key: set } = await keepLines(stage.store, questions, questionSetKey);
   const changes = { questions: 1, set };
   const { records } = await stage.play('eval-later', ['workers', 'learned-router'], changes);
-  const routed = records.find(({ method }) => method === 'learned-router');
+  const routed = recordOf(records, 'learned-router');
   expect(routed?.workers).toEqual({ [questions[0]?.routed ?? '']: 1 });
-  const alone = records.find(({ method }) => method === `worker:${questions[0]?.routed ?? ''}`);
+  const alone = recordOf(records, `worker:${questions[0]?.routed ?? ''}`);
   expect(routed).toMatchObject({ verdict: alone?.verdict, answer: alone?.answer });
 
   await expect(route('eval-none', questionsOf(2))).rejects.toThrow(
@@ -125,7 +136,7 @@ test('a checkpoint of any training run is a method, and one that is not there is
     const plugins = [new TrainingPlugin({ config: stage.config, store: stage.store })];
     const methods = ['conductor', 'conductor:nightly/1'];
     const { input, records } = await stage.play('eval-checkpoint', methods, { questions: 1 }, { plugins });
-    const [prompted, trained] = input.methods.map((name) => records.find(({ method }) => method === name));
+    const [prompted, trained] = input.methods.map((name) => recordOf(records, name));
     expect(prompted?.plan?.steps).toHaveLength(3);
     expect(trained).toMatchObject({ method: 'conductor:nightly/000001', workers: { clerk: 1 } });
     const trace = await stage.client.trace(trained?.runs[0] ?? '');
@@ -140,24 +151,6 @@ test('a checkpoint of any training run is a method, and one that is not there is
     /there is no checkpoint other\/000001: the store .* has none of training run other$/,
   );
 });
-
-test('two evaluations with one seed give identical tables', async () => {
-  const methods = ['conductor', 'vote:clerk', 'random', 'permuted', 'mixture'];
-  const inputs = [
-    await stage.inputOf('eval-one', methods),
-    await stage.inputOf('eval-two', methods),
-  ] as const;
-  await stage.whileWorking(async () => {
-    for (const input of inputs) await stage.run(input);
-  });
-  const [one, two] = [await stage.summary(inputs[0]), await stage.summary(inputs[1])];
-  expect(withoutTimes(two)).toEqual(withoutTimes(one));
-});
-
-function withoutTimes({ methods, ...summary }: Summary): object {
-  const timeless = (method: MethodSummary): object => ({ ...method, latencyMs: null });
-  return { ...summary, id: null, methods: methods.map(timeless) };
-}
 
 test('a budget is kept, and more of it pays for nothing twice', async () => {
   const methods = ['worker:coder', 'worker:clerk', 'reflection:clerk'];
@@ -178,20 +171,24 @@ test('a budget is kept, and more of it pays for nothing twice', async () => {
   });
 });
 
-test.each([
-  [{ methods: ['guess'] }, 'there is no method "guess"'],
-  [{ window: 1e9 }, 'window in the input of conductorEvaluate is 1000000000: it must be a whole number from'],
-  [{ carried: { begun: 2 } }, 'it must be left out: only an evaluation that goes on may have it'],
-  [{ verifier: externalCard('judge') }, 'it must be the card of a model'],
-])('what no evaluation can be made of is refused with a sentence: %j', async (changes, sentence) => {
-  const input = { ...(await stage.inputOf('eval-bad', ['conductor'])), ...changes };
+test('what no evaluation can be made of is refused with a sentence', async () => {
+  const input = await stage.inputOf('eval-bad', ['conductor']);
+  const { workflow } = stage.temporal.client;
   await stage.whileWorking(async () => {
-    const { workflow } = stage.temporal.client;
-    const options = { workflowId: `bad-${Math.random()}`, taskQueue: stage.taskQueue, args: [input] };
-    const failing = workflow.execute(EVALUATE_WORKFLOW, { ...options, workflowRunTimeout: '20s' });
-    await expect(failing).rejects.toMatchObject({
-      cause: { message: expect.stringContaining(sentence) as string },
-    });
+    for (const [changes, sentence] of [
+      [{ methods: ['guess'] }, 'there is no method "guess"'],
+      [
+        { window: 1e9 },
+        'window in the input of conductorEvaluate is 1000000000: it must be a whole number from',
+      ],
+      [{ carried: { begun: 2 } }, 'it must be left out: only an evaluation that goes on may have it'],
+      [{ verifier: externalCard('judge') }, 'it must be the card of a model'],
+    ] as const) {
+      const options = { workflowId: `bad-${Math.random()}`, taskQueue: stage.taskQueue };
+      const args = [{ ...input, ...changes }];
+      const failing = workflow.execute(EVALUATE_WORKFLOW, { ...options, args, workflowRunTimeout: '20s' });
+      await expect(failing).rejects.toHaveProperty('cause.message', expect.stringContaining(sentence));
+    }
   });
 });
 
@@ -203,7 +200,7 @@ test('a right answer that the last step lost is told, and so are votes for it', 
   stage.providers.script('clerk', [say(answer), ...Array<string>(20).fill(say('0'))]);
   const methods = ['conductor', 'vote:clerk', 'worker:clerk'];
   const { input, records } = await stage.play('eval-lost', methods, { questions: 1 });
-  const outputsOf = (name: string): unknown => records.find(({ method }) => method === name)?.outputs;
+  const outputsOf = (name: string): unknown => recordOf(records, name)?.outputs;
   // The Conductor has the coder answer, the scholar check, and the coder decide.
   expect(outputsOf('conductor')).toEqual([['correct', 'wrong', 'wrong']]);
   expect(outputsOf('vote:clerk')).toEqual([expect.arrayContaining(['correct', 'wrong'])]);
@@ -217,8 +214,7 @@ test('answers that the grader holds equal are votes for one', async () => {
   const set = await keepQuestions([{ ...question, grader: 'freeform', answer: 'the Danube' }]);
   stage.providers.script('clerk', ['the Rhine', 'Danube', 'The Danube.', 'the  danube', 'Rhine, I think']);
   const { records } = await stage.play('eval-votes', ['conductor', 'vote:clerk'], set);
-  const voted = records.find(({ method }) => method === 'vote:clerk');
-  expect(voted).toMatchObject({ verdict: 'correct' });
+  expect(recordOf(records, 'vote:clerk')).toMatchObject({ verdict: 'correct' });
 });
 
 test('a provider that fails says nothing about a method', async () => {
@@ -239,6 +235,11 @@ function readPrompt(text: string): { words: readonly string[]; partOf: (name: st
   const partOf = (name: string): string =>
     text.split(`--- ${mark}: ${name} ---\n`)[1]?.split(`\n--- ${mark}: end of ${name} ---`)[0] ?? '';
   return { words, partOf };
+}
+
+async function keepManifest(input: EvaluateInput, startedAt: string): Promise<void> {
+  const manifest = { ...input, schema: 1, file: 'world.jsonl', startedAt };
+  await stage.store.write(manifestKey(input.id), Buffer.from(JSON.stringify(manifest)));
 }
 
 async function keepQuestions(questions: readonly object[]): Promise<Partial<EvaluateInput>> {
@@ -269,7 +270,7 @@ test('a verifier has the last word where the question says so, its calls booked 
   expect(coder).toMatchObject({ method: 'worker:coder', graderVersion: 'freeform/2' });
   expect(coder?.judging).toBeUndefined();
   expect(await stage.rows('eval-verified-1')).toMatchObject([{ worker: 'verifier' }]);
-  const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
+  const paid = paidIn(stage);
   expect(progress.spentNanoUsd).toBe(paid);
   const summary = await stage.summary(input);
   expect(summary.usd).toBeCloseTo(paid / 1e9, 9);
@@ -281,19 +282,9 @@ test('a verifier has the last word where the question says so, its calls booked 
 
 test('what the log knows is not asked again, and a judge that prefers a place prefers nothing', async () => {
   const spent = { calls: 3, inputTokens: 30, outputTokens: 3, nanoUsd: 5 };
-  const solved = {
-    answer: 'better',
-    runs: ['solve-1'],
-    spent,
-    lost: 0,
-    planning: spent,
-    latencyMs: 7,
-    workers: {},
-    plan: null,
-    rounds: 1,
-    degraded: false,
-    stoppedBy: null,
-  };
+  const { lost, planning, latencyMs, workers, plan, rounds, degraded, stoppedBy } = aRecord('conductor', 0);
+  const facts = { lost, planning, latencyMs, workers, plan, rounds, degraded, stoppedBy };
+  const solved = { ...facts, answer: 'better', runs: ['solve-1'], spent };
   const set = await keepQuestions(
     ['better', 'same', 'worse', 'first', 'silent'].map((id) => ({
       id,
@@ -335,17 +326,6 @@ test('what the log knows is not asked again, and a judge that prefers a place pr
   });
 });
 
-test('an evaluation goes on with the configuration that it began with', async () => {
-  const worker = new EvaluationPlugin({
-    config: { ...(stage.config as ConfigInput), limits: { steps: 1 }, recursion: 'never' },
-    store: stage.store,
-  });
-  const methods = ['conductor', 'worker:clerk'];
-  const { records } = await stage.play('eval-kept', methods, { questions: 1 }, { plugins: [worker] });
-  const [conductor] = records;
-  expect(conductor?.plan?.steps).toHaveLength(3);
-});
-
 test('an evaluation is found by its id, by the beginning that no other has, and as the last one', async () => {
   const input = await stage.inputOf('eval-x1', ['workers'], { questions: 1 });
   for (const [id, startedAt] of [
@@ -353,8 +333,7 @@ test('an evaluation is found by its id, by the beginning that no other has, and 
     ['eval-x12', '2026-11-03'],
     ['eval-x3-of-mine', '2026-11-02'],
   ] as const) {
-    const manifest = { ...input, id, schema: 1, file: 'world.jsonl', startedAt };
-    await stage.store.write(manifestKey(id), Buffer.from(JSON.stringify(manifest)));
+    await keepManifest({ ...input, id }, startedAt);
   }
   const found = ['eval-x1', 'eval-x3-of', 'last'].map((given) => findEvaluation(stage.store, given));
   expect((await Promise.all(found)).map(({ id }) => id)).toEqual(['eval-x1', 'eval-x3-of-mine', 'eval-x12']);

@@ -75,12 +75,13 @@ test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(
   },
 );
 
+function changed(name: string, seed = 3): Plan['steps'] {
+  const { method } = readMethod(name, workers);
+  if (method.kind !== 'rewrite') throw new Error(`${name} writes a plan of its own`);
+  return method.rewrite(written, teamOf(seed)).steps;
+}
+
 test('an ablation changes what it is named by, and nothing else', () => {
-  const changed = (name: string): Plan['steps'] => {
-    const { method } = readMethod(name, workers);
-    if (method.kind !== 'rewrite') throw new Error(`${name} writes a plan of its own`);
-    return method.rewrite(written, teamOf(3)).steps;
-  };
   const only = (key: 'worker' | 'subtask' | 'sees', name: string): void => {
     const [before, after] = [written.steps, changed(name)];
     const without = (step: Plan['steps'][number]): object => ({ ...step, [key]: null });
@@ -96,12 +97,7 @@ test('an ablation changes what it is named by, and nothing else', () => {
 });
 
 test('permuted gives each worker every place equally often', () => {
-  const { method } = readMethod('permuted', workers);
-  if (method.kind !== 'rewrite') throw new Error('it writes a plan of its own');
-  const first = Array.from(
-    { length: 300 },
-    (_, seed) => method.rewrite(written, teamOf(seed)).steps[0]?.worker,
-  );
+  const first = Array.from({ length: 300 }, (_, seed) => changed('permuted', seed)[0]?.worker);
   for (const worker of workers) {
     const count = first.filter((each) => each === worker).length;
     expect(count).toBeGreaterThan(70);

@@ -6,16 +6,13 @@ import {
   type EvaluateInput,
   type EvaluationProgress,
   questionSetKey,
-  resultsFolder,
 } from '../../src/evaluation/contract';
 import { readMethods } from '../../src/evaluation/methods/read-method';
-import type { MethodRecord } from '../../src/evaluation/results';
-import { summarize, type Summary } from '../../src/evaluation/summarize';
+import { summarize } from '../../src/evaluation/summarize';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { resolveVerifier } from '../../src/config/cards';
 import { keepLines } from '../../src/store/texts';
-import type { ModelCard } from '../../src/protocol/cards';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 
 /** Cost of each call, in 10⁻⁹ USD: a plan has twice as many tokens as an answer, at half the price. */
@@ -25,26 +22,7 @@ const CONDUCTOR_PRICE = { input: 0, output: 5 };
 
 const IDS = Object.keys(WORKERS);
 
-export interface EvaluationStage extends Stage {
-  readonly verifier: ModelCard;
-  run(input: EvaluateInput, client?: Client): Promise<EvaluationProgress>;
-  /** Runs an evaluation to its end. */
-  play(
-    id: string,
-    methods: readonly string[],
-    changes?: Partial<EvaluateInput>,
-    options?: Parameters<Stage['whileWorking']>[1],
-  ): Promise<Played>;
-  inputOf(id: string, methods: readonly string[], changes?: Partial<EvaluateInput>): Promise<EvaluateInput>;
-  results(id: string): Promise<readonly MethodRecord[]>;
-  summary(input: EvaluateInput): Promise<Summary>;
-}
-
-interface Played {
-  readonly input: EvaluateInput;
-  readonly progress: EvaluationProgress;
-  readonly records: readonly MethodRecord[];
-}
+export type EvaluationStage = ReturnType<typeof evaluatingOn>;
 
 /** A stage whose pool is the simulated world, where every call costs the same unless the Conductor has another price. */
 export async function openEvaluation(
@@ -68,18 +46,21 @@ export async function openEvaluation(
       workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
     }),
   });
-  const results = (id: string): Promise<readonly MethodRecord[]> =>
-    readResults(stage.store, resultsFolder(id));
+  return evaluatingOn(stage, questions);
+}
+
+function evaluatingOn(stage: Stage, questions: readonly WorldQuestion[]) {
+  const results = (id: string) => readResults(stage.store, id);
   const config = parseConfig(stage.config);
   const [resolved, verifier] = [resolveRun(config), resolveVerifier(config)];
   if (verifier === null) throw new Error('the stage has a verifier');
-  const run: EvaluationStage['run'] = async (input, { workflow } = stage.temporal.client) => {
+  const run = async (input: EvaluateInput, { workflow }: Client = stage.temporal.client) => {
     const options = { workflowId: input.id, taskQueue: stage.taskQueue, args: [input] };
     return (await workflow.execute(EVALUATE_WORKFLOW, options)) as EvaluationProgress;
   };
-  const inputOf: EvaluationStage['inputOf'] = async (id, methods, changes = {}) => {
+  const inputOf = async (id: string, methods: readonly string[], changes: Partial<EvaluateInput> = {}) => {
     const { key } = await keepLines(stage.store, questions, questionSetKey);
-    return {
+    const input: EvaluateInput = {
       id,
       methods: readMethods(methods, IDS),
       workers: IDS,
@@ -92,6 +73,7 @@ export async function openEvaluation(
       nanoUsd: null,
       ...changes,
     };
+    return input;
   };
   return {
     ...stage,
@@ -99,12 +81,18 @@ export async function openEvaluation(
     results,
     run,
     inputOf,
-    play: async (id, methods, changes, options) => {
+    /** Runs an evaluation to its end. */
+    play: async (
+      id: string,
+      methods: readonly string[],
+      changes?: Partial<EvaluateInput>,
+      options?: Parameters<Stage['whileWorking']>[1],
+    ) => {
       const input = await inputOf(id, methods, changes);
       const progress = await stage.whileWorking(() => run(input), options);
       return { input, progress, records: await results(id) };
     },
-    summary: async (input) => {
+    summary: async (input: EvaluateInput) => {
       const [methods, workers] = [[...input.methods], [...input.workers]];
       const manifest = { ...input, methods, workers, schema: 1, file: 'world.jsonl', startedAt: '' } as const;
       return summarize(manifest, await results(input.id));

@@ -30,12 +30,6 @@ function tailOf(correct: number, chances: readonly number[]): number {
   return Math.min(sum(odds.slice(0, correct + 1)), sum(odds.slice(correct)));
 }
 
-test('the tail is that of a binomial distribution where all chances are equal', () => {
-  expect(tailOf(10, Array<number>(10).fill(0.5))).toBeCloseTo(2 ** -10, 12);
-  expect(tailOf(1, [0.5, 0.5, 0.5])).toBeCloseTo(0.5, 12);
-  expect(tailOf(0, [0.2, 0.9])).toBeCloseTo(0.8 * 0.1, 12);
-});
-
 /** A worker that sees answers of which one is right as often as `shown`. */
 const after = (shown: number, own: number): number => shown * withHelp(own) + (1 - shown) * own;
 /** One of so many is right. */

@@ -3,37 +3,13 @@ import { renderMarkdown } from '../../src/evaluation/report/report';
 import { chartsOf } from '../../src/evaluation/report/score-charts';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { summarize, type Summary } from '../../src/evaluation/summarize';
+import { aRecord as record, SPENT as spent } from './a-record';
 
 const render = (summary: Summary): string => renderMarkdown(reportOf(summary, []));
 
-const spent = { calls: 1, inputTokens: 1, outputTokens: 1, nanoUsd: 1 };
 const planOf = (...workers: readonly string[]) => ({
   steps: workers.map((worker, index) => ({ worker, subtask: '', sees: index === 0 ? [] : [index - 1] })),
 });
-const record = (method: string, index: number, changes: Partial<MethodRecord> = {}): MethodRecord => ({
-  evaluation: 'e',
-  method,
-  question: `q${index}`,
-  index,
-  topic: null,
-  verdict: 'wrong',
-  extracted: null,
-  reason: '',
-  graderVersion: null,
-  answer: 'x',
-  runs: [],
-  spent,
-  lost: 0,
-  planning: spent,
-  latencyMs: 1,
-  workers: {},
-  plan: null,
-  rounds: 1,
-  degraded: false,
-  stoppedBy: null,
-  ...changes,
-});
-
 test('a report tells plans by their graph and wrong answers by what went wrong, workers alone asked for it', () => {
   const methods = ['conductor', 'worker:b'];
   const manifest = { id: 'e', file: 'f', questions: 5, methods, workers: ['a', 'b'], seed: 1 };

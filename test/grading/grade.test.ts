@@ -18,15 +18,10 @@ const CASES = [
   ['number', '1,234', '\\boxed{1{,}234}', 'correct'],
   ['number', '0.75', '<answer>\\frac{3}{4}</answer>', 'correct'],
   ['number', '1/3', '2/6', 'correct'],
-  ['number', '1/3', '0.333', 'wrong'],
   ['number', '-5', '−5', 'correct'],
   ['number', '5', 'pages 3-5', 'correct'],
-  ['number', '3e8', '3 × 10^8', 'correct'],
   ['number', '3000', '3 \\times 10^{3}', 'correct'],
-  ['number', '033', '33', 'correct'],
   ['number', '50', '50%', 'correct'],
-  ['number', '12345678901234567890', '12345678901234567891', 'wrong'],
-  ['number', '0', '1e-20', 'wrong'],
   ['number', '7', '7/0', 'unparseable'],
   ['number', 'none', '7', 'ungraded'],
   ['choice', 'C', '<answer>c</answer>', 'correct'],
@@ -40,24 +35,18 @@ const CASES = [
   ['choice', 'A', 'A good question, hard to tell', 'unparseable'],
   ['choice', 'K', 'K', 'ungraded'],
   ['choice', 'A', 'a prime number', 'unparseable'],
-  ['choice', 'A', 'A prime number', 'unparseable'],
   ['choice', 'A', 'Answer: A prime number', 'unparseable'],
-  ['choice', 'A', 'The answer is a prime number', 'unparseable'],
-  ['choice', 'A', 'Answer: A', 'correct'],
   ['choice', 'A', 'The answer is A because it is prime', 'correct'],
   ['choice', 'A', 'The answer is (A) a prime number', 'correct'],
   ['choice', 'I', 'Answer: I do not know', 'unparseable'],
-  ['choice', 'C', 'Answer: C', 'correct'],
   ['choice', 'C', '**Answer:** C, I think', 'correct'],
   ['choice', 'C', 'the answer is option C', 'correct'],
   ['choice', 'C', '3', 'correct'],
   ['choice', 'C', 'A\nC', 'unparseable'],
-  ['choice', 'C', 'C and D', 'unparseable'],
   ['choice', 'C', 'Answer: C, D', 'unparseable'],
   ['choice', 'C', '\\boxed{C} or \\boxed{A/B}', 'unparseable'],
   ['choice', 'C', 'Cats, mostly', 'unparseable'],
   ['choice', 'C', '', 'unparseable'],
-  ['freeform', '5 km', '5 km', 'correct'],
   ['freeform', '5 km', 'It is 5,000 m.', 'correct'],
   ['freeform', '5 km', '5', 'correct'],
   ['freeform', '5 km', '5 m', 'wrong'],
@@ -68,10 +57,8 @@ const CASES = [
   ['freeform', '12 apples', 'There are 12.', 'correct'],
   ['freeform', '50%', '0.5', 'correct'],
   ['freeform', '50%', '50 percent', 'correct'],
-  ['freeform', '50%', '50', 'correct'],
   ['freeform', '50%', '0.5%', 'wrong'],
   ['freeform', '0.25', '25 %', 'correct'],
-  ['freeform', '90°', '90 degrees', 'correct'],
   ['freeform', '$5', '5 dollars', 'correct'],
   ['freeform', '$5', 'USD 5.00', 'correct'],
   ['freeform', '$5', '500 cents', 'correct'],
@@ -81,26 +68,21 @@ const CASES = [
   ['freeform', '$1.2 million', '1,200,000 dollars', 'correct'],
   ['freeform', '20 cm^2', '20 square centimetres', 'correct'],
   ['freeform', '20 cm^2', '20 cm', 'wrong'],
-  ['freeform', '60 km/h', '60 km/h', 'correct'],
   ['freeform', '2 hours', '120 min', 'correct'],
   ['freeform', 'red, green, blue', 'Blue, red and green', 'correct'],
   ['freeform', 'red, green, blue', '- green\n- blue\n- red', 'correct'],
-  ['freeform', 'red, green, blue', 'red, green', 'wrong'],
   ['freeform', 'red, green, blue', 'red, green, yellow', 'wrong'],
   ['freeform', 'red, red, blue', 'red, blue, blue', 'wrong'],
   ['freeform', '{1, 2, 3}', '3, 1, 2', 'correct'],
-  ['freeform', '1,2,3', '3,2,1', 'correct'],
   ['freeform', '5 km, 3 h', '180 min, 5000 m', 'correct'],
   ['freeform', '1,234', '1234', 'correct'],
   ['freeform', 'Washington, D.C.', 'washington, d.c.', 'correct'],
   ['freeform', 'the Moon', 'Moon.', 'correct'],
   ['freeform', 'Paris', 'so the answer is **Paris**', 'correct'],
-  ['freeform', 'Paris', 'Rome', 'wrong'],
   ['freeform', 'World War 2', '2', 'wrong'],
   ['freeform', 'Paris', '', 'unparseable'],
   ['math', '\\frac{3}{4}', '<answer>0.75</answer>', 'correct'],
   ['math', '\\frac{3}{4}', 'Thus \\boxed{\\frac{3}{4}}, not \\frac{1}{4}.', 'correct'],
-  ['math', '\\frac{3}{4}', '0.76', 'wrong'],
   ['math', '\\frac{3}{4}', '', 'unparseable'],
   ['math', '42', 'We add both.\nHence the total is $42$.', 'correct'],
   ['math', '42', 'Hence the total is \\(42\\), as said above.', 'correct'],
@@ -110,10 +92,8 @@ const CASES = [
   ['math', '42', `${'It is long. '.repeat(1000)}So the total is $42$.`, 'correct'],
 ] as const;
 
-async function verdictOf(question: RightAnswer, reply: string): Promise<Verdict> {
-  const { verdict } = await grade(question, reply);
-  return verdict;
-}
+const verdictOf = async (question: RightAnswer, reply: string): Promise<Verdict> =>
+  (await grade(question, reply)).verdict;
 
 test.each(CASES)('%s %j, answered %j, is %s', async (grader, answer, reply, expected) => {
   expect(await verdictOf({ grader, answer }, reply)).toBe(expected);
@@ -134,11 +114,6 @@ test('a number may differ by the tolerance, as a share of the right one', async 
   const question = { grader: 'number', answer: '200', tolerance: 0.001 } as const;
   const verdicts = ['199.8', '200.2', '199.7', '200.3'].map((reply) => verdictOf(question, reply));
   expect(await Promise.all(verdicts)).toEqual(['correct', 'correct', 'wrong', 'wrong']);
-});
-
-test('case counts where it is said to', async () => {
-  const question = { grader: 'exact', answer: 'pH', caseSensitive: true } as const;
-  expect([await verdictOf(question, 'pH'), await verdictOf(question, 'PH')]).toEqual(['correct', 'wrong']);
 });
 
 test.each([

@@ -5,7 +5,6 @@ import { hostileText } from '../support/hostile-text';
 
 // Without math-verify, which a machine need not have.
 beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));
-afterAll(() => delete process.env.CONDUCTOR_PYTHON);
 
 const MEGABYTE = 1024 * 1024;
 

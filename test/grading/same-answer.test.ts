@@ -3,7 +3,6 @@ import { groupSame } from '../../src/grading/grade';
 
 // Without math-verify, which a machine need not have.
 beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));
-afterAll(() => delete process.env.CONDUCTOR_PYTHON);
 
 test.each<[RightAnswer, readonly string[], readonly (number | null)[]]>([
   [

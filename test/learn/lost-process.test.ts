@@ -1,19 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { needProcesses, runChild, whileAlive } from '../../examples/learn/support/programs';
-import { type Folder, makeFolder } from '../cli/folder';
-
-let folder: Folder;
-beforeAll(async () => {
-  folder = await makeFolder();
-});
-afterAll(() => folder.remove());
+import { freshFolder } from '../local/fresh-folder';
 
 const FOREVER = new Promise<never>(() => undefined);
 
 /** A process that does this, and a line on stdout that says so. */
 async function start(program: string) {
-  const file = join(folder.path, 'program.js');
+  const file = join(await freshFolder(), 'program.js');
   await writeFile(file, `console.log('ready'); ${program}`);
   const child = runChild(file, [], process.env);
   await child.nextLine();

@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';
 import { questionSet } from '../../examples/learn/world/questions';
@@ -8,12 +6,12 @@ import { replyAs } from '../../examples/learn/world/simulate';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { runChild } from '../../examples/learn/support/programs';
+import { freshFolder } from '../local/fresh-folder';
 
 const PROGRAM = resolve(__dirname, '../../examples/learn/world/serve.ts');
 
 test('a world of its own process is killed, comes back, and still gives the same call the same reply', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'world-'));
-  const log = join(folder, 'log.jsonl');
+  const log = join(await freshFolder(), 'log.jsonl');
   const [{ question } = { question: '' }] = questionSet(SMALL_WORLD, 'train', 1, 0);
   const [message] = workerMessages({ question, subtask: 'Solve it.', sees: [], layout: 'tagged' });
   const prompt = message?.text ?? '';
@@ -45,7 +43,6 @@ test('a world of its own process is killed, comes back, and still gives the same
     { sequence: 1 },
     { sequence: 2 },
   ]);
-  await rm(folder, { recursive: true });
 });
 
 test.each([

@@ -4,6 +4,7 @@ import { questionSet, readQuestion } from '../../examples/learn/world/questions'
 import { answerIn, replyAs, startWorld } from '../../examples/learn/world/simulate';
 import { SMALL_WORLD, topicOf, WHOLE_WORLD } from '../../examples/learn/world/world';
 import type { Plan, Step } from '../../src';
+import { step } from '../support/step';
 import { type GivenText, workerMessages } from '../../src/plan/prompt/worker';
 
 const RUNS = 600;
@@ -33,18 +34,15 @@ function carryOut({ steps }: Plan, { question, given = [], seed = 1 }: Asked, ru
   return outputs.at(-1) ?? '';
 }
 
-function shareRight(plan: Plan, topic: string): number {
+/** Share of right answers to the questions of a topic. */
+function shareRight(topic: string, answerTo: (question: string, run: number) => string): number {
   const questions = questionSet(WHOLE_WORLD, 'train', 40, 3).filter((row) => row.topic === topic);
   let right = 0;
   for (let run = 0; run < RUNS; run += 1) {
     const { question, answer } = questions[run % questions.length] ?? { question: '', answer: '' };
-    if (answerIn(carryOut(plan, { question }, `run ${run}`)) === Number(answer)) right += 1;
+    if (answerIn(answerTo(question, run)) === Number(answer)) right += 1;
   }
   return right / RUNS;
-}
-
-function step(worker: string, subtask: string, sees: readonly number[] = []): Step {
-  return { worker, subtask, sees };
 }
 
 const PLANS: readonly (readonly Step[])[] = [
@@ -61,7 +59,8 @@ const PLANS: readonly (readonly Step[])[] = [
 test.each(PLANS.map((steps) => ({ steps })))('texts come to the exact chance, plan %#', (plan) => {
   for (const topic of WHOLE_WORLD.topics) {
     const exact = chanceOfPlan(WHOLE_WORLD, topic, plan);
-    expect(Math.abs(shareRight(plan, topic.name) - exact)).toBeLessThan(NOISE);
+    const share = shareRight(topic.name, (question, run) => carryOut(plan, { question }, `run ${run}`));
+    expect(Math.abs(share - exact)).toBeLessThan(NOISE);
   }
 });
 
@@ -69,17 +68,13 @@ test('so they do in a review, whose workers are shown the answer so far', () => 
   const { topics } = findOptimum(WHOLE_WORLD);
   const first = topics.find(({ topic }) => topic === 'code')?.best ?? { plan: { steps: [] }, chance: 0 };
   const review = bestReview(WHOLE_WORLD, topicOf(WHOLE_WORLD, 'code'), first);
-  const questions = questionSet(WHOLE_WORLD, 'train', 40, 3).filter(({ topic }) => topic === 'code');
-  let right = 0;
-  for (let run = 0; run < RUNS; run += 1) {
-    const { question, answer } = questions[run % questions.length] ?? { question: '', answer: '' };
+  const share = shareRight('code', (question, run) => {
     const before = carryOut(first.plan, { question }, `first ${run}`);
     const plan = before.includes('not sure') ? review.onDoubt : review.onSure;
     const given = [{ subtask: null, output: before }];
-    const after = plan.steps.length === 0 ? before : carryOut(plan, { question, given }, `second ${run}`);
-    if (answerIn(after) === Number(answer)) right += 1;
-  }
-  expect(Math.abs(right / RUNS - review.chance)).toBeLessThan(NOISE);
+    return plan.steps.length === 0 ? before : carryOut(plan, { question, given }, `second ${run}`);
+  });
+  expect(Math.abs(share - review.chance)).toBeLessThan(NOISE);
 });
 
 test('a call that is made again gets the same reply; another call of the same prompt, or another world, its own', () => {

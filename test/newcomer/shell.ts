@@ -73,10 +73,7 @@ export class Shell {
     await waitUntil(() => look() !== null || this.isGone, COMMAND_MS);
     const found = look();
     if (found === null) throw new Error(`It never came to its end: ${command}\n${this.written.slice(start)}`);
-    return {
-      printed: this.written.slice(start, start + found.index),
-      status: Number(found[1]),
-    };
+    return { printed: this.written.slice(start, start + found.index), status: Number(found[1]) };
   }
 
   private get isGone(): boolean {

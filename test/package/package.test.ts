@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
@@ -11,6 +11,7 @@ import { renderPlan } from '../../src';
 import { readConfigFile } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
+import { freshFolder } from '../local/fresh-folder';
 import { TEST_KEY } from '../support/search-for-secrets';
 import { step } from '../support/stage';
 import { connect, openNamespace, type TestTemporal } from '../support/temporal';
@@ -19,10 +20,9 @@ import { EXAMPLES, installExamples, npm } from './project';
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'package-'));
+  folder = await freshFolder();
   await installExamples(folder);
 }, 300_000);
-afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs the installed command line. */
 const command = (...args: string[]) =>
@@ -40,28 +40,17 @@ test('npm finds no conflict among the peers, and Temporal has one copy of each p
 
 test('the package holds what it needs, and nothing of the machine that built it', async () => {
   const installed = join(folder, 'node_modules', 'temporal-conductor');
-  const files = await readdir(installed, { recursive: true, withFileTypes: true });
+  const entries = await readdir(installed, { recursive: true, withFileTypes: true });
 
   // npm may nest a dependency of which another package wants another version.
   const own = (await readdir(installed)).filter((name) => name !== 'node_modules');
-  expect(own.sort()).toEqual([
-    'CHANGELOG.md',
-    'LICENSE',
-    'README.md',
-    'SECURITY.md',
-    'docker',
-    'docs',
-    'examples',
-    'lib',
-    'package.json',
-    'profiles',
-    'src',
-    'trainer',
-  ]);
+  const folders = ['docker', 'docs', 'examples', 'lib', 'profiles', 'src', 'trainer'];
+  const files = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
+  expect(own.sort()).toEqual([...folders, ...files].sort());
   const bundleOf = (name: string): Promise<string> => readFile(join(installed, 'lib', name), 'utf8');
   expect(await bundleOf('training-bundle.js')).toContain('conductorTrain');
   expect(await bundleOf('workflow-bundle.js')).not.toContain('conductorTrain');
-  for (const file of files.filter((entry) => entry.isFile())) {
+  for (const file of entries.filter((entry) => entry.isFile())) {
     const path = join(file.parentPath, file.name);
     expect(path).not.toMatch(/\.(test\.[jt]s|env|pem|key|tgz)$/);
     expect([path, placesIn(await readFile(path, 'utf8'))]).toEqual([path, []]);
@@ -69,13 +58,9 @@ test('the package holds what it needs, and nothing of the machine that built it'
 });
 
 test('a model inside the process asks for its engine, which does not come with the package, before a run begins', async () => {
-  await writeFile(
-    join(folder, 'local.yaml'),
-    stringify({
-      conductor: { provider: 'local', model: 'smollm2' },
-      workers: [{ id: 'small', provider: 'local', model: 'smollm2' }],
-    }),
-  );
+  const model = { provider: 'local', model: 'smollm2' };
+  const local = { conductor: model, workers: [{ id: 'small', ...model }] };
+  await writeFile(join(folder, 'local.yaml'), stringify(local));
   const config = ['--config', 'local.yaml'];
   await expect(command('solve', 'Where?', ...config)).rejects.toMatchObject({
     code: 2,
@@ -98,11 +83,8 @@ test.each([
   '%s asks for what reads it, which does not come with the package',
   async (file, content, kind, packages) => {
     await writeFile(join(folder, file), content);
-    const remedy = `run "npm install ${packages}"`;
-    await expect(command('data', 'inspect', file)).rejects.toMatchObject({
-      code: 2,
-      stderr: `temporal-conductor: ${file} is ${kind}, which needs a package: ${remedy}\n`,
-    });
+    const stderr = `temporal-conductor: ${file} is ${kind}, which needs a package: run "npm install ${packages}"\n`;
+    await expect(command('data', 'inspect', file)).rejects.toMatchObject({ code: 2, stderr });
   },
 );
 
@@ -118,9 +100,8 @@ test('what its documents link to lies in it', async () => {
       return links.filter((link) => !existsSync(join(installed, dirname(document), link)));
     }),
   );
-  expect(Object.fromEntries(documents.map((document, at) => [document, dead[at]]))).toEqual(
-    Object.fromEntries(documents.map((document) => [document, []])),
-  );
+  const found = documents.flatMap((document, at) => (dead[at] ?? []).map((link) => `${document}: ${link}`));
+  expect(found).toEqual([]);
 });
 
 test('strict TypeScript that reads every declaration finds no fault of ours', async () => {
@@ -153,24 +134,18 @@ describe('an example, installed from the package', () => {
   afterAll(() => Promise.all([temporal.close(), providers.close()]));
 
   test.each(EXAMPLES)('%s: one command answers, without a key', async (example) => {
-    const env = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: await openNamespace(temporal) };
-
-    const written = await npm(join(folder, example), ['start', '--silent', '--', 'When do you open?'], {
-      ...env,
-      OPENAI_API_KEY: '',
-    });
-
+    const TEMPORAL_NAMESPACE = await openNamespace(temporal);
+    const env = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE, OPENAI_API_KEY: '' };
+    const ask = ['start', '--silent', '--', 'When do you open?'];
+    const written = await npm(join(folder, example), ask, env);
     expect(written).toBe('Come by on Saturday between 10 and 14!\n');
   });
 
   test.each(EXAMPLES)('%s: worker and client solve a question, and greet runs on', async (example) => {
     const project = join(folder, example);
     const namespace = await openNamespace(temporal);
-    const env = {
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: namespace,
-      OPENAI_API_KEY: TEST_KEY,
-    };
+    const server = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: namespace };
+    const env = { ...server, OPENAI_API_KEY: TEST_KEY };
     const model = await redirectModels(join(project, 'conductor.yaml'), `${providers.url}/v1`);
     const steps = [step('handbook', 'Hours on Saturday?'), step('writer', 'Answer kindly.', [0])];
     providers.script(model, [renderPlan({ steps }, ['handbook', 'writer']), 'Come between 10 and 14!']);
@@ -183,10 +158,8 @@ describe('an example, installed from the package', () => {
       client.workflow.execute('greet', { workflowId: 'greet', taskQueue: 'conductor', args: ['Ada'] }),
     ]);
 
-    expect(await Promise.race([answered, worker.broken])).toEqual([
-      'Come between 10 and 14!\n',
-      'Hello, Ada!',
-    ]);
+    const answers = ['Come between 10 and 14!\n', 'Hello, Ada!'];
+    expect(await Promise.race([answered, worker.broken])).toEqual(answers);
     expect(providers.log.at(-1)?.body).toContain('Saturday: from 10 to 14');
     expect(await worker.stop()).toBe(0);
   });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
+import { z } from 'zod';
 import { parsePlan } from '../../src/plan/parse';
 import type { Plan } from '../../src';
-import { renderPlan } from '../../src/plan/render';
+import { planOutputSchema, renderPlan } from '../../src/plan/render';
 import { PIECES } from './outcome';
 import { CONTEXT } from './replies';
 
@@ -14,10 +15,7 @@ const nasty = fc.oneof(
 const plans: fc.Arbitrary<Plan> = fc
   .array(
     fc.record({ worker: fc.constantFrom(...CONTEXT.workers), subtask: nasty, sight: fc.array(fc.boolean()) }),
-    {
-      minLength: 1,
-      maxLength: CONTEXT.maxSteps,
-    },
+    { minLength: 1, maxLength: CONTEXT.maxSteps },
   )
   .map((steps) => ({
     steps: steps.map(({ worker, subtask, sight }, index) => ({
@@ -46,9 +44,8 @@ test('parse reads back the plan from between prose and fences', () => {
 });
 
 test('the empty plan of a later round is read back', () => {
-  expect(parsePlan(renderPlan({ steps: [] }, CONTEXT.workers), { ...CONTEXT, round: 1 })).toEqual({
-    steps: [],
-  });
+  const written = renderPlan({ steps: [] }, CONTEXT.workers);
+  expect(parsePlan(written, { ...CONTEXT, round: 1 })).toEqual({ steps: [] });
 });
 
 test("the JSON of a model under our schema is read back, but for JSON's two escapes that LaTeX begins with", () => {
@@ -76,4 +73,58 @@ test('what sees every earlier step is written as the paper writes it', () => {
     steps: [0, 1, 2].map((index) => ({ worker: 'gpt', subtask: 'x', sees: index === 2 ? [0, 1] : [] })),
   };
   expect(renderPlan(plan, CONTEXT.workers)).toContain('access_list = [[], [], ["all"]]');
+});
+
+/** Any output that the grammar of the schema allows. */
+const outputs = fc.record({
+  reasoning: fc.string({ unit: 'grapheme', maxLength: 200 }),
+  steps: fc.array(
+    fc.record({
+      worker: fc.nat(CONTEXT.workers.length - 1),
+      subtask: fc.string({ unit: 'grapheme', maxLength: 60 }),
+      sees: fc.constantFrom('none', 'all'),
+    }),
+    { minLength: 1, maxLength: CONTEXT.maxSteps },
+  ),
+});
+
+test('whatever the grammar allows is a valid plan', () => {
+  const grammar = z.fromJSONSchema(planOutputSchema(CONTEXT, 'grammar').schema);
+  fc.assert(
+    fc.property(outputs, (output) => {
+      expect(grammar.parse(output)).toEqual(output);
+      const { steps } = parsePlan(JSON.stringify(output), CONTEXT);
+      expect(steps.map(({ worker }) => CONTEXT.workers.indexOf(worker))).toEqual(
+        output.steps.map((step) => step.worker),
+      );
+    }),
+  );
+});
+
+test('the grammar bounds what a model can write', () => {
+  const grammar = z.fromJSONSchema(planOutputSchema(CONTEXT, 'grammar').schema);
+  const step = { worker: 0, subtask: 'x', sees: 'none' };
+  const allowed = (steps: unknown) => grammar.safeParse({ reasoning: '', steps }).success;
+  expect(allowed([step])).toBe(true);
+  expect(allowed([])).toBe(false);
+  expect(allowed(Array(6).fill(step))).toBe(false);
+  expect(allowed([{ ...step, worker: 4 }])).toBe(false);
+  expect(allowed([{ ...step, subtask: 'x'.repeat(401) }])).toBe(false);
+});
+
+test('hosted APIs get no bounds that their strict modes refuse, and every field is required', () => {
+  const { schema } = planOutputSchema(CONTEXT, 'vendor');
+  expect(JSON.stringify(schema)).not.toMatch(/max|prefixItems|oneOf|pattern|format/);
+  expect(schema).toMatchObject({
+    required: ['reasoning', 'steps'],
+    additionalProperties: false,
+    properties: {
+      steps: { minItems: 1, items: { required: ['worker', 'subtask', 'sees'], additionalProperties: false } },
+    },
+  });
+});
+
+test('a later round may have no steps', () => {
+  const { schema } = planOutputSchema({ ...CONTEXT, round: 1 }, 'grammar');
+  expect(z.fromJSONSchema(schema).safeParse({ reasoning: '', steps: [] }).success).toBe(true);
 });

@@ -34,6 +34,11 @@ function asTwo(texts: Readonly<Record<string, string>>): Reply[] {
   return Object.entries(texts).map(([name, text]) => [name, text, TWO]);
 }
 
+/** Replies, by their names, of one step whose subtask is written so, and read so. */
+function asOne(subtasks: Readonly<Record<string, readonly [written: string, read: string]>>): Reply[] {
+  return Object.entries(subtasks).map(([name, [written, read]]) => [name, one(written), plan(['gpt', read])]);
+}
+
 /** The dress around the lists. */
 const dress: Reply[] = [
   ...asTwo({
@@ -99,56 +104,39 @@ const quoting: Reply[] = [
       'model_id = [2, 0]\nsubtasks = [\n"Find it"\n"Check it"\n]\naccess_list = [[] ["all"]]',
   }),
   [
-    'curly quotes inside straight ones',
-    one('"Explain “a”, “b” and ‘c’"'),
-    plan(['gpt', 'Explain “a”, “b” and ‘c’']),
-  ],
-  [
     'apostrophes within single quotes',
     "model_id = [0, 1]\nsubtasks = ['Don't guess the user's age', 'List the dogs' names']\naccess_list = [[], []]",
     plan(['gpt', "Don't guess the user's age"], ['sonnet', "List the dogs' names"]),
   ],
-  [
-    'escaped apostrophes within single quotes',
-    String.raw`model_id = [0]
-subtasks = ['Don\'t guess, it\'s wrong']
-access_list = [[]]`,
-    plan(['gpt', "Don't guess, it's wrong"]),
-  ],
-  ['curly apostrophes within single curly quotes', one('‘Don’t guess’'), plan(['gpt', 'Don’t guess'])],
-  [
-    'double quotes that were not escaped',
-    one('"Explain the word "set", then stop"'),
-    plan(['gpt', 'Explain the word "set", then stop']),
-  ],
-  [
-    'escapes',
-    one(String.raw`"Say \"hi\"\nthen\ttab \\ slash \/ \u00e9 \ud83d\ude00 \x41 \U0001F600"`),
-    plan(['gpt', 'Say "hi"\nthen\ttab \\ slash / é 😀 A 😀']),
-  ],
-  [
-    'LaTeX that was not escaped',
-    one(String.raw`"Simplify \(\frac{1}{2}\) and \beta, \alpha"`),
-    plan(['gpt', String.raw`Simplify \(\frac{1}{2}\) and \beta, \alpha`]),
-  ],
-  [
-    'numbers of characters that do not exist',
-    one(String.raw`"Keep \U00110000 and \u12 and \xg"`),
-    plan(['gpt', String.raw`Keep \U00110000 and \u12 and \xg`]),
-  ],
-  ['a raw line break', one('"First\nsecond"'), plan(['gpt', 'First\nsecond'])],
-  ['triple quotes', one('"""Write "a", "b"\nand "c"."""'), plan(['gpt', 'Write "a", "b"\nand "c".'])],
-  [
-    'brackets and labels within quotes',
-    one('"Sort [3, 1, 2] and explain subtasks = [\\"x\\"]"'),
-    plan(['gpt', 'Sort [3, 1, 2] and explain subtasks = ["x"]']),
-  ],
-  [
-    'a closing tag within quotes',
-    one('"Explain what </think> means"'),
-    plan(['gpt', 'Explain what </think> means']),
-  ],
-  ['an empty subtask', one('""'), plan(['gpt', ''])],
+  ...asOne({
+    'curly quotes inside straight ones': ['"Explain “a”, “b” and ‘c’"', 'Explain “a”, “b” and ‘c’'],
+    'escaped apostrophes within single quotes': [
+      String.raw`'Don\'t guess, it\'s wrong'`,
+      "Don't guess, it's wrong",
+    ],
+    'curly apostrophes within single curly quotes': ['‘Don’t guess’', 'Don’t guess'],
+    'double quotes that were not escaped': ['"Explain "set", then stop"', 'Explain "set", then stop'],
+    escapes: [
+      String.raw`"Say \"hi\"\nthen\ttab \\ slash \/ \u00e9 \ud83d\ude00 \x41 \U0001F600"`,
+      'Say "hi"\nthen\ttab \\ slash / é 😀 A 😀',
+    ],
+    'LaTeX that was not escaped': [
+      String.raw`"Simplify \(\frac{1}{2}\) and \beta, \alpha"`,
+      String.raw`Simplify \(\frac{1}{2}\) and \beta, \alpha`,
+    ],
+    'numbers of characters that do not exist': [
+      String.raw`"Keep \U00110000 and \u12 and \xg"`,
+      String.raw`Keep \U00110000 and \u12 and \xg`,
+    ],
+    'a raw line break': ['"First\nsecond"', 'First\nsecond'],
+    'triple quotes': ['"""Write "a", "b"\nand "c"."""', 'Write "a", "b"\nand "c".'],
+    'brackets and labels within quotes': [
+      '"Sort [3, 1, 2] and explain subtasks = [\\"x\\"]"',
+      'Sort [3, 1, 2] and explain subtasks = ["x"]',
+    ],
+    'a closing tag within quotes': ['"Explain what </think> means"', 'Explain what </think> means'],
+    'an empty subtask': ['""', ''],
+  }),
 ];
 
 /** Which of several plans counts. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { LAYOUTS } from '../../src/plan/plan';
 import { workerMessages } from '../../src/plan/prompt/worker';
 
 const QUESTION = 'What is the tallest tower of Lyon?';
@@ -76,22 +77,18 @@ test('plain: turns of subtasks and outputs, and the question once, with the own 
   ]);
 });
 
-test.each(['tagged', 'chat', 'plain'] as const)(
-  "%s: a worker's instructions are its system text",
-  (layout) => {
-    const prompt = { question: QUESTION, subtask: 'Name it', sees: SEES, layout };
-    const system = { role: 'system', text: 'Answer in French.' };
-    expect(workerMessages({ ...prompt, instructions: system.text })).toEqual([
-      system,
-      ...workerMessages(prompt),
-    ]);
-  },
-);
+describe.each(LAYOUTS)('%s', (layout) => {
+  const prompt = { question: QUESTION, subtask: 'Name it', sees: SEES, layout };
 
-test.each(['tagged', 'chat', 'plain'] as const)('%s: a step without output is left out', (layout) => {
-  const sees = [...SEES, { step: 3, subtask: 'Failed one', output: ' \n' }];
-  const prompt = { question: QUESTION, subtask: 'Name it', layout };
-  expect(workerMessages({ ...prompt, sees })).toEqual(workerMessages({ ...prompt, sees: SEES }));
+  test("a worker's instructions are its system text", () => {
+    const messages = workerMessages({ ...prompt, instructions: 'Answer in French.' });
+    expect(messages).toEqual([{ role: 'system', text: 'Answer in French.' }, ...workerMessages(prompt)]);
+  });
+
+  test('a step without output is left out', () => {
+    const sees = [...SEES, { step: 3, subtask: 'Failed one', output: ' \n' }];
+    expect(workerMessages({ ...prompt, sees })).toEqual(workerMessages(prompt));
+  });
 });
 
 test('an output that imitates our tags stays inside its own', () => {
@@ -103,18 +100,8 @@ test('an output that imitates our tags stays inside its own', () => {
 });
 
 test('no text whatever can hold a tag that fences it', () => {
-  const tags = [
-    '<answer>',
-    '</answer>',
-    '</ANSWER',
-    '< / answer-2>',
-    '<question-3 x>',
-    '</your_subtask-4>',
-    '-2',
-    '<',
-    'x',
-  ];
-  const texts = fc.string({ unit: fc.constantFrom(...tags), maxLength: 20 });
+  const tags = ['<answer>', '</answer>', '</ANSWER', '< / answer-2>', '<question-3 x>', '</your_subtask-4>'];
+  const texts = fc.string({ unit: fc.constantFrom(...tags, '-2', '<', 'x'), maxLength: 20 });
   fc.assert(
     fc.property(texts, texts, texts, (question, subtask, output) => {
       const sees = [{ step: 0, subtask, output: `${output}.` }];

@@ -83,18 +83,7 @@ describe('the input of a solve', () => {
   });
 
   test('whatever is sent, the check says no more than a sentence, and lets no text without end pass', () => {
-    const names = [
-      'question',
-      'pool',
-      'limits',
-      'given',
-      'run',
-      'plan',
-      'outputs',
-      'steps',
-      '__proto__',
-      'ref',
-    ];
+    const names = 'question pool limits given run plan outputs steps __proto__ ref'.split(' ');
     const { any } = fc.letrec((tie) => ({
       any: fc.oneof(
         { maxDepth: 4 },

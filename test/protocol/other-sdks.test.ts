@@ -171,6 +171,7 @@ test('every field that a worker of another language is given, and may return, is
     worker: true,
     fallbackFor: true,
     hasFallback: true,
+    live: true,
     maxOutputTokens: true,
     seed: true,
     attempt: true,

@@ -7,11 +7,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import globalSetup from '../support/global-setup';
 import globalTeardown from '../support/global-teardown';
-import { recordEvaluation } from './evaluations/record-evaluation';
 import { EVALUATION_SHAPES } from './evaluations/shapes';
-import { recordNight } from './nights/record-night';
 import { NIGHT_SHAPES } from './nights/shapes';
-import { recordRun } from './record-run';
+import { recordEvaluation, recordNight, recordRun } from './recorders';
 import { SHAPES } from './shapes';
 
 /** Where a history is kept, and how it comes about. */

@@ -8,22 +8,54 @@ import { TraceReader } from '../../src/client/trace-reader';
 import type { SolveTrace } from '../../src';
 import type { StepTrace } from '../../src/protocol/solve';
 import { workflowBundle } from '../support/temporal';
+import { EVALUATION_SHAPES } from './evaluations/shapes';
+import { NIGHT_SHAPES } from './nights/shapes';
 import { SHAPES } from './shapes';
 
-const FOLDER = join(__dirname, 'histories');
-const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
-const read = (name: string): unknown => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8'));
+/** The names of the histories in a folder. */
+function namesIn(folder: string): string[] {
+  return readdirSync(join(__dirname, folder)).map((file) => file.replace(/\.json$/, ''));
+}
 
-test('every shape has its history', () => {
-  expect(names.sort()).toEqual(Object.keys(SHAPES).sort());
+function read(name: string, folder = 'histories'): unknown {
+  return JSON.parse(readFileSync(join(__dirname, folder, `${name}.json`), 'utf8'));
+}
+
+function replay(history: unknown, workflowId?: string): Promise<void> {
+  return Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, workflowId);
+}
+
+const names = namesIn('histories');
+
+test.each<[string, object]>([
+  ['histories', SHAPES],
+  ['nights/histories', NIGHT_SHAPES],
+  ['evaluations/histories', EVALUATION_SHAPES],
+])('every shape has its history in %s', (folder, shapes) => {
+  expect(namesIn(folder).sort()).toEqual(Object.keys(shapes).sort());
 });
+
+test.each(namesIn('nights/histories'))(
+  'the history of a night, %s, replays on the workflow code of today',
+  (name) => replay(read(name, 'nights/histories')),
+);
+
+test.each(namesIn('evaluations/histories'))(
+  'the history of an evaluation, %s, replays on the workflow code of today',
+  (name) =>
+    // The ids of children are made of it.
+    replay(
+      read(name, 'evaluations/histories'),
+      `eval-${name}${EVALUATION_SHAPES[name]?.ofQuestion === true ? '-1' : ''}`,
+    ),
+);
 
 describe.each(names)('the history of a run that is %s', (name) => {
   // The ids of children are made of it.
   const workflowId = `${name}${SHAPES[name]?.child ?? ''}`;
 
   test('replays on the workflow code of today', async () => {
-    await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, read(name), workflowId);
+    await replay(read(name), workflowId);
   });
 
   test('tells, without its last event, the same trace as the run itself', async () => {

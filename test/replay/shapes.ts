@@ -2,7 +2,7 @@ import { type ConfigInput, renderPlan, type SolveHandle, type SolveRequest } fro
 import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
 import type { LimitsInput } from '../../src/protocol/input';
 import { modelCard, runOf } from '../budget/cards';
-import { type Stage, step } from '../support/stage';
+import { ACCEPT, type Stage, step } from '../support/stage';
 
 /** One way for a run to go, from its plan to its end. */
 export interface Shape {
@@ -24,9 +24,6 @@ export function configureShapes(config: ConfigInput): ConfigInput {
 }
 
 const TWO_WAVES = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
-
-/** A reply that accepts the answer at hand. */
-const ACCEPT = 'model_id = []\nsubtasks = []\naccess_list = []';
 
 /** A run that gives a step to itself, and whose answer is reviewed. */
 const RECURSIVE: Shape = {

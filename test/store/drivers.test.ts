@@ -1,7 +1,8 @@
-import { RateLimiter } from '../../src/activities/rate-limits/limiter';
+import type { RateLimiter } from '../../src/activities/rate-limits/limiter';
 import type { RateLimits } from '../../src/activities/rate-limits/window';
 import { openStore } from '../../src/store/open-store';
 import type { Store, StoredEntry } from '../../src';
+import { openLimiter } from '../support/open-limiter';
 import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
 
 describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startStores) => {
@@ -31,6 +32,19 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     await store.write('ledger/row.json', Buffer.from('completed'));
     expect(await store.create('ledger/row.json', Buffer.from('third'))).toBe(false);
     expect((await store.read('ledger/row.json'))?.toString()).toBe('completed');
+  });
+
+  test('appends many at once, where it can, and leaves what is as it was', async () => {
+    if (store.append === undefined) return;
+    await store.append([]);
+    await store.append([
+      ['live/one', Buffer.from('1')],
+      ['live/two', Buffer.from('2')],
+    ]);
+    await store.append([['live/two', Buffer.from('other')]]);
+    expect(await store.list('live/')).toEqual(['live/one', 'live/two']);
+    expect(String(await store.read('live/two'))).toBe('2');
+    await expect(store.append([['../live', Buffer.of()]])).rejects.toThrow('is refused');
   });
 
   test('of many that create one key, one does', async () => {
@@ -97,6 +111,14 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.list('')).toEqual([...keys, 'serving.json'].sort());
   });
 
+  test('lists by bytes, whatever the language of a database, and more than a driver reads at a time', async () => {
+    const names = Array.from({ length: 1001 }, (__, index) => `n${index}`);
+    const odd = ['B', 'a', 'a-1', 'a.b', 'a_c', 'aB', 'ab', 'Z', '10', '9'];
+    const keys = [...odd, ...names].map((name) => `many/${name}`);
+    await Promise.all([...keys, 'many-more/1'].map((key) => store.write(key, Buffer.from('x'))));
+    expect(await store.list('many/')).toEqual([...keys].sort());
+  });
+
   test('tells of every entry below a prefix', async () => {
     const keys = ['texts/ab/abc', 'texts/cd/cde'];
     for (const key of [...keys, 'answers/ab/abc']) await store.write(key, Buffer.from('x'));
@@ -121,21 +143,9 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.read('texts/ab/old')).toBeNull();
   });
 
-  test.each([
-    '',
-    '/',
-    '../up',
-    'a/../../b',
-    '/etc/passwd',
-    'a//b',
-    '.hidden',
-    'a/.b',
-    'a\\b',
-    'a\0b',
-    'a/',
-    'x'.repeat(200),
-    'https://somewhere.example/x',
-  ])('refuses the key %j', async (key) => {
+  const outside = ['/', '../up', 'a/../../b', '/etc/passwd', 'https://somewhere.example/x'];
+  const unusual = ['', 'a//b', '.hidden', 'a/.b', 'a\\b', 'a\0b', 'a/', 'x'.repeat(200)];
+  test.each([...outside, ...unusual])('refuses the key %j', async (key) => {
     const bytes = Buffer.from('x');
     const calls = [store.write(key, bytes), store.create(key, bytes), store.replace(key, bytes, bytes)];
     const looks = [store.read(key), store.stat(key), store.removeOlder(key, new Date())];
@@ -169,13 +179,8 @@ describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, sta
 
   /** Two processes that count one model, each by a connection of its own. */
   const openLimiters = (limits: Partial<RateLimits>): [RateLimiter, RateLimiter] => {
-    const none = { requestsPerMinute: Infinity, tokensPerMinute: Infinity, concurrency: Infinity };
-    const settings = { ...none, ...limits, failures: Infinity, pauseMs: 0 };
     const other = kind.startsWith('sqlite:') ? openStore(store.url, '/') : store;
-    const surroundings = { now: () => performance.now(), random: () => 0 };
-    const open = (each: Store, process: string): RateLimiter =>
-      new RateLimiter(settings, { states: ratesOf(each), name: 'model', process }, surroundings);
-    return [open(store, 'one'), open(other, 'other')];
+    return [openLimiter(limits, ratesOf(store)), openLimiter(limits, ratesOf(other))];
   };
 
   /** Each limiter is asked so often, all at once; those that were let in. */

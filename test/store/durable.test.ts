@@ -7,7 +7,9 @@ import { freshFolder } from '../local/fresh-folder';
 /** It may be missing, or forbidden to trace as in some containers. */
 const CAN_TRACE = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
-(CAN_TRACE ? test : test.skip)('nothing is said to be kept before the disk has all of it', async () => {
+const NAME = 'nothing is said to be kept before the disk has all of it, and no event loop stops for that';
+
+(CAN_TRACE ? test : test.skip)(NAME, async () => {
   const folder = await freshFolder();
   const log = join(folder, 'strace');
   const program = resolve(__dirname, 'programs/acknowledge.ts');
@@ -23,26 +25,33 @@ const CAN_TRACE = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
   expect(said).toHaveLength(7);
   const found = readTrace(await readFile(log, 'utf8'));
   expect(found.syncs).toBeGreaterThanOrEqual(said.length);
+  expect(found.syncsOfLoop).toBe(0);
   expect(found.unsynced).toEqual(said.map((what) => [what, []]));
 });
 
 /** Lists writes to the store's files that were not flushed at each moment when something was printed. */
 function readTrace(log: string): {
   readonly unsynced: readonly [string, string[]][];
+  /** Until the last print; those of the thread that prints are the event loop's. */
   readonly syncs: number;
+  readonly syncsOfLoop: number;
 } {
   const dirty = new Set<string>();
   const unsynced: [string, string[]][] = [];
-  let syncs = 0;
-  for (const { call, path, said } of callsIn(log)) {
+  const syncs: string[] = [];
+  let last = { pid: '', syncs: 0 };
+  for (const { pid, call, path, said } of callsIn(log)) {
     if (call === 'pwrite64' && /store\.db(?:-wal|-journal)?$/.test(path)) dirty.add(path);
     if (call.endsWith('sync')) {
-      syncs += 1;
+      syncs.push(pid);
       dirty.delete(path);
     }
-    if (said !== undefined) unsynced.push([said, [...dirty]]);
+    if (said === undefined) continue;
+    unsynced.push([said, [...dirty]]);
+    last = { pid, syncs: syncs.length };
   }
-  return { unsynced, syncs };
+  const ofLoop = syncs.slice(0, last.syncs).filter((pid) => pid === last.pid);
+  return { unsynced, syncs: last.syncs, syncsOfLoop: ofLoop.length };
 }
 
 interface Call {

@@ -7,10 +7,7 @@ test.each([
   ['sqlite:/var/store.db', 'sqlite:/var/store.db'],
   ['postgres://me@db.example:5433/work', 'postgres://me@db.example:5433/work'],
   ['postgresql:///work?host=/run/postgresql', 'postgresql:///work?host=/run/postgresql'],
-  [
-    'postgres://me:s%40cret@db/work?schema=a&sslmode=require',
-    'postgres://me@db/work?schema=a&sslmode=require',
-  ],
+  ['postgres://me:s%40c@db/work?schema=a&sslmode=require', 'postgres://me@db/work?schema=a&sslmode=require'],
   ['s3://bucket', 's3://bucket'],
   ['s3://bucket/', 's3://bucket'],
   ['s3://my.bucket-1/team/a/', 's3://my.bucket-1/team/a'],
@@ -18,31 +15,27 @@ test.each([
   expect(openStore(url, '/home/me').url).toBe(opened);
 });
 
-test.each([
-  '',
-  'file:store',
-  'sqlite:',
-  'sqlite:store.db?sync=full',
-  '/var/store',
-  's3://',
-  'postgres://db',
-  'postgres://db/',
-  'postgres://db/work/more',
-  'postgres://db/work?schema=Work',
-  'postgres://db/work?schema=a%22b',
-  'postgres://db/work?sslmode=prefer',
-  'postgres://db/work?sslmode=verify-full&sslmode=disable',
-  'postgres:///work',
-  'postgres://db,evil.example/work',
-  'postgres://%2ftmp/work',
-  'postgres://db/work?options=-c%20x',
-  's3://b',
-  's3://Bucket/prefix',
-  's3://bucket/../other',
-  's3://bucket//prefix',
-  's3://bucket/prefix?versionId=1',
-  'https://bucket.s3.amazonaws.com/prefix',
-])('%j is refused with what is expected', (url) => {
+const REFUSED = [
+  ...['', 'file:store', '/var/store', 'https://bucket.s3.amazonaws.com/prefix'],
+  ...['', 'store.db?sync=full'].map((rest) => `sqlite:${rest}`),
+  ...['db', 'db/', '/work', 'db/work/more', 'db,evil.example/work', '%2ftmp/work'].map(ofPostgres),
+  ...[
+    'schema=Work',
+    'schema=a%22b',
+    'sslmode=prefer',
+    'sslmode=verify-full&sslmode=disable',
+    'options=-c%20x',
+  ].map((options) => ofPostgres(`db/work?${options}`)),
+  ...['', 'b', 'Bucket/prefix', 'bucket/../other', 'bucket//prefix', 'bucket/prefix?versionId=1'].map(
+    (rest) => `s3://${rest}`,
+  ),
+];
+
+function ofPostgres(rest: string): string {
+  return `postgres://${rest}`;
+}
+
+test.each(REFUSED)('%j is refused with what is expected', (url) => {
   expect(() => openStore(url, '/home/me')).toThrow(
     `store ${JSON.stringify(url)} is none: expected sqlite:PATH, postgres://USER@HOST/DATABASE or s3://BUCKET/PREFIX`,
   );
@@ -55,15 +48,9 @@ test.each([
   'postgres://me:sec@ret@db/work/x',
   'postgres://me@db/work?password=secret',
 ])('the password in %j is not shown', (url) => {
-  const refused: unknown = (() => {
-    try {
-      return openStore(url, '/home/me').url;
-    } catch (error) {
-      return error;
-    }
-  })();
-  expect(String(refused)).toContain('postgres://me@');
-  expect(String(refused)).not.toMatch(/sec|ret/);
+  const open = (): unknown => openStore(url, '/home/me').url;
+  expect(open).toThrow('postgres://me@');
+  expect(open).not.toThrow(/sec|ret/);
 });
 
 test.each([

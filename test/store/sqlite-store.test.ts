@@ -56,18 +56,6 @@ test('is for its owner alone and none of git, with its folder and all that lies 
   expect(await readFile(join(folder, 'new/.gitignore'), 'utf8')).toBe('*\n');
 });
 
-test('lists more than it reads at a time', async () => {
-  const keys = Array.from({ length: 2001 }, (_, index) => `many/${String(index).padStart(4, '0')}`);
-  await store.write('many-more/1', HELLO);
-  beneath((database) => {
-    const statement = database.prepare("INSERT INTO entries (key, modified, bytes) VALUES (?, 0, x'00')");
-    database.exec('BEGIN');
-    for (const key of keys) statement.run([key]);
-    database.exec('COMMIT');
-  });
-  expect(await store.list('many/')).toEqual(keys);
-});
-
 test('processes that open a new database at once lose nothing to each other', async () => {
   const writers = [1, 2, 3, 4].map(() => startWriter(50));
   const codes = await Promise.all(writers.map(async (writer) => (await once(writer, 'exit'))[0] as number));
@@ -106,8 +94,9 @@ test('a writer waits while another process writes, and the program goes on meanw
 });
 
 test('has each commit wait for the disk, on the connection that makes it and on the next', async () => {
-  for (const query of [await openDatabase(path), await openDatabase(path)]) {
-    expect(await query('PRAGMA synchronous')).toEqual([{ synchronous: 2 }]);
+  for (const connection of [await openDatabase(path), await openDatabase(path)]) {
+    const asked = connection((query) => query('PRAGMA synchronous'));
+    expect(await asked).toEqual([{ synchronous: 2 }]);
   }
 });
 
@@ -119,9 +108,7 @@ describe('is refused in one sentence that says what to do:', () => {
 
   test('a database of a newer version', async () => {
     await store.write('texts/ab', HELLO);
-    beneath((database) => {
-      database.pragma('user_version = 7');
-    });
+    beneath((database) => database.pragma('user_version = 7'));
     store = new SqliteStore(path);
     await both(
       `sqlite:${path} was made by a newer version of temporal-conductor ` +
@@ -143,9 +130,8 @@ describe('is refused in one sentence that says what to do:', () => {
   test('what is no database', async () => {
     await mkdir(dirname(path));
     await writeFile(path, 'store: sqlite:.conductor/store.db\n'.repeat(100));
-    await both(
-      `sqlite:${path} is damaged, or no SQLite database (SQLITE_NOTADB): put back a copy, or name another file in "store"`,
-    );
+    const remedy = 'put back a copy, or name another file in "store"';
+    await both(`sqlite:${path} is damaged, or no SQLite database (SQLITE_NOTADB): ${remedy}`);
     await rm(path);
     await store.write('texts/ab', HELLO);
     expect(await store.read('texts/ab')).toEqual(HELLO);
@@ -174,13 +160,10 @@ describe('is refused in one sentence that says what to do:', () => {
     await store.write('texts/ab', HELLO);
     await asStranger(async () => {
       store = new SqliteStore(path);
-      await expect(store.write('texts/ab', HELLO)).rejects.toThrow(
-        `sqlite:${path} cannot be opened or written (SQLITE_READONLY): it must be a file that this user may write`,
-      );
+      const refusal = `sqlite:${path} cannot be opened or written (SQLITE_READONLY)`;
+      await expect(store.write('texts/ab', HELLO)).rejects.toThrow(refusal);
       expect(await store.read('texts/ab')).toEqual(HELLO);
-      await expect(checkStore(`sqlite:${path}`)).rejects.toThrow(
-        'cannot be opened or written (SQLITE_READONLY)',
-      );
+      await expect(checkStore(`sqlite:${path}`)).rejects.toThrow(refusal);
     });
     await checkStore(`sqlite:${path}`);
   });

@@ -32,7 +32,7 @@ export default async function globalSetup(): Promise<void> {
 
 async function startServer(folder: string): Promise<void> {
   const options = { folder, say: console.error };
-  const server = (await configuredServer({ namespace: 'default' })) ?? (await embeddedServer(options));
+  const server = (await configuredServer('default')) ?? (await embeddedServer(options));
   atTheEnd(() => server.stop());
   process.env.TEST_TEMPORAL_ADDRESS = server.address;
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { closedPort } from './closed-port';
 
 /** Where Debian has the programs of its newest version. */
 const PROGRAMS = programsIn('/usr/lib/postgresql');
@@ -39,7 +40,7 @@ export class PostgresServer {
     const password = join(folder, 'password');
     await writeFile(password, POSTGRES_PASSWORD);
     for (const path of [folder, password]) await chown(path, USER.uid ?? -1, USER.gid ?? -1);
-    const server = new PostgresServer(folder, await freePort());
+    const server = new PostgresServer(folder, await closedPort());
     const access = ['--username=tests', '--auth=scram-sha-256', `--pwfile=${password}`];
     const order = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'];
     const options = [...access, ...order, '--no-sync', server.data];
@@ -113,15 +114,6 @@ function programsIn(folder: string): string | null {
 
 function programOf(name: string): string {
   return join(PROGRAMS ?? '', name);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const SSL_REQUEST = 80877103;

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { cacheFolder, fetchPythonPackage, type PinnedPackage } from '../../src/local/downloads';
+import { type Listening, serve } from './serve';
 
 /** A server that speaks the API of S3, in a process of its own. */
 export interface S3Server {
@@ -44,7 +44,7 @@ export async function startS3Server(folder: string): Promise<S3Server> {
         AWS_SECRET_ACCESS_KEY: S3_SECRET,
       },
       close: async () => {
-        conditional.close();
+        await conditional.close();
         server.kill();
         await gone;
       },
@@ -57,7 +57,7 @@ export async function startS3Server(folder: string): Promise<S3Server> {
  * Stands before a server that ignores `If-None-Match: *` and `If-Match`, and that has nothing to read while it writes, and
  * keeps it as Amazon does: requests for one object pass one after another, and what was written here has a tag.
  */
-async function startConditional({ hostname, port }: URL): Promise<{ url: string; close: () => void }> {
+function startConditional({ hostname, port }: URL): Promise<Listening> {
   const tags = new Map<string, string>();
   const turns = new Map<string, Promise<unknown>>();
   let writes = 0;
@@ -80,7 +80,7 @@ async function startConditional({ hostname, port }: URL): Promise<{ url: string;
     outgoing.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...(etag && { etag }) });
     await pipeline(answer, outgoing);
   };
-  const server = createServer((incoming, outgoing) => {
+  return serve((incoming, outgoing) => {
     const [path = ''] = incoming.url?.split('?') ?? [];
     const turn = turns.get(path) ?? Promise.resolve();
     turns.set(
@@ -88,14 +88,6 @@ async function startConditional({ hostname, port }: URL): Promise<{ url: string;
       turn.then(() => pass(incoming, outgoing, path)).catch(() => outgoing.destroy()),
     );
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port: own } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${own}`,
-    close: () => {
-      server.close().closeAllConnections();
-    },
-  };
 }
 
 const wheel = (megabytes: number, sha256: string) => ({ megabytes, sha256 });

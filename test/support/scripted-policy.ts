@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../src/listen';
 
 /** A request as it came. */
 export interface PolicyRequest {
@@ -75,11 +74,9 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
     response.writeHead(status).end(content);
   }
 
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const listening = await listen(server, 0, '127.0.0.1');
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `${listening.url}/v1`,
     requests,
     known: names,
     bodiesTo: (path) => requests.filter((request) => request.path === path).map(({ body }) => body),
@@ -90,11 +87,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
       write = each;
     },
     answerOnce: (path, each) => odd.set(path, [...(odd.get(path) ?? []), each]),
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: () => listening.close(),
   };
 }
 

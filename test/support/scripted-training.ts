@@ -27,6 +27,8 @@ export interface ScriptedTraining extends Stage {
   readonly trainerQueue: string;
   /** Result of the night under way, or of the last one. */
   result(): Promise<NightProgress>;
+  /** Trains a night to its end. */
+  train(date?: string): Promise<NightProgress>;
 }
 
 export interface ScriptedTrainingOptions extends Pick<StageOptions, 'address'> {
@@ -106,15 +108,21 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
     const isRight = temperature === 1 ? place % 2 === 0 : model !== `${trainRun}-base`;
     return isRight ? REPLIES.right : REPLIES.wrong;
   });
+  const client = new TrainingClient({ client: stage.temporal.client, taskQueue: stage.taskQueue });
+  const result = () =>
+    stage.temporal.client.workflow.getHandle(`train-${trainRun}`).result() as Promise<NightProgress>;
   return {
     ...stage,
     trainRun,
     policy,
     trainer,
     trainerQueue,
-    training: new TrainingClient({ client: stage.temporal.client, taskQueue: stage.taskQueue }),
-    result: () =>
-      stage.temporal.client.workflow.getHandle(`train-${trainRun}`).result() as Promise<NightProgress>,
+    training: client,
+    result,
+    train: async (date = '2026-01-10') => {
+      await client.start({ trainRun, date });
+      return result();
+    },
     whileWorking: async (work, workerOptions = {}) => {
       const { identity } = workerOptions;
       // Core takes no `undefined` for it.

@@ -7,6 +7,8 @@ import {
   ConductorPlugin,
   type ConfigInput,
   renderPlan,
+  type SolveRequest,
+  type SolveResult,
   type Step,
   type Store,
 } from '../../src';
@@ -15,10 +17,17 @@ import { type TrainableInput, TrainingPlugin } from '../../src/training';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import type { LedgerRow } from '../../src/store/ledger';
-import { type SimulatedProviders, type Simulation, startSimulatedProviders } from '../../src/testing';
+import {
+  type RequestRecord,
+  type SimulatedProviders,
+  type Simulation,
+  startSimulatedProviders,
+} from '../../src/testing';
 import { rowsOfRun } from './ledger-of';
 import { searchForSecrets, TEST_KEY } from './search-for-secrets';
 import { connect, testTaskQueue, type TestTemporal, workflowBundle } from './temporal';
+
+export { step } from './step';
 
 /** Set by jest's project `uncached`. */
 declare global {
@@ -54,6 +63,10 @@ export interface Stage {
   readonly config: TrainableInput;
   /** Lets the Conductor write this plan next. */
   plan(steps: readonly Step[]): void;
+  /** Solves by a worker that runs for no longer. */
+  solve(request: SolveRequest, id?: string): Promise<SolveResult>;
+  /** What a model was asked, in order. */
+  requestsTo(model: string): RequestRecord[];
   /** The ledger of a run. */
   rows(id: string): Promise<LedgerRow[]>;
   /** Plugin of the stage's own worker, for a test that sets up another one. */
@@ -77,9 +90,21 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const trains = config.training !== undefined || config.conductor.provider === 'policy';
   const Plugin = trains ? TrainingPlugin : options.evaluates === true ? EvaluationPlugin : ConductorPlugin;
   const plugin = () => new Plugin({ config, store });
+  const client = new ConductorClient({ client: temporal.client, store, taskQueue });
+  const whileWorking: Stage['whileWorking'] = async (work, workerOptions = {}) => {
+    const worker = await Worker.create({
+      connection: temporal.nativeConnection,
+      taskQueue,
+      workflowBundle: workflowBundle(),
+      plugins: [plugin()],
+      maxCachedWorkflows: globalThis.maxCachedWorkflows,
+      ...workerOptions,
+    });
+    return worker.runUntil(work);
+  };
   return {
     temporal,
-    client: new ConductorClient({ client: temporal.client, store, taskQueue }),
+    client,
     providers,
     store,
     folder,
@@ -88,28 +113,30 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     plan: (steps) => {
       providers.script('conductor', [renderPlan({ steps }, [...workers, CONDUCTOR_ID])]);
     },
+    solve: (request, id) => whileWorking(() => client.solve(request, id)),
+    requestsTo: (name) => providers.log.filter(({ model }) => model === name),
     rows: async (id) => {
       const { runId } = await temporal.client.workflow.getHandle(id).describe();
       return rowsOfRun(store, runId);
     },
     plugin,
-    whileWorking: async (work, workerOptions = {}) => {
-      const worker = await Worker.create({
-        connection: temporal.nativeConnection,
-        taskQueue,
-        workflowBundle: workflowBundle(),
-        plugins: [plugin()],
-        maxCachedWorkflows: globalThis.maxCachedWorkflows,
-        ...workerOptions,
-      });
-      return worker.runUntil(work);
-    },
+    whileWorking,
     close: async () => {
       await searchForSecrets(temporal.client, taskQueue, folder);
       await Promise.all([temporal.close(), providers.close()]);
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A stage of their own for the tests of a file, or of a block. */
+export function useStage(options?: StageOptions): Stage {
+  const opened = {} as { stage: Stage };
+  beforeEach(async () => {
+    opened.stage = await openStage(options);
+  });
+  afterEach(() => opened.stage.close());
+  return new Proxy({} as Stage, { get: (_, name) => Reflect.get(opened.stage, name) as unknown });
 }
 
 function configOf(workers: readonly string[], url: string, folder: string): ConfigInput {
@@ -130,7 +157,5 @@ function configOf(workers: readonly string[], url: string, folder: string): Conf
   };
 }
 
-/** A step in one line. */
-export function step(worker: string, subtask: string, sees: readonly number[] = []): Step {
-  return { worker, subtask, sees };
-}
+/** A reply of the Conductor that accepts the answer at hand. */
+export const ACCEPT = 'model_id = []\nsubtasks = []\naccess_list = []';

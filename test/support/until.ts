@@ -12,6 +12,15 @@ export async function until<T>(look: () => Promise<T>, fits: (found: T) => boole
   }
 }
 
+/** Waits until the trace of a run fits. */
+export function untilTrace(
+  { client }: Pick<Stage, 'client'>,
+  id: string,
+  fits: (trace: SolveResult) => boolean,
+): Promise<SolveResult> {
+  return until(() => client.trace(id), fits);
+}
+
 /** Waits until processes have ended, whether or not their parents have noticed. */
 export async function untilGone(...pids: readonly number[]): Promise<void> {
   const statOf = (pid: number): Promise<string> => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
@@ -26,6 +35,25 @@ export async function endOf({ temporal, client }: Stage, id: string): Promise<So
   const end = temporal.client.workflow.getHandle(id).result();
   await end.catch(() => undefined);
   return client.trace(id);
+}
+
+/**
+ * Does something while a model that is asked holds its answers back, until they are let go or this is done, and returns
+ * the run when it has ended.
+ */
+export function solveAnd(
+  stage: Stage,
+  model: string,
+  work: (id: string, letGo: () => void) => Promise<void>,
+): Promise<SolveResult> {
+  const letGo = stage.providers.hold(model);
+  return stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question: 'Where does the Danube rise?' });
+    await stage.providers.waitForRequest((asked) => asked.model === model);
+    await work(id, letGo);
+    letGo();
+    return endOf(stage, id);
+  });
 }
 
 /** Waits until a signal is in a run's history, be the run there already or still to come. */

@@ -1,11 +1,6 @@
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { useProviders } from './use-providers';
 
-const PRICE = { input: 2, output: 10 };
-let providers: SimulatedProviders;
-beforeEach(async () => {
-  providers = await startSimulatedProviders({ models: { m: { price: PRICE } } });
-});
-afterEach(() => providers.close());
+const providers = useProviders({ models: { m: { price: { input: 2, output: 10 } } } });
 
 interface Body {
   readonly id: string;
@@ -13,7 +8,7 @@ interface Body {
 }
 
 async function ask(path: string, init: RequestInit = {}): Promise<Body> {
-  return (await (await fetch(`${providers.url}/v1/responses${path}`, init)).json()) as Body;
+  return (await (await fetch(`${providers.now.url}/v1/responses${path}`, init)).json()) as Body;
 }
 
 function create(): Promise<Body> {
@@ -22,16 +17,16 @@ function create(): Promise<Body> {
 }
 
 test('a response is billed once, when it is written, whoever asked and however often', async () => {
-  const letGo = providers.hold('m');
+  const letGo = providers.now.hold('m');
   const { id, status } = await create();
   expect(status).toBe('queued');
-  expect(providers.log[0]).toMatchObject({ outcome: null, usage: null });
+  expect(providers.now.log[0]).toMatchObject({ outcome: null, usage: null });
   letGo();
-  await providers.waitForRequest(({ outcome }) => outcome === 'answered');
+  await providers.now.waitForRequest(({ outcome }) => outcome === 'answered');
   await ask(`/${id}`);
   await ask(`/${id}`);
   await ask(`/${id}/cancel`, { method: 'POST' });
-  expect(providers.log.map(({ path, model, nanoUsd }) => [path, model, (nanoUsd ?? 0) > 0])).toEqual([
+  expect(providers.now.log.map(({ path, model, nanoUsd }) => [path, model, (nanoUsd ?? 0) > 0])).toEqual([
     ['/v1/responses', 'm', true],
     [`/v1/responses/${id}`, 'm', false],
     [`/v1/responses/${id}`, 'm', false],
@@ -40,15 +35,19 @@ test('a response is billed once, when it is written, whoever asked and however o
 });
 
 test('one that is cancelled is never written, and billed for what was read', async () => {
-  providers.script('m', [{ text: 'Never written.', delayMs: 600_000 }]);
+  providers.now.script('m', [{ text: 'Never written.', delayMs: 600_000 }]);
   const { id } = await create();
   expect((await ask(`/${id}`)).status).toBe('in_progress');
   expect((await ask(`/${id}/cancel`, { method: 'POST' })).status).toBe('cancelled');
-  expect(providers.log[0]).toMatchObject({ outcome: 'cancelled', usage: { inputTokens: 3 }, nanoUsd: 6000 });
+  expect(providers.now.log[0]).toMatchObject({
+    outcome: 'cancelled',
+    usage: { inputTokens: 3 },
+    nanoUsd: 6000,
+  });
 });
 
 test('a request that goes wrong begins no response', async () => {
-  providers.script('m', [{ fault: 'rate-limited' }]);
+  providers.now.script('m', [{ fault: 'rate-limited' }]);
   expect(await create()).not.toHaveProperty('id');
-  expect(providers.log[0]).toMatchObject({ outcome: 'fault:rate-limited', nanoUsd: 0 });
+  expect(providers.now.log[0]).toMatchObject({ outcome: 'fault:rate-limited', nanoUsd: 0 });
 });

@@ -1,74 +1,47 @@
-import { startSimulatedProviders } from '../../src/testing';
-import type { Protocol, SimulatedProviders } from '../../src/testing';
 import { SDK_CLIENTS } from './sdk-clients';
+import { post, PROTOCOLS, useProviders } from './use-providers';
 
-const PROTOCOLS: readonly Protocol[] = ['openai-chat', 'openai-responses', 'anthropic', 'google'];
-
-let providers: SimulatedProviders;
-beforeEach(async () => {
-  providers = await startSimulatedProviders();
+// 4 tokens in at 2,000 nano-USD, 2 out at 10,000.
+const providers = useProviders({
+  models: { model: { answer: 'Because.', price: { input: 2, output: 10 } } },
 });
-afterEach(() => providers.close());
+
+const SPOILED = [
+  ['empty', 0, 0, 0],
+  ['refusal', 0, 0, 0],
+  ['filtered', 0, 0, 0],
+  ['length', 35, 9, 0],
+  ['length-without-text', 0, 100, 100],
+  ['huge', 2 * 1024 * 1024, 524_288, 0],
+] as const;
 
 test.each(PROTOCOLS)('%s: replies nobody wants are replies, and billed', async (protocol) => {
-  providers.script('model', [
-    { fault: 'empty' },
-    { fault: 'refusal' },
-    { fault: 'filtered' },
-    { fault: 'length' },
-    { fault: 'length-without-text' },
-    { fault: 'huge' },
-  ]);
-  const texts: number[] = [];
-  for (let i = 0; i < 6; i += 1) {
-    texts.push((await SDK_CLIENTS[protocol](providers.url)).text?.length ?? 0);
+  for (const [fault, characters, outputTokens, reasoningTokens] of SPOILED) {
+    providers.now.script('model', [{ fault }]);
+    const { text } = await SDK_CLIENTS[protocol](providers.now.url);
+    expect(text?.length ?? 0).toBe(characters);
+    const usage = { inputTokens: 4, cachedInputTokens: 0, outputTokens, reasoningTokens };
+    expect(providers.now.log.at(-1)).toMatchObject({ outcome: `fault:${fault}`, usage });
   }
-  expect(texts).toEqual([0, 0, 0, 35, 0, 2 * 1024 * 1024]);
-  const input = { inputTokens: 4, cachedInputTokens: 0 };
-  expect(providers.log.map(({ outcome, usage }) => [outcome, usage])).toEqual([
-    ['fault:empty', { ...input, outputTokens: 0, reasoningTokens: 0 }],
-    ['fault:refusal', { ...input, outputTokens: 0, reasoningTokens: 0 }],
-    ['fault:filtered', { ...input, outputTokens: 0, reasoningTokens: 0 }],
-    ['fault:length', { ...input, outputTokens: 9, reasoningTokens: 0 }],
-    ['fault:length-without-text', { ...input, outputTokens: 100, reasoningTokens: 100 }],
-    ['fault:huge', { ...input, outputTokens: 524_288, reasoningTokens: 0 }],
-  ]);
 });
 
-const PRICE = { input: 2, output: 10 };
+const FLAWED = [
+  [{ fault: 'drip', ms: 40 }, [4, 2], 28_000],
+  [{ fault: 'usage-missing' }, [], 28_000],
+  [{ fault: 'usage-zero' }, [0], 28_000],
+  [{ fault: 'usage-wrong' }, [12_345, 24_690], 271_590_000],
+] as const;
 
-test.each(PROTOCOLS)(
-  '%s: the model’s own answer with a flaw is billed, whatever it says',
-  async (protocol) => {
-    await providers.close();
-    providers = await startSimulatedProviders({ models: { model: { answer: 'Because.', price: PRICE } } });
-    providers.script('model', [
-      { fault: 'drip', ms: 40 },
-      { fault: 'usage-missing' },
-      { fault: 'usage-zero' },
-      { fault: 'usage-wrong' },
-    ]);
-    const stated: (readonly number[])[] = [];
-    for (let i = 0; i < 4; i += 1) {
-      const { text, usage } = await SDK_CLIENTS[protocol](providers.url);
-      expect(text).toBe('Because.');
-      stated.push(numbersIn(usage));
-    }
+test.each(PROTOCOLS)('%s: its own answer with a flaw is billed, whatever it says', async (protocol) => {
+  for (const [fault, stated, nanoUsd] of FLAWED) {
+    providers.now.script('model', [fault]);
+    const { text, usage } = await SDK_CLIENTS[protocol](providers.now.url);
+    expect(text).toBe('Because.');
     // In and out, in whatever fields the vendor tells them.
-    expect(stated[0]).toEqual(expect.arrayContaining([4, 2]));
-    expect(stated[1]).toEqual([]);
-    expect(new Set(stated[2])).toEqual(new Set([0]));
-    expect(stated[3]).toEqual(expect.arrayContaining([12_345, 24_690]));
-
-    // 4 tokens in at 2,000 nano-USD, 2 out at 10,000.
-    expect(providers.log.map(({ outcome, nanoUsd }) => [outcome, nanoUsd])).toEqual([
-      ['fault:drip', 28_000],
-      ['fault:usage-missing', 28_000],
-      ['fault:usage-zero', 28_000],
-      ['fault:usage-wrong', 271_590_000],
-    ]);
-  },
-);
+    expect(numbersIn(usage)).toEqual(stated.length === 0 ? [] : expect.arrayContaining([...stated]));
+    expect(providers.now.log.at(-1)).toMatchObject({ outcome: `fault:${fault.fault}`, nanoUsd });
+  }
+});
 
 /** All numbers of a usage, however deep. */
 function numbersIn(value: unknown): number[] {
@@ -77,21 +50,11 @@ function numbersIn(value: unknown): number[] {
 }
 
 test('drip: the body comes in many pieces, and is the same', async () => {
-  providers.script('model', [{ fault: 'drip', ms: 100 }]);
+  providers.now.script('model', [{ fault: 'drip', ms: 100 }]);
   const body = JSON.stringify({ model: 'model', input: 'Why?' });
-  const response = await fetch(`${providers.url}/v1/responses`, { method: 'POST', body });
+  const response = await post(providers.now, '/v1/responses', body);
   const pieces: Uint8Array[] = [];
   for await (const piece of response.body ?? []) pieces.push(piece as Uint8Array);
   expect(pieces.length).toBeGreaterThan(1);
   expect(JSON.parse(Buffer.concat(pieces).toString('utf8'))).toMatchObject({ object: 'response' });
-});
-
-test('what is not billed costs nothing; without a price nobody knows', async () => {
-  providers.script('model', [{ fault: 'unavailable' }, 'Because.']);
-  await SDK_CLIENTS['openai-chat'](providers.url).catch(() => undefined);
-  await SDK_CLIENTS['openai-chat'](providers.url);
-  expect(providers.log.map(({ usage, nanoUsd }) => [usage !== null, nanoUsd])).toEqual([
-    [false, 0],
-    [true, null],
-  ]);
 });

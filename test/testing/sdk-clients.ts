@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { GoogleGenAI } from '@google/genai';
+import { type GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import type { Protocol } from '../../src/testing';
 
@@ -12,10 +12,14 @@ interface SdkReply {
   readonly usage: unknown;
 }
 
-/** Sends one prompt through the vendor's own SDK, without its retries. */
-export type Ask = (url: string, signal?: AbortSignal) => Promise<SdkReply>;
+/** Sends one prompt through the vendor's own SDK, without its retries; a stream is put together by the SDK, too. */
+export type Ask = (url: string, signal?: AbortSignal, streams?: boolean) => Promise<SdkReply>;
 
 const KEY = 'key-of-a-test';
+
+export function openAiAt(url: string): OpenAI {
+  return new OpenAI({ apiKey: KEY, baseURL: `${url}/v1`, maxRetries: 0 });
+}
 
 /** Google's SDK brings a dispatcher that it looks up on a global object which is not jest's. */
 function plainFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
@@ -25,34 +29,38 @@ function plainFetch(input: string | URL | Request, init?: RequestInit): Promise<
 }
 
 export const SDK_CLIENTS: Readonly<Record<Protocol, Ask>> = {
-  'openai-chat': async (url, signal) => {
-    const client = new OpenAI({ apiKey: KEY, baseURL: `${url}/v1`, maxRetries: 0 });
-    const reply = await client.chat.completions.create(
-      {
-        model: 'model',
-        max_completion_tokens: 100,
-        messages: [
-          { role: 'system', content: 'Be brief.' },
-          { role: 'user', content: [{ type: 'text', text: 'Why?' }] },
-        ],
-      },
-      signal && { signal },
-    );
+  'openai-chat': async (url, signal, streams) => {
+    const { completions } = openAiAt(url).chat;
+    const asked = {
+      model: 'model',
+      max_completion_tokens: 100,
+      messages: [
+        { role: 'system' as const, content: 'Be brief.' },
+        { role: 'user' as const, content: [{ type: 'text' as const, text: 'Why?' }] },
+      ],
+    };
+    const usage = { stream_options: { include_usage: true } };
+    const reply =
+      streams === true
+        ? await completions.stream({ ...asked, ...usage }, signal && { signal }).finalChatCompletion()
+        : await completions.create(asked, signal && { signal });
     const choice = reply.choices[0];
     return {
       id: reply.id,
-      text: choice?.message.content,
+      // The SDK makes nothing of a stream without text.
+      text: choice?.message.content ?? '',
       finish: choice?.finish_reason,
       refusal: choice?.message.refusal,
       usage: reply.usage,
     };
   },
-  'openai-responses': async (url, signal) => {
-    const client = new OpenAI({ apiKey: KEY, baseURL: `${url}/v1`, maxRetries: 0 });
-    const reply = await client.responses.create(
-      { model: 'model', max_output_tokens: 100, instructions: 'Be brief.', input: 'Why?' },
-      signal && { signal },
-    );
+  'openai-responses': async (url, signal, streams) => {
+    const { responses } = openAiAt(url);
+    const asked = { model: 'model', max_output_tokens: 100, instructions: 'Be brief.', input: 'Why?' };
+    const reply =
+      streams === true
+        ? await responses.stream(asked, signal && { signal }).finalResponse()
+        : await responses.create(asked, signal && { signal });
     const part = reply.output.flatMap((item) => (item.type === 'message' ? item.content : []))[0];
     return {
       id: reply.id,
@@ -62,17 +70,18 @@ export const SDK_CLIENTS: Readonly<Record<Protocol, Ask>> = {
       usage: reply.usage,
     };
   },
-  anthropic: async (url, signal) => {
-    const client = new Anthropic({ apiKey: KEY, baseURL: url, maxRetries: 0 });
-    const reply = await client.messages.create(
-      {
-        model: 'model',
-        max_tokens: 100,
-        system: 'Be brief.',
-        messages: [{ role: 'user', content: 'Why?' }],
-      },
-      signal && { signal },
-    );
+  anthropic: async (url, signal, streams) => {
+    const { messages } = new Anthropic({ apiKey: KEY, baseURL: url, maxRetries: 0 });
+    const asked = {
+      model: 'model',
+      max_tokens: 100,
+      system: 'Be brief.',
+      messages: [{ role: 'user' as const, content: 'Why?' }],
+    };
+    const reply =
+      streams === true
+        ? await messages.stream(asked, signal && { signal }).finalMessage()
+        : await messages.create(asked, signal && { signal });
     return {
       id: reply.id,
       text: reply.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
@@ -81,24 +90,23 @@ export const SDK_CLIENTS: Readonly<Record<Protocol, Ask>> = {
       usage: reply.usage,
     };
   },
-  google: async (url, signal) => {
-    const client = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: url, fetch: plainFetch } });
-    const reply = await client.models.generateContent({
-      model: 'model',
-      contents: 'Why?',
-      config: {
-        systemInstruction: 'Be brief.',
-        maxOutputTokens: 100,
-        abortSignal: signal,
-      },
-    });
-    const candidate = reply.candidates?.[0];
-    return {
-      id: reply.responseId,
-      text: reply.text,
-      finish: candidate?.finishReason ?? reply.promptFeedback?.blockReason,
-      refusal: candidate?.finishMessage ?? null,
-      usage: reply.usageMetadata,
-    };
+  google: async (url, signal, streams) => {
+    const { models } = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: url, fetch: plainFetch } });
+    const config = { systemInstruction: 'Be brief.', maxOutputTokens: 100, abortSignal: signal };
+    const asked = { model: 'model', contents: 'Why?', config };
+    const parts: GenerateContentResponse[] = [];
+    if (streams === true)
+      for await (const part of await models.generateContentStream(asked)) parts.push(part);
+    else parts.push(await models.generateContent(asked));
+    return readParts(parts);
   },
 };
+
+/** Google's SDK puts nothing together: the last part has what there is beside the text. */
+function readParts(parts: readonly GenerateContentResponse[]): SdkReply {
+  const { responseId: id, usageMetadata: usage, candidates, promptFeedback } = parts.at(-1) ?? {};
+  const [candidate] = candidates ?? [];
+  const text = parts.map((part) => part.candidates?.[0]?.content?.parts?.[0]?.text ?? '').join('');
+  const finish = candidate?.finishReason ?? promptFeedback?.blockReason;
+  return { id, text, finish, refusal: candidate?.finishMessage ?? null, usage };
+}

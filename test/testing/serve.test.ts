@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import OpenAI from 'openai';
+import { freshFolder } from '../local/fresh-folder';
+import { openAiAt } from './sdk-clients';
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -19,13 +19,10 @@ const half = { share: 0.5, answer: { fault: 'hang' } };
 
 let folder: string;
 let child: Child | undefined;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'serve-'));
+beforeEach(async () => {
+  folder = await freshFolder();
 });
-afterEach(() => {
-  child?.kill('SIGKILL');
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => child?.kill('SIGKILL'));
 
 function serve(...args: string[]): Child {
   const program = ['--require', COMPILER, PROGRAM];
@@ -57,8 +54,7 @@ test('plays a script, logs each request before and after, and ends on SIGTERM', 
   const url = await firstLineOf(server);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 
-  const client = new OpenAI({ apiKey: 'key-of-a-test', baseURL: `${url}/v1`, maxRetries: 0 });
-  const ask = () => client.responses.create({ model: 'gpt', input: 'Why?' });
+  const ask = () => openAiAt(url).responses.create({ model: 'gpt', input: 'Why?' });
   await expect(ask()).rejects.toMatchObject({ status: 503 });
   expect((await ask()).output_text).toBe('Because.');
 
@@ -82,11 +78,7 @@ test('kill -9 loses nothing of the log, and who comes next on the port goes on w
     return [server, await firstLineOf(server)];
   };
   const [first, url] = await begin('0');
-  const ask = () =>
-    new OpenAI({ apiKey: 'key-of-a-test', baseURL: `${url}/v1`, maxRetries: 0 }).responses.create({
-      model: 'gpt',
-      input: 'Why?',
-    });
+  const ask = () => openAiAt(url).responses.create({ model: 'gpt', input: 'Why?' });
   await ask();
   const cut = ask();
   while (eventsIn(log).length < 3) await setImmediate();

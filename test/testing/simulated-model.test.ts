@@ -34,12 +34,6 @@ test('a script comes first, in order, then the standing answer', () => {
   expect(answers).toEqual(['one', 'two', { fault: 'hang' }, 'standing']);
 });
 
-test('a plain answer differs between prompts, and is the same for the same prompt', () => {
-  const model = new SimulatedModel({}, 0);
-  expect(model.next(request('a'))).toBe(model.next(request('a')));
-  expect(model.next(request('a'))).not.toBe(model.next(request('b')));
-});
-
 test('a schedule gives to each share what is its own, and another seed picks other requests', () => {
   const answers = answersOf(7, PROMPTS);
   const count = (answer: Answer) => [...answers.values()].filter((each) => each === answer).length;
@@ -63,11 +57,14 @@ test('a retry of the same prompt is drawn anew', () => {
   expect(new Set(answers)).toEqual(new Set(['fine', HANG]));
 });
 
-test('its own reply is the standing answer, or a plain one where that is a fault', () => {
-  const ownReply = (answer: Answer) => new SimulatedModel({ answer }, 0).ownReply(request('Why?'));
+test('its own reply is the standing answer, or where that is a fault a plain one, which differs between prompts', () => {
+  const ownReply = (answer: Answer, prompt = 'Why?') =>
+    new SimulatedModel({ answer }, 0).ownReply(request(prompt));
   expect(ownReply('standing')).toEqual({ text: 'standing' });
   expect(ownReply({ text: 'late', delayMs: 5 })).toEqual({ text: 'late', delayMs: 5 });
   expect(ownReply(HANG)).toEqual({ text: expect.stringMatching(/^model answers [0-9a-f]{12}$/) as string });
+  expect(ownReply(HANG)).toEqual(ownReply(HANG));
+  expect(ownReply(HANG)).not.toEqual(ownReply(HANG, 'Who?'));
 });
 
 test('it charges by its price, and nothing is known without one', () => {

@@ -1,5 +1,4 @@
-import { drawFrame } from '../../src/cli/view/run-view';
-import { describeChanges } from '../../src/cli/view/run-view';
+import { describeChanges, drawFrame } from '../../src/cli/view/run-view';
 import type { SolveResult } from '../../src';
 import { whyDegraded } from '../../src/trace/describe';
 import { PLAIN, widthOf } from '../../src/trace/lines';

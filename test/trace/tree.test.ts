@@ -114,11 +114,11 @@ describe('the tree of a run with children', () => {
   });
 
   test('does not grow wider than its terminal, however deep it is', () => {
-    const long = { output: 'Because. '.repeat(100) };
+    const output = 'Because. '.repeat(100);
     const { rounds } = sampleFamily();
     const deep = rounds.map((round) => ({
       ...round,
-      steps: round.steps.map((step) => ({ ...step, ...long })),
+      steps: round.steps.map((step) => ({ ...step, output })),
     }));
     const lines = renderTree(sampleFamily({ rounds: deep }), { columns: 50 }).split('\n');
     expect(Math.max(...lines.map(widthOf))).toBe(50);
@@ -126,13 +126,8 @@ describe('the tree of a run with children', () => {
 
   test('tells a review that came to nothing', () => {
     const [own] = sampleFamily().rounds;
-    const review = sampleRound([], {
-      round: 1,
-      depth: 1,
-      childId: 'solve-1-review',
-      plan: null,
-      decision: 'failed',
-    });
+    const place = { round: 1, depth: 1, childId: 'solve-1-review' };
+    const review = sampleRound([], { ...place, plan: null, decision: 'failed' });
     const tree = renderTree(sampleFamily({ rounds: own === undefined ? [] : [own, review] }));
     expect(tree).toMatch(/Round 2 · review · depth 1 · failed\n│ {2}└─ Conductor {2}boss · no plan/);
   });
@@ -147,9 +142,8 @@ describe('the tree of a run with children', () => {
 
   test('tells which limit stopped the run, why so early, and what to do', () => {
     const tree = renderTree(sampleFamily({ stoppedBy: 'cost' }), { columns: 300 });
-    expect(tree).toContain(
-      '├─ The run was stopped by its limit on cost.\n│     A call starts only where its worst case',
-    );
+    const why = '├─ The run was stopped by its limit on cost.\n│     A call starts only where its worst case';
+    expect(tree).toContain(why);
     expect(tree).toMatch(
       /Raise limits\.costUsd .*temporal-conductor retry solve-1 --from STEP --max-cost USD/,
     );

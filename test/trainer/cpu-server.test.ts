@@ -65,8 +65,8 @@ test('replies come with the ids and log-probabilities of every token, the same o
 
   expect(promptTokenIds.length).toBeGreaterThan(10);
   expect(samples).toHaveLength(4);
-  for (const { tokenIds, logprobs, text, finishReason } of samples) {
-    expect(logprobs).toHaveLength(tokenIds.length);
+  for (const { completionTokenIds: tokenIds, sampledLogprobs, text, finishReason } of samples) {
+    expect(sampledLogprobs).toHaveLength(tokenIds.length);
     expect(text).not.toContain('<|im_end|>');
     if (finishReason === 'length') expect(tokenIds).toHaveLength(20);
   }
@@ -79,7 +79,7 @@ test('the whole ends with its marker: a reply cut short does not', async () => {
   const client = new PolicyClient(baseUrl);
   const [end] = await client.tokenize('one', '<|im_end|>', never);
   const { samples } = await askPolicy(policyOf('one'), questionOf({ n: 64, maxTokens: 100 }), never);
-  for (const { tokenIds, finishReason } of samples) {
+  for (const { completionTokenIds: tokenIds, finishReason } of samples) {
     expect(tokenIds.at(-1) === end).toBe(finishReason === 'stop');
     expect(tokenIds.slice(0, -1)).not.toContain(end);
   }

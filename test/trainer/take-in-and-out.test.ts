@@ -28,15 +28,6 @@ afterAll(async () => {
   await folder.remove();
 });
 
-test('a cycle is told from the store, for people and for programs', async () => {
-  const told = await folder.train('show', '1');
-  expect(told).toMatchObject({ code: 0 });
-  expect(told.stdout).toMatch(/^taken cycle 1 {2}night 2026-01-10\n│ {2}checkpoint taken\/000001/);
-  const { stdout } = await folder.train('show', '1', '--json');
-  const { groups } = JSON.parse(stdout) as { groups: { rollouts: unknown[] }[] };
-  expect(groups.map(({ rollouts }) => rollouts.length)).toEqual(groups.map(() => 4));
-});
-
 test('right plans are learned by another run, whose first night begins with them, and taken out as a model', async () => {
   const lesson = ['--from-traces', 'taken', '--steps', '2', '--learning-rate', '1e-3', '--batch', '2'];
   const [learned, exported] = await stage.whileWorking(async () => {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { trainerPython } from '../../examples/learn/support/programs';
 import { childrenOf } from '../../examples/learn/support/surroundings';
-import { closedPort } from '../cli/closed-port';
+import { closedPort } from '../support/closed-port';
 import { runCommand, startCommand } from '../cli/command';
 import { type Folder, makeFolder, poolAt } from '../cli/folder';
 import { untilGone } from '../support/until';

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
@@ -9,6 +8,7 @@ import { openStore } from '../../src/store/open-store';
 import { INIT, WARM_START } from '../../src/training/names';
 import { trainerMessages } from '../../src/training/trainer-contract';
 import { keyRing, keysText } from '../encryption/test-keys';
+import { freshFolder } from '../local/fresh-folder';
 import { type PythonProgram, runPython } from '../../examples/learn/support/programs';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { connect, testTaskQueue, type TestTemporal } from '../support/temporal';
@@ -32,7 +32,7 @@ let bucket: S3Server;
 let worker: PythonProgram;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conductor-trainer-'));
+  folder = await freshFolder();
   temporal = await connect();
   client = new Client({
     connection: temporal.client.connection,
@@ -53,7 +53,6 @@ afterAll(async () => {
   await worker.stop();
   await bucket.close();
   await temporal.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 test('a worker says what it serves when it is ready', () => {

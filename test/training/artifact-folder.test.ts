@@ -36,10 +36,10 @@ test('no key leads out of the folder', async () => {
 
 test('only what is older than a time is removed', async () => {
   await files.write('a/b', Buffer.from('old'));
-  expect(await files.removeOlder('a/b', new Date(Date.now() - 60_000))).toBe(0);
-  const at = new Date(Date.now() - 120_000);
-  await utimes(join(root, 'a/b'), at, at);
-  expect(await files.removeOlder('a/b', new Date(Date.now() - 60_000))).toBe(3);
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  expect(await files.removeOlder('a/b', ago(1))).toBe(0);
+  await utimes(join(root, 'a/b'), ago(2), ago(2));
+  expect(await files.removeOlder('a/b', ago(1))).toBe(3);
   expect(await files.removeOlder('a/b', new Date())).toBe(0);
   expect(await readdir(join(root, 'unfinished'))).toEqual([]);
 });

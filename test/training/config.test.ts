@@ -59,19 +59,21 @@ describe('what is not said', () => {
 
 describe('what one asks for', () => {
   test('goes into every part that must know it', () => {
-    const settings = resolveTraining(
-      configOf({
-        ...smallest,
-        totalCycles: 30,
-        groupSize: 8,
-        temperature: 0.9,
-        reward: { scale: 'none' },
-        recursion: { rounds: 2 },
-        trainer: { iterations: 2 },
-        budget: { costUsd: 1.5, hours: 0.5 },
-      }),
-    );
-    expect(settings.policy.temperature).toBe(0.9);
+    const config = configOf({
+      ...smallest,
+      totalCycles: 30,
+      groupSize: 8,
+      temperature: 0.9,
+      reward: { scale: 'none' },
+      recursion: { rounds: 2 },
+      trainer: { iterations: 2 },
+      budget: { costUsd: 1.5, hours: 0.5 },
+      policy: { ...smallest.policy, patience: '90s' },
+      keep: { every: 10 },
+    });
+    const settings = resolveTraining(config);
+    expect(settings.policy).toMatchObject({ temperature: 0.9, patienceMs: 90_000 });
+    expect(settings.keep).toEqual({ last: 5, every: 10 });
     expect(settings.budget).toEqual({ nanoUsd: 1_500_000_000, wallClockMs: 1_800_000 });
     expect(settings.trainer).toMatchObject({ scale: 'none', rollouts: 64, groupSize: 8, temperature: 0.9 });
     expect(settings.trainer.optimizer.totalSteps).toBe(60);
@@ -80,25 +82,15 @@ describe('what one asks for', () => {
   test('of one night goes before what is configured', () => {
     const config = configOf({ ...smallest, run: 'sums', cycles: 5 });
     expect(resolveTraining(config)).toMatchObject({ trainRun: 'sums', cycles: 5 });
-    expect(resolveTraining(config, { trainRun: 'other', cycles: 7 })).toMatchObject({
-      trainRun: 'other',
-      cycles: 7,
-    });
-  });
-
-  test('how long a policy server is waited for, and which checkpoints stay', () => {
-    const policy = { ...smallest.policy, patience: '90s' };
-    const { keep, ...settings } = resolveTraining(configOf({ ...smallest, policy, keep: { every: 10 } }));
-    expect(settings.policy.patienceMs).toBe(90_000);
-    expect(keep).toEqual({ last: 5, every: 10 });
+    const asked = { trainRun: 'other', cycles: 7 };
+    expect(resolveTraining(config, asked)).toMatchObject(asked);
   });
 
   test('slots of their own keep nights out of the queues of providers', () => {
-    const temporal = { queuePerProvider: true };
-    const runOf = (training: TrainableInput['training']) =>
-      resolveTraining(configOf(training, { temporal })).run;
-    expect(runOf(smallest).queuePerProvider).toBe(true);
-    expect(runOf({ ...smallest, slots: 4 }).queuePerProvider).toBe(false);
+    const resolved = [{}, { slots: 4 }].map((change) =>
+      resolveTraining(configOf({ ...smallest, ...change }, { temporal: { queuePerProvider: true } })),
+    );
+    expect(resolved.map(({ run }) => run.queuePerProvider)).toEqual([true, false]);
   });
 
   test('may be written by a checkpoint that is not there yet', () => {
@@ -108,9 +100,8 @@ describe('what one asks for', () => {
 
   test('limits of a run become those of a group', () => {
     const limits = { calls: 10, costUsd: 0.1, tokens: 1000, depth: 2, wallClock: '1m' };
-    const { run } = resolveTraining(
-      configOf({ ...smallest, groupSize: 20, window: 8, recursion: { rounds: 2 } }, { limits }),
-    );
+    const training = { ...smallest, groupSize: 20, window: 8, recursion: { rounds: 2 as const } };
+    const { run } = resolveTraining(configOf(training, { limits }));
     const spending = { calls: 400, nanoUsd: 4_000_000_000, tokens: 40_000 };
     expect(run.limits).toMatchObject({ ...spending, depth: 0, steps: 5, wallClockMs: 300_000 });
     expect(resolveTraining(configOf(smallest, { limits: { costUsd: null } })).run.limits.nanoUsd).toBeNull();
@@ -118,13 +109,10 @@ describe('what one asks for', () => {
 });
 
 describe('a profile', () => {
-  test.each(PROFILES)('%s needs nothing but questions, and the trainer takes it', (profile) => {
+  test.each(PROFILES)('%s needs questions alone, and says where it departs from the paper', (profile) => {
     const { taskQueue, ...trainer } = resolveTraining(configOf({ profile, data })).trainer;
     expect(taskQueue).toBe('conductor-trainer');
     expect(trainerConfigSchema.parse(trainer)).toEqual(trainer);
-  });
-
-  test.each(PROFILES)('%s says first where it departs from the paper and what it will come to', (profile) => {
     const text = readFileSync(join(__dirname, `../../profiles/${profile}.yaml`), 'utf8');
     const head = text.slice(0, text.search(/^[^#]/m));
     expect(head).toMatch(/Departs from/);
@@ -133,9 +121,8 @@ describe('a profile', () => {
   });
 
   test('is what stands where nothing else is said, key by key', () => {
-    const { trainer, questions, policy } = resolveTraining(
-      configOf({ profile: 'cpu-demo', data, questions: 2, trainer: { optimizer: { learningRate: 0.001 } } }),
-    );
+    const own = { questions: 2, trainer: { optimizer: { learningRate: 0.001 } } };
+    const { trainer, questions, policy } = resolveTraining(configOf({ profile: 'cpu-demo', data, ...own }));
     expect([questions, policy.prompt, trainer.device]).toEqual([2, 'compact', 'cpu']);
     expect(trainer.optimizer).toMatchObject({ learningRate: 0.001, schedule: 'constant', warmupSteps: 10 });
   });
@@ -145,45 +132,29 @@ describe('a profile', () => {
     expect(configOf({ profile: 'cpu-demo', data, base }).training?.base).toEqual(base);
   });
 
-  test("may be a file of one's own", () => {
+  test("may be a file of one's own; one that does not exist is told with those that do", () => {
     const profile = join(folder, 'mine.yaml');
     const settings = 'base: { kind: tiny }\npolicy: { baseUrl: "http://127.0.0.1:8001/v1" }\ncycles: 3\n';
     writeFileSync(profile, settings);
     expect(resolveTraining(configOf({ profile, data })).cycles).toBe(3);
     writeFileSync(profile, '- one\n');
     expect(() => configOf({ profile, data })).toThrow('holds no mapping');
-  });
-
-  test('that does not exist is told with those that do', () => {
-    expect(() => configOf({ profile: 'cpu', data })).toThrow(
-      'training.profile is "cpu", and there is no such profile: name one of cpu-demo, paper',
-    );
+    const unknown = 'training.profile is "cpu", and there is no such profile: name one of cpu-demo, paper';
+    expect(() => configOf({ profile: 'cpu', data })).toThrow(unknown);
   });
 });
 
 describe('what cannot be trained is refused:', () => {
   test.each([
     ['an unknown setting', { size: 4 }, 'training.size is not a setting'],
-    [
-      'a base of another kind',
-      { base: { kind: 'hub' } },
-      'training.base.kind is "hub": expected one of folder, tiny',
-    ],
+    ['a base of another kind', { base: { kind: 'hub' } }, 'training.base.kind is "hub": expected one of'],
     ['no questions', { data: { train: 'a' } }, 'training.data.heldOut is missing'],
     ['more cycles than a night has', { cycles: 1e9 }, 'training.cycles is 1000000000: expected'],
     ['more plans than a group has', { groupSize: 1025 }, 'training.groupSize is 1025: expected'],
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
-    [
-      'right answers that earn nothing',
-      { reward: { correct: 0.5 } },
-      'training.reward.correct is 0.5: expected more',
-    ],
+    ['right answers that earn nothing', { reward: { correct: 0.5 } }, 'training.reward.correct is 0.5'],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],
-    [
-      'teams held back from a pool that never changes',
-      { pool: { heldOut: [['a', 'b']] } },
-      'training.pool.heldOut is [["a","b"]]: expected "adaptive: true" beside it',
-    ],
+    ['teams held back from all', { pool: { heldOut: [['a']] } }, 'expected "adaptive: true" beside it'],
     ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
   ])('%s', (_, change, message) => {
     const file = join(folder, 'conductor.yaml');
@@ -195,19 +166,11 @@ describe('what cannot be trained is refused:', () => {
 
   test('with file, line and place where it stands in one', () => {
     const file = join(folder, 'conductor.yaml');
-    writeFileSync(
-      file,
-      [
-        'conductor: { provider: local, model: smollm2 }',
-        'workers: [{ id: a, provider: local, model: smollm2 }]',
-        'training:',
-        '  profile: cpu-demo',
-        '  data: { train: a.jsonl, heldOut: b.jsonl }',
-        '  groupSize: many',
-      ].join('\n'),
-    );
+    const model = 'provider: local, model: smollm2';
+    const lines = [`conductor: { ${model} }`, `workers: [{ id: a, ${model} }]`, 'training:'];
+    writeFileSync(file, [...lines, '  profile: cpu-demo', '  groupSize: many'].join('\n'));
     expect(() => readTrainableFile(file)).toThrow(
-      `${file}:6:3: training.groupSize is "many": expected number`,
+      `${file}:5:3: training.groupSize is "many": expected number`,
     );
   });
 
@@ -224,15 +187,7 @@ describe('what cannot be trained is refused:', () => {
 
   test.each([
     [{ least: 4 }, 'training.pool.least is 4, and there are 3 workers'],
-    [
-      {
-        heldOut: [
-          ['a', 'b'],
-          ['a', 'z'],
-        ],
-      },
-      'holds back [a, z], and there is no worker z: there are a, b, c',
-    ],
+    [{ heldOut: [['a'], ['z']] }, 'holds back [z], and there is no worker z: there are a, b, c'],
     [{ heldOut: [['c', 'a', 'b']] }, 'training.pool.heldOut holds back [c, a, b], which are all workers'],
   ])('the pool %j', (pool, message) => {
     const policy = { ...smallest.policy, describe: 'notes' } as const;
@@ -254,20 +209,14 @@ describe('what cannot be trained is refused:', () => {
   });
 });
 
-describe("a night's budget", () => {
+test("a night's budget is said not to be enforceable where the price of a worker is unknown", () => {
   const noticesFor = (training: TrainableInput['training'], changes: Partial<TrainableInput>): string[] =>
     budgetNoticesOf(configOf(training, { limits: { costUsd: null }, ...changes }));
-
-  test('is said not to be enforceable where the price of a worker is unknown', () => {
-    expect(noticesFor(smallest, { workers: [{ ...MODEL, id: 'a' }] })).toEqual([
-      'training.budget.costUsd ($50) cannot be enforced: worker a (openai m) has no known price. ' +
-        'Give each worker a "price:"; training.budget.hours still binds.',
-    ]);
-  });
-
-  test('is nothing to speak of where there is none, or each worker has a price', () => {
-    const unpriced = { workers: [{ ...MODEL, id: 'a' }] };
-    expect(noticesFor({ ...smallest, budget: { costUsd: null } }, unpriced)).toEqual([]);
-    expect(noticesFor(smallest, {})).toEqual([]);
-  });
+  const unpriced = { workers: [{ ...MODEL, id: 'a' }] };
+  expect(noticesFor(smallest, unpriced)).toEqual([
+    'training.budget.costUsd ($50) cannot be enforced: worker a (openai m) has no known price. ' +
+      'Give each worker a "price:"; training.budget.hours still binds.',
+  ]);
+  expect(noticesFor({ ...smallest, budget: { costUsd: null } }, unpriced)).toEqual([]);
+  expect(noticesFor(smallest, {})).toEqual([]);
 });

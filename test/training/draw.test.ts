@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { RunWorker } from '../../src/protocol/cards';
 import type { TrainingSettings } from '../../src/training/config/resolve';
 import { chooseGroups, drawQuestions, drawTrials, drawWorkers, sortByTopic } from '../../src/training/draw';
 import { hasSpread } from '../../src/training/rewards';
+import { externalCard } from '../budget/cards';
 
 const sources = fc.record({
   seed: fc.integer({ min: 0 }),
@@ -29,19 +29,12 @@ test('every epoch asks each question once', () => {
   );
 });
 
-test('more draws of a cycle only add to those it has', () => {
+test('more draws of a cycle only add to those it has, and are other questions, while there are some', () => {
   fc.assert(
     fc.property(sources, fc.integer({ min: 0, max: 60 }), (source, draws) => {
       const more = drawQuestions(source, draws + 7);
       expect(more).toHaveLength(draws + 7);
       expect(drawQuestions(source, draws)).toEqual(more.slice(0, draws));
-    }),
-  );
-});
-
-test('a draw in place of a group without spread is another question, while there is one', () => {
-  fc.assert(
-    fc.property(sources, (source) => {
       const own = new Set(drawQuestions(source, source.questions));
       const others = sizeOf(source) - own.size;
       const drawn = drawQuestions(source, source.questions + others).slice(source.questions);
@@ -53,9 +46,8 @@ test('a draw in place of a group without spread is another question, while there
 
 test('each epoch, each cycle that tops up and each seed has an order of its own', () => {
   const source = { seed: 1, topics: [50], questions: 50, cycle: 1 };
-  const drawn = [source, { ...source, cycle: 2 }, { ...source, seed: 2 }].map((each) =>
-    drawQuestions(each, 100),
-  );
+  const sources = [source, { ...source, cycle: 2 }, { ...source, seed: 2 }];
+  const drawn = sources.map((each) => drawQuestions(each, 100));
   const orders = drawn.flatMap((draws) => [draws.slice(0, 50), draws.slice(50)]);
   expect(new Set(orders.map((order) => order.join())).size).toBe(6);
 });
@@ -80,14 +72,6 @@ test('each topic has its share of every cycle', () => {
   );
 });
 
-test('of topics that are equally large, each cycle has equally many questions', () => {
-  const source = { seed: 7, topics: [30, 30, 30, 30], questions: 8 };
-  for (let cycle = 1; cycle <= 15; cycle += 1) {
-    const drawn = drawQuestions({ ...source, cycle }, 8);
-    expect(drawn.map((index) => Math.floor(index / 30)).toSorted()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
-  }
-});
-
 test('questions of one topic lie together, in their order', () => {
   const rows = [{ topic: 'law' }, {}, { topic: 'code' }, { topic: 'law' }, {}].map((row, id) => ({
     id,
@@ -100,13 +84,8 @@ test('questions of one topic lie together, in their order', () => {
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 /** Each may be stood in for by all others. */
-const workers = names.map((id): RunWorker => ({
-  kind: 'activity',
-  id,
-  type: 'ask',
-  taskQueue: 'queue',
-  timeoutMs: 1000,
-  notes: null,
+const workers = names.map((id) => ({
+  ...externalCard(id),
   fallback: names.filter((other) => other !== id),
 }));
 
@@ -114,11 +93,8 @@ const fixed: TrainingSettings['pool'] = { adaptive: false, least: 2, permuteIds:
 const drawOf = (cycle: number, pool = fixed) => drawWorkers(workers, { seed: 5, cycle, draw: 0, pool });
 const idsOf = (cycle: number, pool = fixed): string[] => drawOf(cycle, pool).map(({ id }) => id);
 
-test('a fixed pool is the configured one', () => {
+test('a fixed pool is the configured one, and an adaptive pool has each size from the least to all, in its order', () => {
   expect(drawOf(1)).toEqual(workers);
-});
-
-test('an adaptive pool has each size from the least to all, in the order of the configuration', () => {
   const sizes = new Map<number, number>();
   for (let cycle = 1; cycle <= 400; cycle++) {
     const ids = idsOf(cycle, { ...fixed, adaptive: true });
@@ -142,19 +118,15 @@ test('a team that is held out is never drawn, and every other one is', () => {
     ['b', 'c'],
     ['a', 'b', 'c', 'd'],
   ];
-  const drawn = Array.from({ length: 1500 }, (_, cycle) =>
-    keyOf(idsOf(cycle, { adaptive: true, least: 2, permuteIds: true, heldOut })),
-  );
-  expect(new Set(drawn).size).toBe(26 - heldOut.length);
-});
-
-test('what is held out changes nothing where it would not have been drawn', () => {
-  const pool = { ...fixed, adaptive: true, least: 2, permuteIds: true };
-  const heldOut = [['a', 'b']];
-  for (let cycle = 1; cycle <= 200; cycle++) {
-    const ids = idsOf(cycle, pool);
-    if (keyOf(ids) !== 'a,b') expect(idsOf(cycle, { ...pool, heldOut })).toEqual(ids);
-  }
+  const pool = { adaptive: true, least: 2, permuteIds: true, heldOut };
+  const drawn = Array.from({ length: 1500 }, (_, cycle) => idsOf(cycle, pool));
+  expect(new Set(drawn.map(keyOf)).size).toBe(26 - heldOut.length);
+  // What would not have been drawn changes nothing.
+  const open = drawn.map((_, cycle) => idsOf(cycle, { ...pool, heldOut: [] }));
+  const held = new Set(heldOut.map(keyOf));
+  expect(
+    open.filter((team, cycle) => !held.has(keyOf(team)) && team.join() !== drawn[cycle]?.join()),
+  ).toEqual([]);
 });
 
 function keyOf(team: readonly string[]): string {
@@ -172,14 +144,11 @@ test('a fallback that is not in the pool is not asked either', () => {
   );
 });
 
-test('with permuted ids each worker has each ordinal now and then', () => {
-  const firsts = new Set(
-    Array.from({ length: 60 }, (_, cycle) => idsOf(cycle, { ...fixed, permuteIds: true })[0]),
+test('with permuted ids each worker has each ordinal, and another draw of a cycle has workers of its own', () => {
+  const permuted = { ...fixed, permuteIds: true };
+  expect(new Set(Array.from({ length: 60 }, (_, cycle) => idsOf(cycle, permuted)[0]))).toEqual(
+    new Set(names),
   );
-  expect(firsts).toEqual(new Set(names));
-});
-
-test('the same group has the same workers, another draw of its cycle has its own', () => {
   const pool = { ...fixed, adaptive: true, least: 1, permuteIds: true };
   const drawn = Array.from({ length: 20 }, (_, draw) =>
     drawWorkers(workers, { seed: 5, cycle: 1, draw, pool }),
@@ -217,7 +186,7 @@ function play(wanted: number, good: readonly boolean[], next: (underWay: number)
   const spreads: (boolean | null)[] = [];
   const underWay: number[] = [];
   const choose = (): ReturnType<typeof chooseGroups> => {
-    const choice = chooseGroups({ wanted, maxDraws: good.length, spreads });
+    const choice = chooseGroups({ questions: wanted, maxDraws: good.length }, spreads);
     for (let started = 0; started < choice.more; started++) {
       underWay.push(spreads.length);
       spreads.push(null);
@@ -225,7 +194,7 @@ function play(wanted: number, good: readonly boolean[], next: (underWay: number)
     return choice;
   };
   let choice = choose();
-  while (!choice.isOver) {
+  while (underWay.length > 0) {
     const [draw = NaN] = underWay.splice(next(underWay.length), 1);
     spreads[draw] = good[draw] ?? false;
     choice = choose();
@@ -251,27 +220,17 @@ test('whatever finishes first, the shortest run of draws with enough groups is m
 });
 
 test('nothing is started that may turn out to be too much', () => {
-  expect(chooseGroups({ wanted: 4, maxDraws: 9, spreads: [] })).toEqual({ keep: [], more: 4, isOver: false });
-  expect(chooseGroups({ wanted: 4, maxDraws: 9, spreads: [null, false, true, null] })).toEqual({
-    keep: [2],
-    more: 1,
-    isOver: false,
-  });
-  expect(chooseGroups({ wanted: 2, maxDraws: 3, spreads: [false, true, null] }).isOver).toBe(false);
-  expect(chooseGroups({ wanted: 2, maxDraws: 3, spreads: [false, true, false] })).toEqual({
-    keep: [1],
-    more: 0,
-    isOver: true,
-  });
+  const four = { questions: 4, maxDraws: 9 };
+  expect(chooseGroups(four, [])).toEqual({ keep: [], more: 4 });
+  expect(chooseGroups(four, [null, false, true, null])).toEqual({ keep: [2], more: 1 });
+  expect(chooseGroups({ questions: 2, maxDraws: 3 }, [false, true, false])).toEqual({ keep: [1], more: 0 });
 });
 
-test.each([
-  [[0, 0.5, 1], true],
-  [[0.5, null, 1], true],
-  [[0.5, 0.5, 0.5], false],
-  [[null, null, 1], false],
-  [[null], false],
-  [[], false],
-])('whether %j has a spread: %j', (rewards, expected) => {
-  expect(hasSpread(rewards)).toBe(expected);
+test('what can be learned from has a spread', () => {
+  for (const rewards of [
+    [0, 0.5, 1],
+    [0.5, null, 1],
+  ])
+    expect(hasSpread(rewards)).toBe(true);
+  for (const rewards of [[0.5, 0.5], [null, null, 1], [null], []]) expect(hasSpread(rewards)).toBe(false);
 });

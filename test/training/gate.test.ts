@@ -31,6 +31,10 @@ function decide(
 
 const rewards = (...values: readonly number[]): { reward: number }[] => values.map((reward) => ({ reward }));
 
+/** Six questions of one reward and cost. */
+const at = (reward: number, nanoUsd: number | null): Partial<QuestionScore>[] =>
+  Array.from({ length: 6 }, () => ({ reward, nanoUsd }));
+
 test('a gain beyond chance at no more cost is promoted, and the sentence prints every figure', () => {
   const decision = decide(rewards(1, 1, 0.5, 1, 1, 0.5), rewards(0.5, 0.5, 0.5, 0.5, 0.5, 0));
   // Gains of 0.5 five times and 0 once: their mean is 5/12 and its standard error 1/12; t(0.975, 5) is 2.571, t(0.8, 5) is 0.920.
@@ -49,24 +53,9 @@ test.each([
   ['no gain at all', rewards(1, 1, 1, 1, 1, 1), rewards(1, 1, 1, 1, 1, 1), 'may be chance'],
   ['too few questions', rewards(1, 1, 1, 1), rewards(0, 0, 0, 0), '4 held-out questions'],
   ['no questions', [], [], '0 held-out questions'],
-  [
-    'more cost than allowed',
-    rewards(1, 1, 1, 1, 1).map((score) => ({ ...score, nanoUsd: 1001 })),
-    rewards(0, 0, 0, 0, 0),
-    'costs too much',
-  ],
-  [
-    'cost where there was none',
-    rewards(1, 1, 1, 1, 1),
-    rewards(0, 0, 0, 0, 0).map((score) => ({ ...score, nanoUsd: 0 })),
-    'costs too much',
-  ],
-  [
-    'an unknown price',
-    rewards(1, 1, 1, 1, 1).map((score) => ({ ...score, nanoUsd: null })),
-    rewards(0, 0, 0, 0, 0),
-    'price is unknown',
-  ],
+  ['more cost than allowed', at(1, 1001), at(0, 1000), 'costs too much'],
+  ['cost where there was none', at(1, 1000), at(0, 0), 'costs too much'],
+  ['an unknown price', at(1, null), at(0, 1000), 'price is unknown'],
 ])('%s is not promoted, and the sentence says why', (_, candidate, baseline, why) => {
   const decision = decide(candidate, baseline, { maxCostRatio: 1 });
   expect(decision.promoted).toBe(false);
@@ -74,34 +63,26 @@ test.each([
 });
 
 describe('cost', () => {
-  const priced = (reward: number, nanoUsd: number | null): Partial<QuestionScore>[] =>
-    Array.from({ length: 6 }, () => ({ reward, nanoUsd }));
-
-  test('is no matter where a gain is beyond chance and no ratio is set', () => {
-    expect(decide(priced(1, 9000), priced(0, 1000))).toMatchObject({ promoted: true, costRatio: 9 });
-    expect(decide(priced(1, null), priced(0, 1000))).toMatchObject({ promoted: true, costRatio: null });
-  });
-
-  test('is the same for two that cost nothing', () => {
-    const decision = decide(priced(1, 0), priced(0, 0), { maxCostRatio: 1 });
-    expect(decision).toMatchObject({ promoted: true, costRatio: 1 });
+  test.each([
+    ['is no matter where a gain is beyond chance and no ratio is set', 9000, 1000, null, 9],
+    ['may be unknown then', null, 1000, null, null],
+    ['is the same for two that cost nothing', 0, 0, 1, 1],
+  ])('%s', (_, cost, other, maxCostRatio, costRatio) => {
+    const decision = decide(at(1, cost), at(0, other), { maxCostRatio });
+    expect(decision).toMatchObject({ promoted: true, costRatio });
   });
 
   test('promotes what is cheaper and not worse', () => {
-    const decision = decide(priced(0.99, 900), priced(1, 1000));
+    const decision = decide(at(0.99, 900), at(1, 1000));
     expect(decision).toMatchObject({ promoted: true, isLoss: true });
     expect(decision.sentence).toContain('nightly/000020 is not worse than nightly/000010, and cheaper');
   });
 
   test.each([
-    ['cheaper, and worse by the margin', priced(0.98, 900), priced(1, 1000)],
-    ['as good, and as dear', priced(1, 1000), priced(1, 1000)],
-    ['as good, at an unknown price', priced(1, null), priced(1, 1000)],
-    [
-      'as good, and cheaper by chance',
-      priced(1, 1000).map((score, place) => ({ ...score, nanoUsd: place === 0 ? 1 : 1000 })),
-      priced(1, 1000),
-    ],
+    ['cheaper, and worse by the margin', at(0.98, 900), at(1, 1000)],
+    ['as good, and as dear', at(1, 1000), at(1, 1000)],
+    ['as good, at an unknown price', at(1, null), at(1, 1000)],
+    ['as good, and cheaper by chance', [...at(1, 1).slice(5), ...at(1, 1000).slice(1)], at(1, 1000)],
   ])('does not promote what is %s', (_, candidate, baseline) => {
     expect(decide(candidate, baseline)).toMatchObject({ promoted: false });
   });
@@ -116,8 +97,8 @@ test('the more often questions were judged on, the surer it must be', () => {
 });
 
 test('what is worse beyond chance is a loss', () => {
-  expect(decide(rewards(0, 0, 0, 0, 0), rewards(1, 1, 1, 1, 1))).toMatchObject({ isLoss: true });
-  expect(decide(rewards(0, 1, 0, 1, 0), rewards(1, 1, 0, 1, 0))).toMatchObject({ isLoss: false });
+  expect(decide(rewards(0, 0, 0, 0, 0), rewards(1, 1, 1, 1, 1)).isLoss).toBe(true);
+  expect(decide(rewards(0, 1, 0, 1, 0), rewards(1, 1, 0, 1, 0)).isLoss).toBe(false);
 });
 
 test('a question that either could not be graded on, or was not asked, counts for neither', () => {
@@ -134,25 +115,14 @@ const score = record({
 });
 const pairs = array(record({ one: score, other: score }), { minLength: FEWEST_VALUES, maxLength: 40 });
 
-test('of two policies, at most one beats the other', () => {
+test('of two policies, at most one beats the other: what promotes is a bound above 0, which lies below the gain', () => {
   assert(
     property(pairs, (scores) => {
       const [one, other] = [scores.map((pair) => pair.one), scores.map((pair) => pair.other)];
       const [forth, back] = [decide(one, other), decide(other, one)];
       expect(forth.promoted && back.promoted).toBe(false);
       expect(forth.gain).toBeCloseTo(-(back.gain ?? NaN), 9);
-    }),
-  );
-});
-
-test('the bound lies below the gain, and what promotes is a bound above 0', () => {
-  assert(
-    property(pairs, (scores) => {
-      const { promoted, gain, lowerBound } = decide(
-        scores.map((pair) => pair.one),
-        scores.map((pair) => pair.other),
-        { margin: 0 },
-      );
+      const { promoted, gain, lowerBound } = decide(one, other, { margin: 0 });
       expect(lowerBound ?? NaN).toBeLessThanOrEqual((gain ?? NaN) + 1e-12);
       expect(promoted).toBe((lowerBound ?? NaN) > 0);
     }),
@@ -162,11 +132,8 @@ test('the bound lies below the gain, and what promotes is a bound above 0', () =
 test('asking the same questions in another order decides the same', () => {
   assert(
     property(pairs, (scores) => {
-      const named = scores.map((pair, place) => ({ ...pair, question: `q${place}` }));
-      const [one, other] = [
-        named.map(({ one, question }) => ({ ...one, question })),
-        named.map(({ other, question }) => ({ ...other, question })),
-      ];
+      const one = scores.map((pair, place) => ({ ...pair.one, question: `q${place}` }));
+      const other = scores.map((pair, place) => ({ ...pair.other, question: `q${place}` }));
       const there = decide(one, other, { maxCostRatio: 1.1 });
       const back = decide([...one].reverse(), other, { maxCostRatio: 1.1 });
       expect(back.promoted).toBe(there.promoted);
@@ -205,16 +172,24 @@ function tried(name: string, rewards: readonly (number | null)[]): ScoredPolicy 
 
 const before = tried('000010', [1, 0.5, 1, 0.5, 0.5, 1]);
 
-test('a checkpoint that serves as it was tried stays, even a little worse than before', () => {
-  expect(decideCanary(tried('000020', [1, 0.5, 1, 0.5, 0.5, 1]), before, GAPS).rolledBack).toBe(false);
-  expect(decideCanary(tried('000020', [0.5, 1, 1, 0.5, 0.5, 0.5]), before, GAPS).rolledBack).toBe(false);
+const ungraded = [null, null, null, null, null, null];
+const alike = { own: [0.05, 0.04, 0.06, 0.05], parent: [0.0501, 0.0399, 0.06, 0.0499], tolerance: 0.1 };
+
+test.each([
+  ['serves as it was tried', tried('000020', [1, 0.5, 1, 0.5, 0.5, 1]), before, GAPS],
+  ['is a little worse', tried('000020', [0.5, 1, 1, 0.5, 0.5, 0.5]), before, GAPS],
+  ['has weights that hardly differ from those before it', before, before, alike],
+  ['has no weights before it', before, before, { ...alike, parent: null }],
+  ['could be graded no less than the other', tried('000020', ungraded), tried('000010', ungraded), GAPS],
+])('a checkpoint that %s stays', (_, promoted, replaced, gaps) => {
+  expect(decideCanary(promoted, replaced, gaps).rolledBack).toBe(false);
 });
 
 const SWAPPED = { own: PARENT, parent: OWN, tolerance: 0.1 };
 
 test.each([
   ['is worse beyond chance', tried('000020', [0, 0, 0.5, 0, 0, 0]), GAPS, 'it answers worse than before'],
-  ['cannot be graded', tried('000020', [null, null, null, null, null, null]), GAPS, 'could be graded'],
+  ['cannot be graded', tried('000020', ungraded), GAPS, 'could be graded'],
   ['has other weights', before, { ...GAPS, own: PARENT, parent: null }, 'other weights than were trained'],
   ['is served by the tolerated weights before it', before, SWAPPED, 'answer with the weights before these'],
   ['has weights that come to no number', before, { ...GAPS, own: [NaN] }, 'other weights'],
@@ -222,17 +197,6 @@ test.each([
   const { rolledBack, sentence } = decideCanary(promoted, before, gaps);
   expect(rolledBack).toBe(true);
   expect(sentence).toContain(why);
-});
-
-test('one whose weights hardly differ from those before it stays', () => {
-  const gaps = { own: [0.05, 0.04, 0.06, 0.05], parent: [0.0501, 0.0399, 0.06, 0.0499], tolerance: 0.1 };
-  expect(decideCanary(before, before, gaps).rolledBack).toBe(false);
-  expect(decideCanary(before, before, { ...gaps, parent: null }).rolledBack).toBe(false);
-});
-
-test('where nobody could be graded, nothing is known against it', () => {
-  const none = [null, null, null];
-  expect(decideCanary(tried('000020', none), tried('000010', none), GAPS).rolledBack).toBe(false);
 });
 
 test('the questions of a canary are the same each time, spread over the set, and none twice', () => {

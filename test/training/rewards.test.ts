@@ -8,14 +8,10 @@ const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengt
 const planOf = (steps: number) => ({
   steps: Array.from({ length: steps }, () => ({ worker: 'w', subtask: '', sees: [] })),
 });
-const rollout = (
-  verdict: Verdict,
-  { steps = 1, nanoUsd = 0 }: { steps?: number; nanoUsd?: number | null } = {},
-) => ({
-  verdict,
-  plan: verdict === 'unparseable' ? null : planOf(steps),
-  nanoUsd,
-});
+const rollout = (verdict: Verdict, size: { steps?: number; nanoUsd?: number | null } = {}) => {
+  const { steps = 1, nanoUsd = 0 } = size;
+  return { verdict, plan: verdict === 'unparseable' ? null : planOf(steps), nanoUsd };
+};
 
 test.each([
   ['unparseable', 0],
@@ -28,12 +24,10 @@ test.each([
 
 test('a right answer is worth less the more it cost and the longer its plan was', () => {
   const settings = { ...paper, costWeight: 2, lengthWeight: 0.05 };
-  expect(rewardOf(rollout('correct', { steps: 3, nanoUsd: 100_000_000 }), settings)).toBeCloseTo(
-    1 - 0.2 - 0.1,
-    12,
-  );
+  const size = { steps: 3, nanoUsd: 100_000_000 };
+  expect(rewardOf(rollout('correct', size), settings)).toBeCloseTo(1 - 0.2 - 0.1, 12);
   expect(rewardOf(rollout('correct'), settings)).toBe(1);
-  expect(rewardOf(rollout('wrong', { steps: 3, nanoUsd: 100_000_000 }), settings)).toBe(0.5);
+  expect(rewardOf(rollout('wrong', size), settings)).toBe(0.5);
 });
 
 test('it always pays to be right', () => {
@@ -41,10 +35,8 @@ test('it always pays to be right', () => {
     steps: fc.integer({ min: 1, max: 9 }),
     nanoUsd: fc.integer({ min: 0, max: 1e12 }),
   });
-  const weights = fc.record({
-    costWeight: fc.float({ min: 0, max: 100, noNaN: true }),
-    lengthWeight: fc.float({ min: 0, max: 9, noNaN: true }),
-  });
+  const weight = fc.float({ min: 0, max: 100, noNaN: true });
+  const weights = fc.record({ costWeight: weight, lengthWeight: weight });
   fc.assert(
     fc.property(sizes, weights, (size, weight) => {
       const right = rewardOf(rollout('correct', size), { ...paper, ...weight });
@@ -59,12 +51,17 @@ test('an unknown cost that shall count makes a right answer impossible to value'
   expect(rewardOf(rollout('correct', { nanoUsd: null }), { ...paper, lengthWeight: 1 })).toBe(1);
 });
 
-test('a share of what the second round made of it goes to the first', () => {
-  expect(rewardOfRoot(0.5, 1, 0.25)).toBeCloseTo(0.625, 12);
-  expect(rewardOfRoot(1, 0.5, 0.25)).toBeCloseTo(0.875, 12);
-  expect(rewardOfRoot(1, null, 0.25)).toBeNull();
-  expect(rewardOfRoot(null, 1, 0.25)).toBeNull();
-});
+test.each([
+  [0.5, 1, 0.625],
+  [1, 0.5, 0.875],
+  [1, null, null],
+  [null, 1, null],
+])(
+  'a share of what the second round made of it goes to the first: %j and %j are %j',
+  (first, second, both) => {
+    expect(rewardOfRoot(first, second, 0.25)).toBe(both);
+  },
+);
 
 function scored(index: number, change: Partial<Rollout>): Rollout {
   return aRollout(index, { reward: 0.5, nanoUsd: 100, ...change });
@@ -80,15 +77,11 @@ test('a question scores the mean reward and cost of its rollouts, those without 
     scored(1, { reward: 0.5 }),
     scored(2, { reward: null, nanoUsd: 200 }),
   ];
-  expect(scoreQuestions([group('q1', rollouts), group('q2', [scored(0, {})])])).toEqual([
+  const unknown = [scored(0, { reward: null, nanoUsd: null }), scored(1, { reward: null })];
+  expect(scoreQuestions([group('q1', rollouts), group('q2', unknown)])).toEqual([
     { question: 'q1', reward: 0.75, nanoUsd: 200 },
-    { question: 'q2', reward: 0.5, nanoUsd: 100 },
+    { question: 'q2', reward: null, nanoUsd: null },
   ]);
-});
-
-test('nothing graded is no reward, and one unknown price makes the cost unknown', () => {
-  const rollouts = [scored(0, { reward: null, nanoUsd: null }), scored(1, { reward: null })];
-  expect(scoreQuestions([group('q1', rollouts)])).toEqual([{ question: 'q1', reward: null, nanoUsd: null }]);
 });
 
 test('an answer that was reviewed counts as it came out of the review, at the price of both', () => {
@@ -98,12 +91,10 @@ test('an answer that was reviewed counts as it came out of the review, at the pr
 });
 
 test('a question that was asked of several teams scores the mean of them, and none where one could not be graded', () => {
-  const team = (draw: number, reward: number | null, nanoUsd: number): GroupRecord => ({
-    ...group('q1', [scored(0, { reward, nanoUsd })]),
-    draw,
-  });
-  expect(scoreQuestions([team(0, 1, 100), team(9, 0.5, 300)])).toEqual([
-    { question: 'q1', reward: 0.75, nanoUsd: 200 },
-  ]);
+  const team = (draw: number, reward: number | null, nanoUsd: number): GroupRecord => {
+    return { ...group('q1', [scored(0, { reward, nanoUsd })]), draw };
+  };
+  const mean = { question: 'q1', reward: 0.75, nanoUsd: 200 };
+  expect(scoreQuestions([team(0, 1, 100), team(9, 0.5, 300)])).toEqual([mean]);
   expect(scoreQuestions([team(0, 1, 100), team(9, null, 300)])).toMatchObject([{ reward: null }]);
 });

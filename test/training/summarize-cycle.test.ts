@@ -1,28 +1,22 @@
-import {
-  cycleMetricsSchema,
-  type GroupRecord,
-  type Rollout,
-  type TopicMetrics,
-} from '../../src/training/records';
+import type { GroupRecord, Rollout, TopicMetrics } from '../../src/training/records';
+import { cycleMetricsSchema } from '../../src/training/records';
+import type { CyclePart, Span } from '../../src/training/summarize-cycle';
 import {
   COLLAPSE_CYCLES,
-  type CyclePart,
   cycleTimes,
   findCollapse,
-  type Span,
   summarizeCycle,
 } from '../../src/training/summarize-cycle';
 import { madeUpCycles } from './cli/plot/made-up-cycles';
+import { step } from '../support/step';
 import { aGroup, aRollout } from './cli/show/a-group';
 
-const step = (worker: string, ...sees: number[]) => ({ worker, subtask: '', sees });
-
 const right = aRollout(0, {
-  plan: { steps: [step('a'), step('b', 0)] },
+  plan: { steps: [step('a', ''), step('b', '', [0])] },
   usage: { calls: 2, inputTokens: 100, outputTokens: 20 },
   nanoUsd: 3_000_000,
 });
-const alone = { steps: [step('a')] };
+const alone = { steps: [step('a', '')] };
 const wrong: Rollout = { ...right, plan: alone, verdict: 'wrong', reward: 0.5, nanoUsd: 1_000_000 };
 const unreadable: Rollout = {
   ...right,
@@ -87,16 +81,13 @@ test('a review that spoilt a right answer, and one that left a wrong one, are to
   ];
   const first = group(0, [right, { ...wrong, index: 1, root: 1, verdict: 'correct' }]);
   expect(summarizeCycle([first, group(0, reviews, 1)]).failureShares).toEqual({ spoilt: 1 });
-  const byAnother = { ...wrong, plan: { steps: [step('b')] } };
+  const byAnother = { ...wrong, plan: { steps: [step('b', '')] } };
   const vain = [group(0, [wrong]), group(1, [right]), group(0, [byAnother], 1)];
   expect(summarizeCycle(vain).failureShares).toEqual({ unsolved: 0.5, 'vain review': 0.5 });
 });
 
-test('one unknown cost makes the mean unknown', () => {
+test('one unknown cost makes the mean unknown; a cycle without groups is all zeros', () => {
   expect(summarizeCycle([group(0, [right, { ...wrong, nanoUsd: null }])]).usd).toBeNull();
-});
-
-test('a cycle without groups is all zeros, and no division by them', () => {
   const figures = Object.values(summarizeCycle([])).flatMap((figure): unknown[] =>
     typeof figure === 'number' || figure === null ? [figure] : Object.values(figure),
   );
@@ -128,19 +119,18 @@ test('a topic whose plans have all one shape, though many of its answers are wro
   expect(collapseOf({ '': stuck })).toContain('for questions without a topic (38 %');
 });
 
-test('settling on one shape that is good is no collapse, nor is trying several', () => {
-  expect(collapseOf({ trivia: settled, code: varied })).toBeNull();
-  expect(collapseOf({ law: { ...stuck, graded: 0, right: 0 } })).toBeNull();
-});
-
-test('a few plans, or a few cycles, tell nothing', () => {
-  expect(collapseOf({ law: { ...stuck, plans: 7, shapes: { [CHAIN]: 7 } } })).toBeNull();
-  expect(collapseOf({ law: stuck }, 0.3, COLLAPSE_CYCLES - 1)).toBeNull();
-});
-
 test('plans that no longer differ are told of where answers are wrong, though shapes differ by topic', () => {
   expect(collapseOf({ law: varied }, 0.001)).toContain('entropy of plans has been below 0.005');
   expect(collapseOf({ law: { ...varied, right: 30 } }, 0.001)).toBeNull();
+});
+
+test.each<[string, Record<string, TopicMetrics>, number]>([
+  ['one shape that is good, and several', { trivia: settled, code: varied }, COLLAPSE_CYCLES],
+  ['one shape that nobody could judge', { law: { ...stuck, graded: 0, right: 0 } }, COLLAPSE_CYCLES],
+  ['a few plans', { law: { ...stuck, plans: 7, shapes: { [CHAIN]: 7 } } }, COLLAPSE_CYCLES],
+  ['a few cycles', { law: stuck }, COLLAPSE_CYCLES - 1],
+])('no collapse: %s', (_, topics, count) => {
+  expect(collapseOf(topics, 0.3, count)).toBeNull();
 });
 
 const span = (part: CyclePart, from: number, to: number): Span<CyclePart> => ({ part, from, to });
@@ -171,14 +161,7 @@ it('counts what overlaps once, and what nothing covers as between', () => {
 
 it('takes nothing for between that was done ahead, in the cycle before', () => {
   const spans = [span('sampling', 10, 30), span('rollouts', 30, 110), span('update', 120, 150)];
-  expect(cycleTimes(spans, 100, 160)).toMatchObject({
-    sampling: 20,
-    rollouts: 80,
-    between: 60 - 10 - 30,
-    whole: 60,
-  });
-});
-
-it('calls a cycle that did nothing between altogether', () => {
+  const parts = { sampling: 20, rollouts: 80, between: 60 - 10 - 30, whole: 60 };
+  expect(cycleTimes(spans, 100, 160)).toMatchObject(parts);
   expect(cycleTimes([], 0, 5)).toMatchObject({ sampling: 0, update: 0, between: 5, whole: 5 });
 });

@@ -1,27 +1,20 @@
 import type { Plan, Step } from '../../src';
-import { endOf, refusalOf, until } from '../support/until';
-import { openStage, step, type Stage } from '../support/stage';
+import { endOf, refusalOf, untilTrace } from '../support/until';
+import { step, useStage } from '../support/stage';
 
 const question = 'Where does the Danube rise?';
 const GOOD = [step('b', 'Answer it.')];
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage();
-});
-afterEach(async () => {
-  await stage.close();
-});
+const stage = useStage();
 
 /** Does something while a plan that must not use worker `a` waits for a person; it is approved in the end. */
 async function whileWaiting(work: (id: string) => Promise<void>): Promise<void> {
   stage.plan(GOOD);
   await stage.whileWorking(async () => {
     const { id } = await stage.client.start({ question, approval: 'plan', pool: { deny: ['a'] } });
-    const waits = async (): Promise<boolean> => (await stage.client.trace(id)).waitsFor === 'approval';
-    await until(waits, Boolean);
+    await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
     await work(id);
-    expect(await waits()).toBe(true);
+    expect((await stage.client.trace(id)).waitsFor).toBe('approval');
     expect(stage.providers.log.map(({ model }) => model)).toEqual(['conductor']);
     await stage.client.approvePlan(id);
     expect(await endOf(stage, id)).toMatchObject({ status: 'completed', degraded: false });
@@ -72,22 +65,19 @@ test('a plan that a person wrote is held to the limits as they are when it comes
 test('a rejection without a reason, or with a book for one, is refused', async () => {
   await whileWaiting(async (id) => {
     for (const reason of ['', ' \n', 'x'.repeat(4001)]) {
-      expect(await refusalOf(stage.client.rejectPlan(id, reason))).toContain(
-        'reason in the input of rejectPlan is',
-      );
+      const refusal = await refusalOf(stage.client.rejectPlan(id, reason));
+      expect(refusal).toContain('reason in the input of rejectPlan is');
     }
   });
 });
 
-describe('a plan that the Conductor wrote is repaired', () => {
+describe('a plan that the Conductor wrote is shown to it with its error, and repaired', () => {
   const reply = (ids: string, sees = '[[]]', subtasks = '["Answer it."]'): string =>
     `model_id = ${ids}\nsubtasks = ${subtasks}\naccess_list = ${sees}`;
-  const lists = (count: number): string =>
-    reply(
-      JSON.stringify(Array.from({ length: count }, () => 1)),
-      JSON.stringify(Array.from({ length: count }, () => [])),
-      JSON.stringify(Array.from({ length: count }, () => 'Once more.')),
-    );
+  const lists = (count: number): string => {
+    const list = (entry: unknown): string => JSON.stringify(Array<unknown>(count).fill(entry));
+    return reply(list(1), list([]), list('Once more.'));
+  };
 
   const bad = [
     reply('[7]'),
@@ -105,14 +95,18 @@ describe('a plan that the Conductor wrote is repaired', () => {
       for (const each of bad) {
         stage.providers.script('conductor', [each]);
         stage.plan(GOOD);
-        const { degraded, calls } = await stage.client.solve({ question });
-        expect(degraded).toBe(false);
+        const { status, degraded, calls, rounds } = await stage.client.solve({ question });
+        expect([status, degraded]).toEqual(['completed', false]);
+        expect(rounds[0]).not.toHaveProperty('error');
         expect(calls.map(({ purpose, worker, error }) => [purpose, worker, error?.type])).toEqual([
           ['plan', 'conductor', 'Plan.Invalid'],
           ['repair', 'conductor', undefined],
           ['step', 'b', undefined],
         ]);
-        expect(stage.providers.log.at(-2)?.body).toContain(asJson(calls[0]?.error?.message));
+        const repair = stage.providers.log.at(-2)?.body;
+        for (const told of [each.slice(0, 12), 'no valid plan', calls[0]?.error?.message]) {
+          expect(repair).toContain(asJson(told));
+        }
       }
     });
     expect(stage.providers.log).toHaveLength(3 * bad.length);

@@ -1,12 +1,12 @@
 import { jsonBytes, MAX_SUBTASK_BYTES } from '../../src/plan/plan';
 import { MAX_CALLS, MAX_STEPS } from '../../src/protocol/messages';
-import type { SolveTrace } from '../../src';
+import type { SolveTrace, Step } from '../../src';
 import type { RoundTrace } from '../../src/protocol/solve';
 import { fitResult } from '../../src/workflows/payload-budget';
 import { sampleTrace } from '../trace/sample-trace';
 
 const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024;
-const LONG_MESSAGE = 'm'.repeat(1000);
+const REFUSED = { type: 'Provider.Refused', message: 'm'.repeat(1000) };
 const CHILD = 'r'.repeat(1000);
 
 /** The largest trace that limits and bounds leave room for. */
@@ -20,18 +20,14 @@ function largest(ownSteps: number): SolveTrace {
     ...round,
     childId,
     plan: {
-      steps: Array.from({ length: count }, () => ({
-        worker: 'gpt',
-        subtask: 's'.repeat(MAX_SUBTASK_BYTES - 2),
-        sees: [],
-      })),
+      steps: Array<Step>(count).fill({ worker: 'gpt', subtask: 's'.repeat(MAX_SUBTASK_BYTES - 2), sees: [] }),
     },
     steps: Array.from({ length: count }, (_, index) => ({
       ...step,
       index,
       output: 'o'.repeat(4000),
       childId: CHILD,
-      error: { type: 'Provider.Refused', message: LONG_MESSAGE },
+      error: REFUSED,
     })),
     answer: 'o'.repeat(4000),
   });
@@ -41,11 +37,7 @@ function largest(ownSteps: number): SolveTrace {
   return sampleTrace({
     answer: 'a'.repeat(1_000_000),
     rounds: [roundOf(null, ownSteps), ...children] as ReturnType<typeof sampleTrace>['rounds'],
-    calls: Array.from({ length: MAX_CALLS }, () => ({
-      ...call,
-      childId: CHILD,
-      error: { type: 'Provider.Refused', message: LONG_MESSAGE },
-    })),
+    calls: Array.from({ length: MAX_CALLS }, () => ({ ...call, childId: CHILD, error: REFUSED })),
   });
 }
 

@@ -5,7 +5,7 @@ import { resolveRun } from '../../src/config/resolve-run';
 import type { SolveInput } from '../../src';
 import { SOLVE_WORKFLOW } from '../../src/protocol/names';
 import type { ResolvedRun, RunWorker } from '../../src/protocol/cards';
-import { openStage, step, type Stage } from '../support/stage';
+import { step, useStage } from '../support/stage';
 import { testTaskQueue } from '../support/temporal';
 
 /*
@@ -16,21 +16,17 @@ import { testTaskQueue } from '../support/temporal';
 const AGENTS = testTaskQueue();
 const OTHERS = testTaskQueue();
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openStage({
-    workers: ['a', 'agent'],
-    configure: (config) => ({
-      ...config,
-      workers: config.workers.map((worker) =>
-        worker.id === 'agent'
-          ? { id: 'agent', provider: 'activity', type: 'research', taskQueue: AGENTS, timeout: '10s' }
-          : worker,
-      ),
-    }),
-  });
+const stage = useStage({
+  workers: ['a', 'agent'],
+  configure: (config) => ({
+    ...config,
+    workers: config.workers.map((worker) =>
+      worker.id === 'agent'
+        ? { id: 'agent', provider: 'activity', type: 'research', taskQueue: AGENTS, timeout: '10s' }
+        : worker,
+    ),
+  }),
 });
-afterEach(() => stage.close());
 
 function solveWith(id: string, input: SolveInput): Promise<unknown> {
   return stage.temporal.client.workflow.execute(SOLVE_WORKFLOW, {
@@ -39,6 +35,11 @@ function solveWith(id: string, input: SolveInput): Promise<unknown> {
     args: [input],
     workflowExecutionTimeout: '30s',
   });
+}
+
+async function failureOf(solved: Promise<unknown>): Promise<ApplicationFailure> {
+  const failed: unknown = await solved.catch((error: unknown) => error);
+  return (failed as WorkflowFailedError).cause as ApplicationFailure;
 }
 
 /** Starts a solve that is given `change` of the run that the configuration resolves to. */
@@ -73,9 +74,9 @@ test.each([
   stage.plan([step('agent', 'Do it.')]);
   const calls: string[] = [];
   const solved = whileListening(taskQueue, calls, () => solveGiven(name, withAgent(change)));
-  const failure = await solved.catch((error: unknown) => (error as WorkflowFailedError).cause);
-  expect(failure).toMatchObject({ type: 'Configuration.Invalid' });
-  expect((failure as ApplicationFailure).message).toMatch(
+  const { type, message } = await failureOf(solved);
+  expect(type).toBe('Configuration.Invalid');
+  expect(message).toMatch(
     /^the run names the (activity|workflow) \S+ on task queue \S+, which the configuration of this worker process does not: /,
   );
   expect(calls).toEqual([]);
@@ -83,17 +84,15 @@ test.each([
 
 test('a given run keeps no queues by provider that the configuration does not', async () => {
   const solved = stage.whileWorking(() => solveGiven('queues', () => ({ queuePerProvider: true })));
-  const failure = await solved.catch((error: unknown) => (error as WorkflowFailedError).cause);
-  expect(failure).toMatchObject({ type: 'Configuration.Invalid' });
-  expect((failure as ApplicationFailure).message).toContain('a queue of its own for provider openai');
+  const message: unknown = expect.stringContaining('a queue of its own for provider openai');
+  expect(await failureOf(solved)).toMatchObject({ type: 'Configuration.Invalid', message });
 });
 
 test('a client cannot start a solve as if it were a child', async () => {
   const run = resolveRun(parseConfig(stage.config));
   const parent = { rootId: 'root', depth: 1, round: 0, run, background: [], hints: [] };
   const solved = stage.whileWorking(() => solveWith('child', { question: 'Who are you?', parent }));
-  const failure = await solved.catch((error: unknown) => (error as WorkflowFailedError).cause);
-  expect(failure).toMatchObject({ type: 'Solve.BadInput' });
+  expect(await failureOf(solved)).toMatchObject({ type: 'Solve.BadInput' });
 });
 
 test('what the configuration names is called', async () => {

@@ -1,28 +1,24 @@
 import { type ConfigInput, renderPlan, type Step } from '../../src';
 import { CALL_WORKER } from '../../src/protocol/names';
 import type { Answer } from '../../src/testing';
-import { endOf } from '../support/until';
+import { solveAnd } from '../support/until';
 import { ledgerOf, spentBy } from '../support/ledger-of';
-import { openStage, type Stage, step } from '../support/stage';
+import { openStage, type Stage, STAGE_KEY, step } from '../support/stage';
 
 const question = 'Where does the Danube rise?';
 const ALL = ['a', 'b', 'c', 'conductor'];
 
 let stage: Stage;
-afterEach(async () => {
-  await stage.close();
-});
+afterEach(() => stage.close());
 
 type Limits = NonNullable<ConfigInput['limits']>;
 
 /** A worker may write 1000 tokens: with its prompt, some 2000 are set aside for a call of it, or 0.012 USD. */
 async function open(limits: Limits, recursion: ConfigInput['recursion'] = 'never'): Promise<void> {
-  const workers = ({ workers }: ConfigInput): ConfigInput['workers'] =>
-    workers.map((worker) => ({ ...worker, ...('model' in worker && { maxOutputTokens: 1000 }) }));
   stage = await openStage({
     configure: (config) => ({
       ...config,
-      workers: workers(config),
+      workers: config.workers.map((card) => ({ ...card, ...('model' in card && { maxOutputTokens: 1000 }) })),
       recursion,
       limits: { costUsd: null, ...limits },
     }),
@@ -39,10 +35,6 @@ function plan(...steps: readonly Step[]): void {
 const LONG: Answer = { text: 'A long answer.', usage: { inputTokens: 900, outputTokens: 1000 } };
 /** An answer that costs 910 tokens, or 0.0019 USD: hardly any of it. */
 const SHORT: Answer = { text: 'A short answer.', usage: { inputTokens: 900, outputTokens: 10 } };
-
-function requestsTo(name: string): number {
-  return stage.providers.log.filter(({ model }) => model === name).length;
-}
 
 /** How many calls of workers a run has asked for, sent or not. */
 async function callsBegun(id: string): Promise<number> {
@@ -62,7 +54,7 @@ describe('a limit on spending ends the run with the best answer, and is kept', (
     await open(limits);
     plan(...THREE);
     for (const { worker } of THREE) stage.providers.answer(worker, LONG);
-    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    const result = await stage.solve({ question });
     expect(result).toMatchObject({ status: 'completed', answer: 'A long answer.', stoppedBy });
     const errors = result.rounds[0]?.steps.map(({ error }) => error?.type ?? null);
     expect(errors?.filter((type) => type === null)).toHaveLength(answered);
@@ -77,32 +69,24 @@ test('ten steps at once wait for each other near the limit: none overruns it, an
   await open({ steps: 10, costUsd: 0.045 });
   plan(...Array.from({ length: 10 }, (_, index) => step('a', `Part ${index}.`)));
   stage.providers.answer('a', SHORT);
-  const release = stage.providers.hold('a');
-  await stage.whileWorking(async () => {
-    const { id } = await stage.client.start({ question });
-    await stage.providers.waitForRequest(({ model }) => model === 'a');
+  const result = await solveAnd(stage, 'a', async (id) => {
     // 0.038 USD are left. For the first call the worst is set aside twice, in case it is lost.
     expect(await callsBegun(id)).toBe(2);
-    release();
-    expect(await endOf(stage, id)).toMatchObject({ stoppedBy: null, degraded: false });
-    expect(requestsTo('a')).toBe(10);
   });
+  expect(result).toMatchObject({ stoppedBy: null, degraded: false });
+  expect(stage.requestsTo('a')).toHaveLength(10);
 });
 
 test('a step that waits for room is begun when the limit is raised', async () => {
   await open({ costUsd: 0.024 });
   plan(step('a', 'One.'), step('b', 'Two.'));
-  const release = stage.providers.hold('a');
-  await stage.whileWorking(async () => {
-    const { id } = await stage.client.start({ question });
-    await stage.providers.waitForRequest(({ model }) => model === 'a');
+  const result = await solveAnd(stage, 'a', async (id) => {
     expect(await callsBegun(id)).toBe(1);
     expect(await stage.client.setLimits(id, { costUsd: 0.5 })).toMatchObject({ costUsd: 0.5 });
     await stage.providers.waitForRequest(({ model }) => model === 'b');
-    expect(stage.providers.log.find(({ model }) => model === 'a')?.outcome).toBeNull();
-    release();
-    expect(await endOf(stage, id)).toMatchObject({ stoppedBy: null, degraded: false });
+    expect(stage.requestsTo('a')[0]?.outcome).toBeNull();
   });
+  expect(result).toMatchObject({ stoppedBy: null, degraded: false });
 });
 
 test('a request that costs nothing counts as a call', async () => {
@@ -110,7 +94,7 @@ test('a request that costs nothing counts as a call', async () => {
   plan(step('a', 'Answer it.'), step('b', 'Check it.', [0]));
   const retryAfter = { ms: 1, as: 'milliseconds' } as const;
   stage.providers.script('a', [{ fault: 'rate-limited', retryAfter }, 'In the Black Forest.']);
-  const result = await stage.whileWorking(() => stage.client.solve({ question }));
+  const result = await stage.solve({ question });
   expect(result).toMatchObject({ answer: 'In the Black Forest.', stoppedBy: 'calls' });
   expect(result.calls.map(({ nanoUsd, worker }) => [worker, nanoUsd === 0])).toEqual([
     ['conductor', false],
@@ -120,15 +104,12 @@ test('a request that costs nothing counts as a call', async () => {
 });
 
 describe('before anything is spent', () => {
+  const REFUSED = { status: 'failed', stoppedBy: 'cost', error: { type: 'Limit.Cost' } };
+
   test('a run whose first call does not fit fails, and nothing is sent', async () => {
     await open({ costUsd: 0.001 });
-    const result = await stage.whileWorking(() => stage.client.solve({ question }));
-    expect(result).toMatchObject({
-      status: 'failed',
-      stoppedBy: 'cost',
-      error: { type: 'Limit.Cost' },
-      usage: { calls: 0 },
-    });
+    const result = await stage.solve({ question });
+    expect(result).toMatchObject({ ...REFUSED, usage: { calls: 0 } });
     expect(stage.providers.log).toEqual([]);
     expect(await ledgerOf(stage.store, result.id)).toEqual([]);
   });
@@ -136,10 +117,8 @@ describe('before anything is spent', () => {
   test('a plan that may cost more than a person gave for this run is not begun', async () => {
     await open({});
     plan(step('a', 'One.'), step('b', 'Two.'));
-    const result = await stage.whileWorking(() =>
-      stage.client.solve({ question, limits: { costUsd: 0.025 } }),
-    );
-    expect(result).toMatchObject({ status: 'failed', stoppedBy: 'cost', error: { type: 'Limit.Cost' } });
+    const result = await stage.solve({ question, limits: { costUsd: 0.025 } });
+    expect(result).toMatchObject(REFUSED);
     expect(result.error?.message).toContain('the plan may cost up to');
     expect(result.estimate?.nanoUsd).toBeGreaterThan(18_000_000);
     expect(stage.providers.log).toHaveLength(1);
@@ -153,9 +132,9 @@ describe('what may have been billed', () => {
     await open({ costUsd: 0.035 });
     plan(step('a', 'Answer it.'));
     stage.providers.script('a', [CUT, 'In the Black Forest.']);
-    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    const result = await stage.solve({ question });
     expect(result).toMatchObject({ answer: 'In the Black Forest.', stoppedBy: null, costIsLowerBound: true });
-    expect(requestsTo('a')).toBe(2);
+    expect(stage.requestsTo('a')).toHaveLength(2);
   });
 
   test('counts at its worst for ever: what does not fit beside it is not bought', async () => {
@@ -163,9 +142,9 @@ describe('what may have been billed', () => {
     plan(step('b', 'Draft it.'), step('a', 'Answer it.', [0]));
     stage.providers.answer('b', { text: 'A draft.', usage: { inputTokens: 1, outputTokens: 1 } });
     stage.providers.script('a', [CUT, 'In the Black Forest.']);
-    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    const result = await stage.solve({ question });
     expect(result).toMatchObject({ answer: 'A draft.', stoppedBy: 'cost', costIsLowerBound: true });
-    expect(requestsTo('a')).toBe(1);
+    expect(stage.requestsTo('a')).toHaveLength(1);
     expect(result.spentAtMost?.nanoUsd).toBeGreaterThan(18_000_000);
     expect(result.spentAtMost?.nanoUsd).toBeLessThanOrEqual(24_000_000);
   });
@@ -176,12 +155,8 @@ describe('where nobody knows a price', () => {
   async function openUnpriced(limits: Limits): Promise<void> {
     stage = await openStage({
       configure: (config, url) => {
-        const model = (name: string) => ({
-          provider: 'openai' as const,
-          model: name,
-          baseUrl: `${url}/v1`,
-          apiKeyEnv: 'STAGE_KEY',
-        });
+        const place = { provider: 'openai', baseUrl: `${url}/v1`, apiKeyEnv: STAGE_KEY } as const;
+        const model = (name: string) => ({ ...place, model: name });
         const workers = ['a', 'b', 'c'].map((id) => ({ id, ...model(id) }));
         return { ...config, conductor: model('conductor'), workers, limits };
       },
@@ -191,13 +166,9 @@ describe('where nobody knows a price', () => {
 
   test('a cost limit is not enforced', async () => {
     await openUnpriced({ costUsd: 0.000001 });
-    const result = await stage.whileWorking(() => stage.client.solve({ question }));
-    expect(result).toMatchObject({
-      status: 'completed',
-      stoppedBy: null,
-      costIsLowerBound: true,
-      costUsd: 0,
-    });
+    const result = await stage.solve({ question });
+    const unknown = { costIsLowerBound: true, costUsd: 0 };
+    expect(result).toMatchObject({ status: 'completed', stoppedBy: null, ...unknown });
   });
 
   test.each([
@@ -206,9 +177,9 @@ describe('where nobody knows a price', () => {
   ])('limits of %s are', async (stoppedBy, limits) => {
     await openUnpriced(limits);
     stage.providers.answer('a', { text: 'A draft.', usage: { inputTokens: 900, outputTokens: 4000 } });
-    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    const result = await stage.solve({ question });
     expect(result).toMatchObject({ status: 'completed', answer: 'A draft.', stoppedBy });
-    expect(requestsTo('b')).toBe(0);
+    expect(stage.requestsTo('b')).toHaveLength(0);
   });
 });
 
@@ -219,6 +190,32 @@ test('what a child leaves of its share is there for a later step', async () => {
   // Six are left: three for the child, which needs two, so that four are left for the last step.
   const limited: Answer = { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } };
   stage.providers.script('b', [limited, limited, limited, 'At the Breg.']);
-  const result = await stage.whileWorking(() => stage.client.solve({ question }));
+  const result = await stage.solve({ question });
   expect(result).toMatchObject({ answer: 'At the Breg.', stoppedBy: null, usage: { calls: 7 } });
+});
+
+describe('a run whose time is used up', () => {
+  beforeEach(async () => {
+    stage = await openStage({ configure: (config) => ({ ...config, temporal: { heartbeat: '1s' } }) });
+  });
+
+  test('ends with the best answer it has, closes what is under way, and says what stopped it', async () => {
+    stage.plan([step('a', 'Quick.'), step('b', 'Never done.')]);
+    stage.providers.answer('a', 'the best there is');
+    stage.providers.hold('b');
+    await stage.whileWorking(async () => {
+      const result = await stage.client.solve({ question, limits: { wallClock: '3s' } });
+      const end = { stoppedBy: 'wallClock', degraded: true, costIsLowerBound: true };
+      expect(result).toMatchObject({ status: 'completed', answer: 'the best there is', ...end });
+      expect(result.rounds[0]?.steps[1]?.error?.type).toBe('Limit.WallClock');
+      await stage.providers.waitForClose(stage.requestsTo('b')[0]?.sequence ?? 0);
+    });
+  });
+
+  test('fails when the Conductor used all of it', async () => {
+    stage.providers.hold('conductor');
+    const result = await stage.solve({ question, limits: { wallClock: '2s' } });
+    expect(result).toMatchObject({ status: 'failed', stoppedBy: 'wallClock', answer: null });
+    expect(stage.providers.log).toHaveLength(1);
+  });
 });

@@ -1,6 +1,6 @@
 import type { WorkflowService } from '@temporalio/client';
 import type { ConfigInput } from '../../src';
-import { openStage, step, type Stage } from '../support/stage';
+import { step, useStage } from '../support/stage';
 import { until } from '../support/until';
 
 type TaskQueueType = Parameters<WorkflowService['describeTaskQueue']>[0]['taskQueueType'];
@@ -19,20 +19,14 @@ function twoProviders(config: ConfigInput, url: string): ConfigInput {
 }
 
 describe('a task queue for each provider', () => {
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = await openStage({ workers: ['a', 'b'], configure: twoProviders });
-  });
-  afterEach(async () => {
-    await stage.close();
-  });
+  const stage = useStage({ workers: ['a', 'b'], configure: twoProviders });
 
   const queueOf = (provider: string): string => `${stage.taskQueue}-${provider}`;
 
   test('each call goes through the queue of its provider', async () => {
     stage.providers.script('conductor', ['no plan at all']);
     stage.plan([step('a', 'One.'), step('b', 'Two.', [0])]);
-    const { id } = await stage.whileWorking(() => stage.client.solve({ question: 'Which way?' }));
+    const { id } = await stage.solve({ question: 'Which way?' });
 
     const { events } = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
     const calls = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
@@ -56,29 +50,18 @@ describe('a task queue for each provider', () => {
       });
       return pollers;
     };
+    const isSome = ({ length }: object[]): boolean => length > 0;
     await stage.whileWorking(async () => {
-      const [anthropic, openai] = await Promise.all(
-        ['anthropic', 'openai'].map((provider) =>
-          until(
-            () => pollersOf(provider),
-            ({ length }) => length > 0,
-          ),
-        ),
-      );
-      expect(anthropic?.map(({ ratePerSecond }) => ratePerSecond)).toEqual([50]);
-      expect(openai?.[0]?.ratePerSecond).toBeGreaterThan(1000);
+      const anthropic = await until(() => pollersOf('anthropic'), isSome);
+      const openai = await until(() => pollersOf('openai'), isSome);
+      expect(anthropic.map(({ ratePerSecond }) => ratePerSecond)).toEqual([50]);
+      expect(openai[0]?.ratePerSecond).toBeGreaterThan(1000);
     });
   });
 });
 
 describe('the priority of a run', () => {
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = await openStage({ workers: ['a'] });
-  });
-  afterEach(async () => {
-    await stage.close();
-  });
+  const stage = useStage({ workers: ['a'] });
 
   /** The keys that a run was started with. */
   const keysOf = async (id: string): Promise<unknown> => {
@@ -127,7 +110,7 @@ describe('the priority of a run', () => {
       { maxConcurrentActivityTaskExecutions: 1 },
     );
 
-    const asked = stage.providers.log.filter(({ model }) => model === 'conductor');
+    const asked = stage.requestsTo('conductor');
     const questions = asked.map(({ body }) => /nightly \d|interactive/.exec(body)?.[0]);
     expect(questions).toHaveLength(5);
     expect(questions.slice(0, 2)).toEqual(['nightly 0', 'interactive']);

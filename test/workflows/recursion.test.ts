@@ -1,15 +1,13 @@
 import type { SimulatedRequest } from '../../src/testing';
 import { renderPlan } from '../../src';
 import { ledgerOf, spentBy } from '../support/ledger-of';
-import { openStage, step, type Stage } from '../support/stage';
+import { ACCEPT, openStage, step, type Stage } from '../support/stage';
+import { solveAnd } from '../support/until';
 
-const ACCEPT = 'It is right.\nmodel_id = []\nsubtasks = []\naccess_list = []';
 const QUESTION = 'Where does the Danube rise?';
 
 let stage: Stage;
-afterEach(async () => {
-  await stage.close();
-});
+afterEach(() => stage.close());
 
 async function open(recursion: 'worker' | 'review' | 'both', depth: number | null): Promise<void> {
   stage = await openStage({
@@ -17,15 +15,9 @@ async function open(recursion: 'worker' | 'review' | 'both', depth: number | nul
   });
 }
 
-/** Workflow ids below a run, the run's own left out. */
-async function childrenOf(id: string): Promise<string[]> {
-  const rounds = (await stage.client.trace(id)).rounds;
-  return [...new Set(rounds.flatMap(({ childId }) => childId ?? []))];
-}
-
 /** Prompt of the n-th request to a model, all its messages together. */
 function promptTo(model: string, request = 0): string {
-  const { body = '{}' } = stage.providers.log.filter((record) => record.model === model)[request] ?? {};
+  const { body = '{}' } = stage.requestsTo(model)[request] ?? {};
   const { messages = [] } = JSON.parse(body) as { messages?: { content: string }[] };
   return messages.map(({ content }) => content).join('\n');
 }
@@ -42,35 +34,29 @@ describe('a step that the Conductor gives to itself', () => {
     stage.providers.answer('a', 'Breg and Brigach');
     stage.providers.answer('c', 'the Breg');
     stage.providers.answer('b', 'At the Breg.');
-    await stage.whileWorking(async () => {
-      const result = await stage.client.solve({ question: QUESTION }, `solve-${stage.taskQueue}`);
-      const childId = `${result.id}-r0s2`;
-      expect(result).toMatchObject({
-        status: 'completed',
-        answer: 'At the Breg.',
-        degraded: false,
-        stoppedBy: null,
-      });
-      expect(result.rounds.map(({ round, depth, childId }) => [round, depth, childId])).toEqual([
-        [0, 0, null],
-        [0, 1, childId],
-      ]);
-      expect(result.rounds[0]?.steps[1]).toMatchObject({ worker: 'conductor', childId, output: 'the Breg' });
-      expect(result.calls.map(({ worker, childId }) => [worker, childId])).toEqual([
-        ['conductor', undefined],
-        ['a', undefined],
-        ['conductor', childId],
-        ['c', childId],
-        ['b', undefined],
-      ]);
-      const child = await stage.temporal.client.workflow.getHandle(childId).describe();
-      expect(await child.staticSummary()).toBe('step 2 · Weigh them.');
-      expect(promptTo('conductor')).toContain('3: yourself, called again');
-      expect(promptTo('conductor', 1)).toContain('Write a plan for this question:\n\nWeigh them.');
-      expect(promptTo('conductor', 1)).toContain('Breg and Brigach');
-      expect(promptTo('conductor', 1)).not.toContain('yourself, called again');
-      expect(promptTo('c')).toMatch(/Weigh them.*Breg and Brigach.*Compare/s);
-    });
+    const result = await stage.solve({ question: QUESTION });
+    const childId = `${result.id}-r0s2`;
+    const whole = { status: 'completed', degraded: false, stoppedBy: null };
+    expect(result).toMatchObject({ ...whole, answer: 'At the Breg.' });
+    expect(result.rounds.map(({ round, depth, childId }) => [round, depth, childId])).toEqual([
+      [0, 0, null],
+      [0, 1, childId],
+    ]);
+    expect(result.rounds[0]?.steps[1]).toMatchObject({ worker: 'conductor', childId, output: 'the Breg' });
+    expect(result.calls.map(({ worker, childId }) => [worker, childId])).toEqual([
+      ['conductor', undefined],
+      ['a', undefined],
+      ['conductor', childId],
+      ['c', childId],
+      ['b', undefined],
+    ]);
+    const child = await stage.temporal.client.workflow.getHandle(childId).describe();
+    expect(await child.staticSummary()).toBe('step 2 · Weigh them.');
+    expect(promptTo('conductor')).toContain('3: yourself, called again');
+    expect(promptTo('conductor', 1)).toContain('Write a plan for this question:\n\nWeigh them.');
+    expect(promptTo('conductor', 1)).toContain('Breg and Brigach');
+    expect(promptTo('conductor', 1)).not.toContain('yourself, called again');
+    expect(promptTo('c')).toMatch(/Weigh them.*Breg and Brigach.*Compare/s);
   });
 
   test('goes on without a Conductor that is locked out by then: what was paid for is not given up', async () => {
@@ -78,11 +64,9 @@ describe('a step that the Conductor gives to itself', () => {
     stage.plan([step('a', 'Find it.'), step('conductor', 'Weigh it.', [0])]);
     stage.providers.script('conductor', [{ fault: 'unauthorized' }]);
     stage.providers.script('a', ['Breg and Brigach', 'the Breg']);
-    await stage.whileWorking(async () => {
-      const result = await stage.client.solve({ question: QUESTION });
-      expect(result).toMatchObject({ status: 'completed', answer: 'the Breg', degraded: true });
-      expect(result.rounds[1]).toMatchObject({ depth: 1, error: { type: 'Provider.Authentication' } });
-    });
+    const result = await stage.solve({ question: QUESTION });
+    expect(result).toMatchObject({ status: 'completed', answer: 'the Breg', degraded: true });
+    expect(result.rounds[1]).toMatchObject({ depth: 1, error: { type: 'Provider.Authentication' } });
   });
 
   const always = ({ text }: SimulatedRequest): string =>
@@ -93,92 +77,74 @@ describe('a step that the Conductor gives to itself', () => {
   test.each([0, 1, 2, 3])('ends at depth %i though the Conductor always calls itself', async (depth) => {
     await open('worker', depth);
     stage.providers.answer('conductor', always);
-    await stage.whileWorking(async () => {
-      const { id, status, rounds } = await stage.client.solve({ question: QUESTION });
-      expect(status).toBe('completed');
-      expect(rounds.map((round) => round.depth)).toEqual(
-        Array.from({ length: depth + 1 }, (_, level) => level),
-      );
-      expect(await childrenOf(id)).toHaveLength(depth);
-    });
+    const { status, rounds } = await stage.solve({ question: QUESTION });
+    expect(status).toBe('completed');
+    expect(rounds.map((round) => round.depth)).toEqual([0, 1, 2, 3].slice(0, depth + 1));
+    expect(new Set(rounds.map(({ childId }) => childId)).size).toBe(depth + 1);
   });
 
   test('ends by another limit where the depth has none', async () => {
     await open('worker', null);
     stage.providers.answer('conductor', always);
-    await stage.whileWorking(async () => {
-      const { status, stoppedBy, usage } = await stage.client.solve({ question: QUESTION });
-      expect({ status, stoppedBy, calls: usage.calls }).toEqual({
-        status: 'failed',
-        stoppedBy: 'calls',
-        calls: 12,
-      });
-      expect(stage.providers.log).toHaveLength(12);
-    });
+    const { status, stoppedBy, usage } = await stage.solve({ question: QUESTION });
+    expect([status, stoppedBy, usage.calls]).toEqual(['failed', 'calls', 12]);
+    expect(stage.providers.log).toHaveLength(12);
   });
 });
 
 describe('a review', () => {
+  /** A run whose first plan, by worker a, is to be reviewed. */
+  async function openReviewed(depth: number): Promise<void> {
+    await open('review', depth);
+    stage.plan([step('a', 'Answer it.')]);
+    stage.providers.answer('a', 'In the Black Forest.');
+  }
+
   test.each([
-    { length: 993, rounds: [['accepted'], ['accepted']] },
-    { length: 994, rounds: [[null], ['failed']] },
+    [993, ['accepted', 'accepted']],
+    [994, [null, 'failed']],
   ])(
-    'of a run whose id has $length bytes is started where its own id is none too long',
-    async ({ length, rounds }) => {
-      await open('review', 1);
-      stage.plan([step('a', 'Answer it.')]);
+    'of a run whose id has %i bytes is started where its own id is none too long',
+    async (length, decisions) => {
+      await openReviewed(1);
       stage.providers.script('conductor', [ACCEPT]);
       const id = stage.taskQueue.padEnd(length, 'x');
-      await stage.whileWorking(async () => {
-        const result = await stage.client.solve({ question: QUESTION }, id);
-        expect(result).toMatchObject({ status: 'completed', id });
-        expect(result.rounds.map(({ decision }) => [decision])).toEqual(rounds);
-      });
+      const result = await stage.solve({ question: QUESTION }, id);
+      expect(result).toMatchObject({ status: 'completed', id });
+      expect(result.rounds.map(({ decision }) => decision)).toEqual(decisions);
     },
   );
 
   test('that accepts leaves the answer, and is reviewed by nobody', async () => {
-    await open('review', 2);
-    stage.plan([step('a', 'Answer it.')]);
+    await openReviewed(2);
     stage.providers.script('conductor', [ACCEPT]);
-    stage.providers.answer('a', 'In the Black Forest.');
-    await stage.whileWorking(async () => {
-      const result = await stage.client.solve({ question: QUESTION });
-      expect(result).toMatchObject({ status: 'completed', answer: 'In the Black Forest.', degraded: false });
-      expect(result.rounds).toMatchObject([
-        { round: 0, depth: 0, decision: 'accepted' },
-        { round: 1, depth: 1, childId: `${result.id}-review`, plan: { steps: [] }, decision: 'accepted' },
-      ]);
-      expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'step', 'review']);
-      expect(promptTo('conductor', 1)).toMatch(
-        /carried this plan out.*In the Black Forest.*three empty lists/s,
-      );
-    });
+    const result = await stage.solve({ question: QUESTION });
+    expect(result).toMatchObject({ status: 'completed', answer: 'In the Black Forest.', degraded: false });
+    expect(result.rounds).toMatchObject([
+      { round: 0, depth: 0, decision: 'accepted' },
+      { round: 1, depth: 1, childId: `${result.id}-review`, plan: { steps: [] }, decision: 'accepted' },
+    ]);
+    expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'step', 'review']);
+    expect(promptTo('conductor', 1)).toMatch(
+      /carried this plan out.*In the Black Forest.*three empty lists/s,
+    );
   });
 
   test('that corrects is reviewed in turn, as deep as it may go', async () => {
-    await open('review', 2);
-    stage.plan([step('a', 'Answer it.')]);
+    await openReviewed(2);
     stage.plan([step('b', 'Check it.'), step('c', 'Correct it.', [0])]);
     stage.plan([step('a', 'Once more.')]);
     stage.providers.script('a', ['In Austria.', 'In Germany.']);
     stage.providers.answer('c', 'In the Black Forest.');
-    await stage.whileWorking(async () => {
-      const result = await stage.client.solve({ question: QUESTION });
-      expect(result.answer).toBe('In Germany.');
-      expect(result.rounds.map(({ round, depth, decision }) => [round, depth, decision])).toEqual([
-        [0, 0, 'revised'],
-        [1, 1, 'revised'],
-        [2, 2, null],
-      ]);
-      expect(result.rounds.map(({ answer }) => answer)).toEqual([
-        'In Austria.',
-        'In the Black Forest.',
-        'In Germany.',
-      ]);
-      expect(stage.providers.log.filter(({ model }) => model === 'conductor')).toHaveLength(3);
-      expect(promptTo('b')).toMatch(/The answer so far.*In Austria/s);
-    });
+    const result = await stage.solve({ question: QUESTION });
+    expect(result.answer).toBe('In Germany.');
+    expect(result.rounds).toMatchObject([
+      { round: 0, depth: 0, decision: 'revised', answer: 'In Austria.' },
+      { round: 1, depth: 1, decision: 'revised', answer: 'In the Black Forest.' },
+      { round: 2, depth: 2, decision: null, answer: 'In Germany.' },
+    ]);
+    expect(stage.requestsTo('conductor')).toHaveLength(3);
+    expect(promptTo('b')).toMatch(/The answer so far.*In Austria/s);
   });
 
   test.each([
@@ -186,59 +152,39 @@ describe('a review', () => {
     ['is refused', { fault: 'refusal' } as const, 'Provider.Refused'],
     ['is an error', { fault: 'unauthorized' } as const, 'Provider.Authentication'],
   ])('that %s leaves the earlier answer, and tells why', async (_, reply, type) => {
-    await open('review', 1);
-    stage.plan([step('a', 'Answer it.')]);
+    await openReviewed(1);
     stage.providers.answer('conductor', reply);
-    stage.providers.answer('a', 'In the Black Forest.');
-    await stage.whileWorking(async () => {
-      const result = await stage.client.solve({ question: QUESTION });
-      expect(result).toMatchObject({
-        status: 'completed',
-        answer: 'In the Black Forest.',
-        stoppedBy: null,
-        degraded: true,
-      });
-      expect(result.rounds).toMatchObject([
-        { round: 0, decision: null },
-        { round: 1, plan: null, decision: 'failed', error: { type } },
-      ]);
-      expect(result.usage.calls).toBe(stage.providers.log.length);
-    });
+    const result = await stage.solve({ question: QUESTION });
+    const kept = { status: 'completed', stoppedBy: null, degraded: true };
+    expect(result).toMatchObject({ ...kept, answer: 'In the Black Forest.' });
+    expect(result.rounds).toMatchObject([
+      { round: 0, decision: null },
+      { round: 1, plan: null, decision: 'failed', error: { type } },
+    ]);
+    expect(result.usage.calls).toBe(stage.providers.log.length);
   });
 
   test('whose correction comes to nothing leaves the earlier answer', async () => {
-    await open('review', 1);
-    stage.plan([step('a', 'Answer it.')]);
+    await openReviewed(1);
     stage.plan([step('b', 'Draft it anew.'), step('c', 'Finish it.', [0])]);
     stage.providers.answer('c', { fault: 'unauthorized' });
-    stage.providers.answer('a', 'In the Black Forest.');
-    await stage.whileWorking(async () => {
-      const { answer, rounds } = await stage.client.solve({ question: QUESTION });
-      expect(answer).toBe('In the Black Forest.');
-      expect(rounds.map(({ decision }) => decision)).toEqual([null, 'failed']);
-    });
+    const { answer, rounds } = await stage.solve({ question: QUESTION });
+    expect(answer).toBe('In the Black Forest.');
+    expect(rounds.map(({ decision }) => decision)).toEqual([null, 'failed']);
   });
 
   test('that is killed leaves the earlier answer', async () => {
-    await open('review', 1);
-    stage.plan([step('a', 'Answer it.')]);
+    await openReviewed(1);
     stage.plan([step('b', 'Check it.')]);
-    stage.providers.answer('a', 'In the Black Forest.');
-    stage.providers.hold('b');
-    await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question: QUESTION });
-      await stage.providers.waitForRequest(({ model }) => model === 'b');
+    const result = await solveAnd(stage, 'b', async (id) => {
       await stage.temporal.client.workflow.getHandle(`${id}-review`).terminate('by a test');
       await stage.temporal.client.workflow.getHandle(id).result();
-      const result = await stage.client.trace(id);
-      expect(result).toMatchObject({ status: 'completed', answer: 'In the Black Forest.', degraded: true });
-      expect(result.rounds[1]).toMatchObject({
-        childId: `${id}-review`,
-        decision: 'failed',
-        error: { message: expect.stringContaining('terminated') as string },
-      });
-      expect(spentBy(result.calls).nanoUsd).toBe(spentBy(await ledgerOf(stage.store, id)).nanoUsd);
     });
+    expect(result).toMatchObject({ status: 'completed', answer: 'In the Black Forest.', degraded: true });
+    expect(result.rounds[1]).toMatchObject({ childId: `${result.id}-review`, decision: 'failed' });
+    expect(result.rounds[1]?.error?.message).toContain('terminated');
+    const spent = spentBy(await ledgerOf(stage.store, result.id));
+    expect(spentBy(result.calls).nanoUsd).toBe(spent.nanoUsd);
   });
 });
 
@@ -246,14 +192,8 @@ describe('the end of a tree', () => {
   test.each(['cancel', 'terminate'] as const)(
     '%s of the root closes the calls of its children',
     async (how) => {
-      stage = await openStage({
-        configure: (config) => ({
-          ...config,
-          recursion: 'worker',
-          limits: { depth: 2 },
-          temporal: { heartbeat: '1s' },
-        }),
-      });
+      const changes = { recursion: 'worker', limits: { depth: 2 }, temporal: { heartbeat: '1s' } } as const;
+      stage = await openStage({ configure: (config) => ({ ...config, ...changes }) });
       stage.plan([step('conductor', 'Go deeper.')]);
       stage.plan([step('conductor', 'And deeper.')]);
       stage.plan([step('a', 'Never done.')]);

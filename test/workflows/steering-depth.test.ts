@@ -1,33 +1,21 @@
 import { renderPlan, type SolveResult } from '../../src';
 import type { ResolvedRun } from '../../src/protocol/cards';
 import type { SimulatedRequest } from '../../src/testing';
-import { endOf, untilHeard } from '../support/until';
+import { endOf, solveAnd, untilHeard } from '../support/until';
 import { GateCodec, type Direction } from '../support/gate-codec';
-import { openStage, step, type Stage } from '../support/stage';
+import { ACCEPT, openStage, step, type Stage } from '../support/stage';
 import { loggedLines } from '../support/temporal';
 
-const ACCEPT = 'model_id = []\nsubtasks = []\naccess_list = []';
 const SELF = 'yourself, called again';
 const WORKERS = ['a', 'b', 'c', 'conductor'];
-const question = 'Where does the Danube rise?';
 
 let stage: Stage;
-afterEach(async () => {
-  await stage.close();
-});
+afterEach(() => stage.close());
 
 async function open(recursion: ResolvedRun['recursion'], depth: number | null): Promise<void> {
   stage = await openStage({
     configure: (config) => ({ ...config, recursion, limits: { depth, calls: 12, costUsd: null } }),
   });
-}
-
-/** Holds a model until it is asked, does something meanwhile, and lets it answer. */
-async function whileAsked(name: string, work: () => Promise<void>): Promise<void> {
-  const release = stage.providers.hold(name);
-  await stage.providers.waitForRequest(({ model, outcome }) => model === name && outcome === null);
-  await work();
-  release();
 }
 
 /** Sets the depth of a run, and waits until its last descendant has been told. */
@@ -48,16 +36,17 @@ describe('a lower depth', () => {
     await open('worker', 1);
     stage.plan([step('b', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
     stage.providers.answer('a', 'At the Breg.');
-    await stage.whileWorking(async () => {
-      const asked = stage.client.start({ question });
-      await whileAsked('b', async () => {
-        await stage.client.setMaxDepth((await asked).id, 0);
-      });
-      const result = await endOf(stage, (await asked).id);
-      expect(result).toMatchObject({ status: 'completed', answer: 'At the Breg.' });
-      expect(result.rounds).toHaveLength(1);
-      expect(result.rounds[0]?.steps[1]).toMatchObject(STOOD_IN);
-    });
+    const result = await solveAnd(stage, 'b', (id) => stage.client.setMaxDepth(id, 0));
+    expect(result).toMatchObject({ status: 'completed', answer: 'At the Breg.' });
+    expect(result.rounds).toHaveLength(1);
+    expect(result.rounds[0]?.steps[1]).toMatchObject(STOOD_IN);
+  });
+
+  test('that is set before there is a plan holds for that plan', async () => {
+    await open('worker', 1);
+    stage.plan([step('conductor', 'Go deeper.')]);
+    const { rounds } = await solveAnd(stage, 'conductor', (id) => stage.client.setMaxDepth(id, 0));
+    expect(rounds[0]?.steps[0]).toMatchObject(STOOD_IN);
   });
 
   test('reaches whoever is under way below, while everybody above waits', async () => {
@@ -65,29 +54,21 @@ describe('a lower depth', () => {
     stage.plan([step('conductor', 'Go deeper.')]);
     stage.plan([step('conductor', 'And deeper.')]);
     stage.plan([step('b', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
-    await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question });
-      await whileAsked('b', () => setDepthDownTo(id, 1, `${id}-r0s1-r0s1`));
-      const result = await endOf(stage, id);
-      expect(depthsOf(result)).toEqual([0, 1, 2]);
-      expect(result.rounds[2]?.steps[1]).toMatchObject(STOOD_IN);
-    });
+    const result = await solveAnd(stage, 'b', (id) => setDepthDownTo(id, 1, `${id}-r0s1-r0s1`));
+    expect(depthsOf(result)).toEqual([0, 1, 2]);
+    expect(result.rounds[2]?.steps[1]).toMatchObject(STOOD_IN);
   });
 
   test('lets a review that has begun finish, and starts no other', async () => {
     await open('review', 3);
     stage.plan([step('a', 'Answer it.')]);
     stage.plan([step('b', 'Correct it.')]);
-    await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question });
-      await whileAsked('b', () => setDepthDownTo(id, 0, `${id}-review`));
-      const { rounds, answer } = await endOf(stage, id);
-      expect(rounds.map(({ depth, decision }) => [depth, decision])).toEqual([
-        [0, 'revised'],
-        [1, null],
-      ]);
-      expect(answer).toBe(rounds[1]?.answer);
-    });
+    const { rounds, answer } = await solveAnd(stage, 'b', (id) => setDepthDownTo(id, 0, `${id}-review`));
+    expect(rounds.map(({ depth, decision }) => [depth, decision])).toEqual([
+      [0, 'revised'],
+      [1, null],
+    ]);
+    expect(answer).toBe(rounds[1]?.answer);
   });
 });
 
@@ -97,15 +78,12 @@ describe('a higher depth', () => {
     stage.plan([step('a', 'Answer it.')]);
     stage.plan([step('b', 'Correct it.')]);
     stage.providers.script('conductor', [ACCEPT]);
-    await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question });
-      await whileAsked('b', () => setDepthDownTo(id, 2, `${id}-review`));
-      expect((await endOf(stage, id)).rounds.map(({ depth, decision }) => [depth, decision])).toEqual([
-        [0, 'revised'],
-        [1, 'accepted'],
-        [2, 'accepted'],
-      ]);
-    });
+    const { rounds } = await solveAnd(stage, 'b', (id) => setDepthDownTo(id, 2, `${id}-review`));
+    expect(rounds.map(({ depth, decision }) => [depth, decision])).toEqual([
+      [0, 'revised'],
+      [1, 'accepted'],
+      [2, 'accepted'],
+    ]);
   });
 
   test('that is set before there is a plan offers the Conductor itself in its next call', async () => {
@@ -113,23 +91,10 @@ describe('a higher depth', () => {
     stage.providers.script('conductor', ['no plan at all']);
     stage.plan([step('conductor', 'Go deeper.')]);
     stage.plan([step('b', 'Answer it.')]);
-    await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question });
-      await whileAsked('conductor', () => stage.client.setMaxDepth(id, 1));
-      expect(depthsOf(await endOf(stage, id))).toEqual([0, 1]);
-      const prompts = stage.providers.log.flatMap(({ model, body }) => (model === 'conductor' ? body : []));
-      expect(prompts.map((prompt) => prompt.includes(SELF))).toEqual([false, true, false]);
-    });
-  });
-});
-
-test('a lower depth that is set before there is a plan holds for that plan', async () => {
-  await open('worker', 1);
-  stage.plan([step('conductor', 'Go deeper.')]);
-  await stage.whileWorking(async () => {
-    const { id } = await stage.client.start({ question });
-    await whileAsked('conductor', () => stage.client.setMaxDepth(id, 0));
-    expect((await endOf(stage, id)).rounds[0]?.steps[0]).toMatchObject(STOOD_IN);
+    const result = await solveAnd(stage, 'conductor', (id) => stage.client.setMaxDepth(id, 1));
+    expect(depthsOf(result)).toEqual([0, 1]);
+    const prompts = stage.requestsTo('conductor').map(({ body }) => body);
+    expect(prompts.map((prompt) => prompt.includes(SELF))).toEqual([false, true, false]);
   });
 });
 
@@ -161,7 +126,7 @@ describe.each(MOMENTS)('a depth that is set %s', (_, direction) => {
     const gate = new GateCodec(direction, ['"parent":', '"question":"Go deeper."']);
     await stage.whileWorking(
       async () => {
-        const { id } = await stage.client.start({ question });
+        const { id } = await stage.client.start({ question: 'Where does the Danube rise?' });
         await gate.waitUntilReached();
         const child = `${id}-r0s1`;
         const release = stage.providers.hold('conductor');
@@ -182,17 +147,14 @@ test('a depth that makes no sense is left alone, and the log says so', async () 
   await open('worker', 1);
   stage.plan([step('b', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
   stage.plan([step('c', 'Compare.')]);
-  await stage.whileWorking(async () => {
-    const { id } = await stage.client.start({ question });
-    await whileAsked('b', async () => {
-      const run = stage.temporal.client.workflow.getHandle(id);
-      for (const depth of [-1, 0.5, 'none', undefined, {}, Number.MAX_VALUE]) {
-        await run.signal('setMaxDepth', depth);
-      }
-    });
-    expect(depthsOf(await endOf(stage, id))).toEqual([0, 1]);
-    const complaints = loggedLines().filter((line) => line.includes('signal setMaxDepth ignored'));
-    expect(complaints.length).toBeGreaterThanOrEqual(6);
-    expect(complaints[0]).toContain('a whole number from 0, or null for no limit');
+  const result = await solveAnd(stage, 'b', async (id) => {
+    const run = stage.temporal.client.workflow.getHandle(id);
+    for (const depth of [-1, 0.5, 'none', undefined, {}, Number.MAX_VALUE]) {
+      await run.signal('setMaxDepth', depth);
+    }
   });
+  expect(depthsOf(result)).toEqual([0, 1]);
+  const complaints = loggedLines().filter((line) => line.includes('signal setMaxDepth ignored'));
+  expect(complaints.length).toBeGreaterThanOrEqual(6);
+  expect(complaints[0]).toContain('a whole number from 0, or null for no limit');
 });

@@ -1,23 +1,20 @@
 import { defaultPayloadConverter } from '@temporalio/common';
-import { openStage, step, type Stage } from '../support/stage';
+import { step, useStage } from '../support/stage';
+import { endOf, solveAnd } from '../support/until';
 import { stateQuery } from '../../src/workflows';
 
+const stage = useStage();
+
 describe('what people see of a run', () => {
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = await openStage();
+  beforeEach(() => {
     stage.plan([step('a', 'Look it up.'), step('b', 'Check it.', [0])]);
     stage.providers.answer('b', 'checked');
-  });
-  afterEach(async () => {
-    await stage.close();
   });
 
   test("Temporal's own page tells the story: a summary a call, and the plan as it stands", async () => {
     await stage.whileWorking(async () => {
       const { id } = await stage.client.solve({ question: 'What is to be seen?' });
       const handle = stage.temporal.client.workflow.getHandle(id);
-
       const { events } = await handle.fetchHistory();
       const summaries = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes, userMetadata }) =>
         activityTaskScheduledEventAttributes && userMetadata?.summary
@@ -36,11 +33,7 @@ describe('what people see of a run', () => {
   });
 
   test('the state can be asked for while the run goes on, and followed without asking the worker', async () => {
-    const release = stage.providers.hold('b');
-    await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question: 'How far is it?' });
-      await stage.providers.waitForRequest(({ model }) => model === 'b');
-
+    await solveAnd(stage, 'b', async (id) => {
       const state = await stage.temporal.client.workflow.getHandle(id).query(stateQuery);
       const seen = await stage.client.trace(id);
       for (const trace of [state, seen]) {
@@ -48,7 +41,6 @@ describe('what people see of a run', () => {
         expect(trace.rounds[0]?.steps.map(({ output }) => output === null)).toEqual([false, true]);
       }
       expect(seen.calls).toEqual(state.calls);
-      release();
     });
   });
 
@@ -67,36 +59,21 @@ describe('what people see of a run', () => {
   });
 });
 
-describe('input that no run can be made of', () => {
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = await openStage();
-  });
-  afterEach(async () => {
-    await stage.close();
-  });
-
-  test.each([
-    [{ question: '' }, 'Solve.BadInput', /at least a word/],
-    [{ question: 5 }, 'Solve.BadInput', /question/],
-    [undefined, 'Solve.BadInput', /input/],
-    ['Who?', 'Solve.BadInput', /object/],
-    [{ question: 'Who?', depth: 3 }, 'Solve.BadInput', /depth/],
-    [{ question: 'Who?', pool: { allow: ['nobody'] } }, 'Configuration.Invalid', /nobody/],
-  ])('%j fails at once with %s', async (input, type, message) => {
-    await stage.whileWorking(async () => {
-      const workflowId = `bad-${stage.taskQueue}`;
-      await stage.temporal.client.workflow.start('conductorSolve', {
-        workflowId,
-        taskQueue: stage.taskQueue,
-        args: [input],
-      });
-      let last;
-      for await (const trace of stage.client.watch(workflowId)) last = trace;
-      expect(last?.status).toBe('failed');
-      expect(last?.error?.type).toBe(type);
-      expect(last?.error?.message).toMatch(message);
-      expect(stage.providers.log).toHaveLength(0);
-    });
+test.each([
+  [{ question: '' }, 'Solve.BadInput', /at least a word/],
+  [{ question: 5 }, 'Solve.BadInput', /question/],
+  [undefined, 'Solve.BadInput', /input/],
+  ['Who?', 'Solve.BadInput', /object/],
+  [{ question: 'Who?', depth: 3 }, 'Solve.BadInput', /depth/],
+  [{ question: 'Who?', pool: { allow: ['nobody'] } }, 'Configuration.Invalid', /nobody/],
+])('no run can be made of %j: it fails at once with %s', async (input, type, message) => {
+  const { taskQueue } = stage;
+  await stage.whileWorking(async () => {
+    const workflowId = `bad-${taskQueue}`;
+    await stage.temporal.client.workflow.start('conductorSolve', { workflowId, taskQueue, args: [input] });
+    const last = await endOf(stage, workflowId);
+    expect(last).toMatchObject({ status: 'failed', error: { type } });
+    expect(last.error?.message).toMatch(message);
+    expect(stage.providers.log).toHaveLength(0);
   });
 });

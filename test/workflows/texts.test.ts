@@ -1,22 +1,16 @@
-import { openStage, step, type Stage } from '../support/stage';
+import { step, type Stage, useStage } from '../support/stage';
 
 const historyBytes = async ({ temporal }: Stage, id: string): Promise<number> =>
   (await temporal.client.workflow.getHandle(id).describe()).historySize ?? Infinity;
 
 describe('long texts', () => {
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = await openStage({ workers: ['a', 'b'] });
-  });
-  afterEach(async () => {
-    await stage.close();
-  });
+  const stage = useStage({ workers: ['a', 'b'] });
 
   test('a long question travels by reference and reaches every worker whole', async () => {
     const question = `Which word is missing? ${'word '.repeat(20_000)}`;
     stage.plan([step('a', 'Look.'), step('b', 'Look again.', [0])]);
     stage.providers.answer('b', 'none');
-    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    const result = await stage.solve({ question });
     expect(result).toMatchObject({ status: 'completed', question });
     expect(stage.providers.log.every(({ body }) => body.includes(question))).toBe(true);
     expect(await historyBytes(stage, result.id)).toBeLessThan(22_000);
@@ -26,17 +20,15 @@ describe('long texts', () => {
     const answer = 'long answer '.repeat(20_000).trim();
     stage.plan([step('a', 'Say a lot.')]);
     stage.providers.answer('a', answer);
-    await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question: 'Is it whole?' });
-      await expect(stage.temporal.client.workflow.result(id)).resolves.toMatchObject({ answer });
-    });
+    const { id } = await stage.solve({ question: 'Is it whole?' });
+    expect(await stage.temporal.client.workflow.result(id)).toMatchObject({ answer });
   });
 
   test('an answer of which every byte takes six in JSON ends its run, whole', async () => {
     const answer = '\u0001'.repeat(800_000);
     stage.plan([step('a', 'Say nothing that can be seen.')]);
     stage.providers.answer('a', answer);
-    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it whole?' }));
+    const result = await stage.solve({ question: 'Is it whole?' });
     expect(result).toMatchObject({ status: 'completed', answer });
   });
 });

@@ -20,9 +20,7 @@ describe('what a worker receives', () => {
   beforeAll(async () => {
     stage = await openStage({ workers: WORKERS });
   });
-  afterAll(async () => {
-    await stage.close();
-  });
+  afterAll(() => stage.close());
 
   test('is the question, what its step may see, and its own subtask: nothing else, over generated plans', async () => {
     for (const worker of WORKERS)
@@ -61,14 +59,10 @@ function markersOf(body: string): string[] {
 test("a worker's instructions are the system text of its requests, and of no other worker's", async () => {
   const stage = await openStage({ workers: ['a', 'b'], configure: instruct });
   stage.plan([step('a', 'Find it.'), step('b', 'Check it.', [0])]);
-
-  await stage.whileWorking(() => stage.client.solve({ question: 'What is it?' }));
+  await stage.solve({ question: 'What is it?' });
   await stage.close();
-
   const systemOf = (worker: string): unknown =>
-    stage.providers.log
-      .filter(({ model }) => model === worker)
-      .map(({ body }) => (JSON.parse(body) as { messages: { role: string; content: string }[] }).messages[0]);
+    stage.requestsTo(worker).map(({ body }) => (JSON.parse(body) as { messages: object[] }).messages[0]);
   expect(systemOf('a')).toEqual([{ role: 'system', content: 'Answer in French.' }]);
   expect(systemOf('b')).toMatchObject([{ role: 'user' }]);
 });

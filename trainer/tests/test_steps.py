@@ -363,7 +363,6 @@ async def test_a_cancelled_update_makes_no_checkpoint(root: Path) -> None:
     ("job", "parent", "type", "retryable"),
     [
         ("update", "000007", "Trainer.CheckpointMissing", False),
-        ("forget", "warm", "Trainer.BadRequest", False),
         ("warmStart", "warm", "Trainer.Failed", True),
     ],
 )

@@ -83,7 +83,7 @@ async function rollOut(setting: PlainSetting, policy: PlainPolicy, cycle: number
   const underWay = new Set<Promise<void>>();
   for (;;) {
     const spreads = groups.map((group) => group && hasSpread(group.map(({ reward }) => reward)));
-    const { keep, more, isOver } = chooseGroups({ wanted, maxDraws, spreads });
+    const { keep, more } = chooseGroups(setting.settings, spreads);
     for (const question of drawn.slice(groups.length, groups.length + more)) {
       const draw = groups.push(null) - 1;
       const played = playGroup(setting, policy, { cycle, draw, question }).then((rows) => {
@@ -92,7 +92,8 @@ async function rollOut(setting: PlainSetting, policy: PlainPolicy, cycle: number
       });
       underWay.add(played);
     }
-    if (isOver) return { groups: groups.flatMap((group) => (group === null ? [] : [group])), keep };
+    if (underWay.size === 0)
+      return { groups: groups.flatMap((group) => (group === null ? [] : [group])), keep };
     await Promise.race(underWay);
   }
 }

@@ -5,18 +5,18 @@ import {
   type Complete,
   type FinishReason,
   type ListModels,
-  type ModelPlace,
   type ModelRequest,
+  oneForEachPlace,
   type Settings,
   toConversation,
 } from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
+import { type Assembly, readAnswer } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
-type Body = Anthropic.MessageCreateParamsNonStreaming;
+type Body = Anthropic.MessageCreateParams;
 type Content = Anthropic.MessageParam['content'];
 
-/** Sent by this SDK. */
 const VERSION = '2026-10-21';
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -54,8 +54,10 @@ const messageSchema = z.object({
 export const completeAnthropic: Complete = async (request) => {
   const settings = chooseSettings(request, { seed: false, efforts: EFFORTS });
   const client = await openClient(request);
-  const body = await client.messages.create(toBody(request, settings), { signal: request.signal });
-  const { content, stop_reason: reason, stop_details: details, usage } = readReply(messageSchema, body);
+  const { signal } = request;
+  const response = await client.messages.create(toBody(request, settings), { signal }).asResponse();
+  const message = readReply(messageSchema, await readAnswer(response, request, messageAssembly()));
+  const { content, stop_reason: reason, stop_details: details, usage } = message;
   return {
     text: content.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join(''),
     finish: finishOf(reason),
@@ -66,8 +68,41 @@ export const completeAnthropic: Complete = async (request) => {
   };
 };
 
-/** A client for one request; it holds no socket, so there is nothing to close. */
-async function openClient({ card, apiKey }: Omit<ModelPlace, 'signal'>): Promise<Anthropic> {
+const eventSchema = z.object({
+  type: z.string(),
+  message: z.looseObject({ usage: z.looseObject({}).nullish() }).nullish(),
+  delta: z.looseObject({ type: z.string().nullish(), text: z.string().nullish() }).nullish(),
+  usage: z.looseObject({}).nullish(),
+});
+
+/** Counts of usage grow from event to event; one that is left out stays as it was. The first count of output is no count. */
+function messageAssembly(): Assembly {
+  let text = '';
+  let message: object = {};
+  let begun: object = {};
+  let usage: object | null = null;
+  let isOver = false;
+  return {
+    add: (event) => {
+      const { type, message: first, delta, usage: counted } = readReply(eventSchema, event);
+      const piece = delta?.type === 'text_delta' ? (delta.text ?? '') : '';
+      text += piece;
+      if (type === 'message_delta') message = { ...message, ...delta };
+      begun = first?.usage ?? begun;
+      if (counted) usage = { ...begun, ...usage, ...withoutNulls(counted) };
+      isOver ||= type === 'message_stop';
+      return piece;
+    },
+    body: () => (isOver ? { ...message, content: [{ type: 'text', text }], usage } : null),
+    isOver: () => isOver,
+  };
+}
+
+function withoutNulls(counts: object): object {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== null));
+}
+
+const openClient = oneForEachPlace(async ({ card, apiKey }) => {
   const { Anthropic } = await import('@anthropic-ai/sdk');
   return new Anthropic({
     baseURL: card.baseUrl,
@@ -81,10 +116,10 @@ async function openClient({ card, apiKey }: Omit<ModelPlace, 'signal'>): Promise
     logLevel: 'off',
     openTelemetry: false,
   });
-}
+});
 
-export const listAnthropic: ListModels = async ({ signal, ...place }) => {
-  const { data } = await (await openClient(place)).models.list({ limit: 1000 }, { signal });
+export const listAnthropic: ListModels = async (place) => {
+  const { data } = await (await openClient(place)).models.list({ limit: 1000 }, { signal: place.signal });
   return data.map(({ id }) => id);
 };
 
@@ -121,6 +156,7 @@ function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[numbe
   return {
     model: card.model,
     max_tokens: maxOutputTokens,
+    ...(card.idleTimeoutMs !== undefined && { stream: true }),
     ...(system !== '' && { system }),
     messages: turns.map(({ role, text }, index) => ({
       role,

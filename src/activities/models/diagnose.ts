@@ -3,10 +3,8 @@ import { FAILURES, type FailureType } from '../../protocol/failures';
 import { UnreadableReply } from './reply';
 import { causesOf, type HttpError, type NetworkFault, readNetworkFault, TransportError } from './transport';
 
-/** The failure types of the boundary between us and a provider. */
 export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
 
-/** Consequence of a failure: who retries, who pays, and what a person can do. */
 export interface Consequence {
   /** True where Temporal tries again behind the workflow's back. */
   readonly retryable: boolean;
@@ -15,14 +13,12 @@ export interface Consequence {
   readonly remedy: string;
 }
 
-/** A failure before it is put into a sentence. */
 export interface Diagnosis extends Partial<Pick<Consequence, 'billed' | 'remedy'>> {
   readonly type: ProviderFailureType;
   /** Verb phrase with the provider as its subject: `answered 401`. */
   readonly happened: string;
   /** In the provider's or the system's own words: may hold a key. */
   readonly reason: string;
-  /** When the provider wants to be asked again, where it says so. */
   readonly nextRetryDelayMs?: number | null;
 }
 
@@ -60,7 +56,7 @@ export abstract class DiagnosedError extends ConductorError {
   abstract readonly diagnosis: Diagnosis;
 }
 
-/** Judges whatever an SDK threw, cancellation and our own time-out apart. */
+/** Judges whatever an SDK threw, except for a cancellation and our own time-out. */
 export function diagnose(error: unknown): Diagnosis {
   if (error instanceof DiagnosedError) return error.diagnosis;
   const causes = causesOf(error);

@@ -18,7 +18,6 @@ export interface CallFailure extends Omit<Consequence, 'remedy'> {
   readonly nextRetryDelayMs?: number | null;
 }
 
-/** The outcome of a request that is over. */
 export type Ended = Answered | Failed;
 
 export interface Answered {
@@ -33,13 +32,9 @@ export interface Failed {
   readonly reply: ModelReply | null;
 }
 
-/** A request as far as its failures tell of it. */
 export type Asked = Pick<ModelRequest, 'card' | 'apiKey' | 'signal' | 'timeoutMs'>;
 
-/**
- * Maps whatever a provider's SDK threw to our failure types, all vendors and all kinds of error in this one place; null
- * where the run was cancelled, which is no failure of the provider's.
- */
+/** Maps whatever a provider's SDK threw to our failure types; null for a cancelled run, which is no failure of its. */
 export function toProviderFailure(error: unknown, asked: Asked): CallFailure | null {
   const { signal } = asked;
   if (!signal.aborted) return describeFailure(diagnose(error), asked);

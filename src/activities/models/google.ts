@@ -4,13 +4,14 @@ import {
   chooseSettings,
   type Complete,
   type ListModels,
-  type ModelPlace,
   type ModelReply,
   type ModelRequest,
+  oneForEachPlace,
   type Settings,
   toConversation,
 } from './model';
-import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
+import { noErrorSchema, partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
+import { type Assembly, endAfter, readAnswer } from './stream';
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
@@ -50,9 +51,9 @@ const responseSchema = z.object({
     .object({ blockReason: z.string().nullish(), blockReasonMessage: z.string().nullish() })
     .nullish(),
   usageMetadata: usageSchema.nullish().catch(null),
+  error: noErrorSchema,
 });
 
-/** Stops that withhold an answer. */
 const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'LANGUAGE']);
 
 /** `CONTINUATION` is Gemini's limit per request, which may lie below the one asked for. */
@@ -63,7 +64,7 @@ export const completeGoogle: Complete = async (request) => {
   const client = await openClient(request);
   const { MINIMAL, LOW, MEDIUM, HIGH } = (await import('@google/genai')).ThinkingLevel;
   const levels = { minimal: MINIMAL, low: LOW, medium: MEDIUM, high: HIGH };
-  const body = await client.models.generateContent(toParameters(request, settings, levels));
+  const body = await ask(client, request, toParameters(request, settings, levels));
   const response = readReply(responseSchema, body);
   return {
     text: response.candidates?.[0]?.content?.parts ?? '',
@@ -74,28 +75,69 @@ export const completeGoogle: Complete = async (request) => {
   };
 };
 
-export const listGoogle: ListModels = async ({ signal, ...place }) => {
+/** Has the SDK send the request, and reads the answer beneath it, since the SDK hands out no response. */
+async function ask(
+  { models }: GoogleGenAI,
+  request: ModelRequest,
+  { config, ...parameters }: GenerateContentParameters,
+): Promise<unknown> {
+  const streams = request.card.idleTimeoutMs !== undefined;
+  const send = sendAs(request);
+  let body: unknown = null;
+  const fetch: typeof send = async (url, init) => {
+    body = await readAnswer(await send(url, init), request, candidateAssembly());
+    return new Response(streams ? 'data: {}\n\n' : '{}');
+  };
+  const asked = { ...parameters, config: { ...config, httpOptions: { fetch } } };
+  if (streams) await (await models.generateContentStream(asked)).next();
+  else await models.generateContent(asked);
+  return body;
+}
+
+const chunkSchema = responseSchema.extend({ usageMetadata: z.unknown().optional() });
+
+/** Each event is a response with the next part of the text. Its usage counts all so far. */
+function candidateAssembly(): Assembly {
+  let text = '';
+  let last: Omit<z.output<typeof chunkSchema>, 'candidates'> = { usageMetadata: null };
+  let finishReason = '';
+  return {
+    add: (event) => {
+      const { candidates, promptFeedback, usageMetadata } = readReply(chunkSchema, event);
+      const [candidate] = candidates ?? [];
+      const piece = candidate?.content?.parts ?? '';
+      text += piece;
+      finishReason = endAfter(finishReason, candidate?.finishReason, piece);
+      last = {
+        promptFeedback: promptFeedback ?? last.promptFeedback,
+        usageMetadata: usageMetadata ?? last.usageMetadata,
+      };
+      return piece;
+    },
+    body: () => {
+      if (finishReason === '' && !last.promptFeedback?.blockReason) return null;
+      return { candidates: [{ content: { parts: [{ text }] }, finishReason }], ...last };
+    },
+    isOver: () => false,
+  };
+}
+
+export const listGoogle: ListModels = async (place) => {
   const client = await openClient(place);
-  const { page } = await client.models.list({ config: { pageSize: 1000, abortSignal: signal } });
+  const { page } = await client.models.list({ config: { pageSize: 1000, abortSignal: place.signal } });
   return page.map(({ name = '' }) => name.replace(/^models\//, ''));
 };
 
-const clients = new Map<string, GoogleGenAI>();
-
-/**
- * One client for each endpoint and key: its constructor may print a warning, which should come once. Clients hold no socket.
- *
- * What the SDK would read from the environment though no card says it, another address or Vertex AI, is switched off.
- */
-async function openClient({ card, apiKey }: Omit<ModelPlace, 'signal'>): Promise<GoogleGenAI> {
+/** Another address or Vertex AI, which the SDK would read from the environment, is switched off. */
+const openClient = oneForEachPlace(async ({ card, apiKey }) => {
   const { GoogleGenAI } = await import('@google/genai');
   const baseUrl = card.baseUrl ?? 'https://generativelanguage.googleapis.com/';
-  const httpOptions = { baseUrl, fetch: sendWith({ 'X-Goog-Api-Key': apiKey }) };
-  const id = JSON.stringify([baseUrl, apiKey]);
-  const client =
-    clients.get(id) ?? new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions });
-  clients.set(id, client);
-  return client;
+  const httpOptions = { baseUrl, fetch: sendAs({ apiKey }) };
+  return new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions });
+});
+
+function sendAs({ apiKey }: Pick<ModelRequest, 'apiKey'>): typeof fetch {
+  return sendWith({ 'X-Goog-Api-Key': apiKey });
 }
 
 function toParameters(
@@ -127,10 +169,7 @@ function toParameters(
   };
 }
 
-/**
- * Gemini says in one place that it declined a question and in another that it withholds an answer. Its SDK leaves out
- * the words that may come with the latter, so the category stands for them.
- */
+/** Gemini declines a question in one place and withholds an answer in another, whose words its SDK leaves out. */
 function endOf(response: z.output<typeof responseSchema>): Pick<ModelReply, 'finish' | 'refusal'> {
   const { blockReason, blockReasonMessage } = response.promptFeedback ?? {};
   if (blockReason) return { finish: 'refusal', refusal: blockReasonMessage ?? blockReason };

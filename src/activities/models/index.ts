@@ -2,17 +2,18 @@ import { ConfigError } from '../../config/errors';
 import type { ModelProvider } from '../../protocol/cards';
 import { completeAnthropic, listAnthropic } from './anthropic';
 import { completeGoogle, listGoogle } from './google';
-import { createCompleteLocal, type LocalModelOptions } from './local';
+import { createCompleteLocal } from './local';
 import type { Complete, ListModels } from './model';
 import { completeOpenAI, listOpenAI } from './openai';
+import { withoutRefused } from './refusals';
 
 /** Asks the model that a request's card names. A vendor's SDK, or the local engine, is loaded by the first request to it. */
-export function createComplete(options: LocalModelOptions): Complete {
+export function createComplete(fetchSmolLm2: () => Promise<string>): Complete {
   const providers: Readonly<Record<ModelProvider, Complete>> = {
-    openai: completeOpenAI,
-    anthropic: completeAnthropic,
-    google: completeGoogle,
-    local: createCompleteLocal(options),
+    openai: withoutRefused(completeOpenAI),
+    anthropic: withoutRefused(completeAnthropic),
+    google: withoutRefused(completeGoogle),
+    local: createCompleteLocal(fetchSmolLm2),
     // The configuration is checked where the worker is set up; a card may still come from elsewhere.
     policy: ({ card }) => {
       const problem = `this worker serves no checkpoint, and ${card.model} is one: mount TrainingPlugin on it`;

@@ -10,15 +10,9 @@ import { reasonOf } from '../../errors';
 import { Turns } from '../../turns';
 import { chooseSettings, type Complete, type ModelReply, type ModelRequest } from './model';
 
-export interface LocalModelOptions {
-  /** Downloads the weights that `model: smollm2` stands for, unless they are there, and returns the path of their GGUF file. */
-  readonly fetchSmolLm2: () => Promise<string>;
-}
-
-/** The one model that has a name of its own. */
 const SMOLLM2 = 'smollm2';
 
-/** Context that SmolLM2 was trained with; it takes little memory. */
+/** As SmolLM2 was trained with. */
 const MAX_CONTEXT_TOKENS = 8192;
 
 /** Tried out: with less of it, or with fewer tokens to look back on, a small model repeats one sentence. */
@@ -31,8 +25,9 @@ const THREADS = Math.max(1, availableParallelism() - 1);
  * Models that run inside this process, on the CPU, by `node-llama-cpp`. A card's `model` is `smollm2`, a path of a GGUF
  * file, or an address the engine downloads from, e.g. `hf:user/repository:Q4_K_M`. One request runs at a time, since the
  * engine keeps every core it is given busy; it ends as soon as its signal is aborted.
+ * @param fetchSmolLm2 downloads the weights of `smollm2`, unless they are there, and returns the path of their GGUF file
  */
-export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Complete {
+export function createCompleteLocal(fetchSmolLm2: () => Promise<string>): Complete {
   const turns = new Turns(1);
   const models = new Map<string, LoadedModel>();
   let engine: StartedEngine | undefined;
@@ -84,7 +79,7 @@ async function answer(
   { llama, model, context, sequence, chat }: LoadedModel,
   request: ModelRequest,
 ): Promise<ModelReply> {
-  const { messages, signal } = request;
+  const { messages, signal, onText } = request;
   const settings = chooseSettings(request, { seed: true, efforts: [] });
   const { temperature, seed, maxOutputTokens, outputSchema, dropped } = settings;
   const history = messages.map(({ role, text }): ChatHistoryItem =>
@@ -104,6 +99,7 @@ async function answer(
   const before = sequence.tokenMeter.getState();
   const { response, metadata } = await chat.generateResponse(history, {
     signal,
+    onTextChunk: onText,
     temperature: temperature ?? 0,
     maxTokens: Math.min(maxOutputTokens, room),
     seed: seed ?? undefined,
@@ -127,7 +123,6 @@ async function answer(
   };
 }
 
-/** With the marks of the model's chat template. */
 function countTokens({ chatWrapper }: LlamaChat, model: LlamaModel, history: ChatHistoryItem[]): number {
   const asked: ChatHistoryItem[] = [...history, { type: 'model', response: [] }];
   const { contextText } = chatWrapper.generateContextState({ chatHistory: asked });
@@ -164,11 +159,8 @@ async function importEngine(): Promise<typeof Engine> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {
-    const reason = reasonOf(error);
-    throw new Error(
-      `the engine for local models, node-llama-cpp, cannot be loaded (${reason}): ${howToGetEngine()}`,
-      { cause: error },
-    );
+    const problem = `the engine for local models, node-llama-cpp, cannot be loaded (${reasonOf(error)})`;
+    throw new Error(`${problem}: ${howToGetEngine()}`, { cause: error });
   }
 }
 

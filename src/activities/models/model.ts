@@ -14,26 +14,27 @@ export interface ModelRequest {
   readonly maxOutputTokens: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
-  /** Null if the server wants none. */
   readonly apiKey: string | null;
   /** Equal for each attempt of one call. */
   readonly callId?: string;
   /** Aborts the HTTP request: by a `TimeoutError` when `timeoutMs` are over, else because it was cancelled. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  /** Hears each piece of the answer's text as it comes, where the model streams. */
+  readonly onText?: (text: string) => void;
+  /** Set where the server knows no `stream_options`: a stream then brings no usage. */
+  readonly withoutStreamOptions?: true;
 }
 
 /** `stop` is a whole answer, `length` a cut one, `refusal` none. */
 export type FinishReason = 'stop' | 'length' | 'refusal';
 
-/** Reply in no vendor's dialect. A refusal or length stop is a reply too: it was billed. */
 export interface ModelReply {
   readonly text: string;
   readonly finish: FinishReason;
   /** The model's own words on why it refused, if it gave any. */
   readonly refusal: string | null;
   readonly usage: Usage | null;
-  /** Charge reported by the provider, if it is above 0. */
   readonly reportedNanoUsd: number | null;
   /** Names of settings that were left out, e.g. `temperature`. */
   readonly dropped: readonly string[];
@@ -42,16 +43,35 @@ export interface ModelReply {
 /** The verb behind every provider: sends exactly one HTTP request, and throws whatever the SDK throws. */
 export type Complete = (request: ModelRequest) => Promise<ModelReply>;
 
-/** Where a model is asked, and with which key. */
 export type ModelPlace = Pick<ModelRequest, 'card' | 'apiKey' | 'signal'>;
+
+type Place = Omit<ModelPlace, 'signal'>;
+
+/**
+ * Keeps one client of an SDK for each endpoint and key: making one takes a third of a millisecond, and Google's may print
+ * a warning. Clients hold no sockets, so there is nothing to close.
+ */
+export function oneForEachPlace<Client>(
+  make: (place: Place) => Promise<Client>,
+): (place: Place) => Promise<Client> {
+  const clients = new Map<string, Promise<Client>>();
+  return (place) => {
+    const id = JSON.stringify([place.card.baseUrl, place.apiKey]);
+    const known = clients.get(id);
+    if (known !== undefined) return known;
+    const client = make(place);
+    clients.set(id, client);
+    client.catch(() => clients.delete(id));
+    return client;
+  };
+}
 
 /** The ids of the models at a place, at most one page of them; free of charge. Throws whatever the SDK throws. */
 export type ListModels = (place: ModelPlace) => Promise<readonly string[]>;
 
-/** The state of an answer that a vendor writes in the background. */
+/** An answer that a vendor writes in the background. */
 export type Progress =
   | { readonly status: 'running' }
-  /** A whole answer, a cut one or a refusal. */
   | { readonly status: 'answered'; readonly reply: ModelReply }
   /** The reply holds what there was of text and usage; null where the vendor knows of no such answer any more. */
   | { readonly status: 'failed'; readonly reply: ModelReply | null; readonly diagnosis: Diagnosis };

@@ -11,11 +11,25 @@ import {
   toConversation,
 } from './model';
 import { noErrorSchema, readReply, tierSchema } from './reply';
+import { type Assembly, readAnswer } from './stream';
 import { responsesUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Header for an id to look for in the logs of OpenAI, or of a gateway before it. */
+export const REQUEST_ID = 'X-Client-Request-Id';
+
+/** Options of one request. Where it has no id, the SDK must send none that it found in its environment. */
+export function optionsFor({ signal, callId = null }: Asked): OpenAI.RequestOptions {
+  return { signal, headers: { [REQUEST_ID]: callId } };
+}
+
+interface Asked {
+  readonly signal: AbortSignal;
+  readonly callId?: string | null | undefined;
+}
 
 /** Only messages have text of ours, the rest is reasoning and tools. */
 const itemSchema = z.object({
@@ -36,11 +50,35 @@ const responseSchema = z.object({
 /** One request to the Responses API. Nothing is left with the vendor (`store: false`): the run keeps its own texts. */
 export async function completeResponse(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
   const { body, dropped } = bodyOf(request);
+  const stream = request.card.idleTimeoutMs !== undefined;
   // Read here and not by the SDK, which trips over a body that is no response before we could say so.
   const response = await client.responses
-    .create({ ...body, store: false }, { signal: request.signal })
+    .create({ ...body, store: false, ...(stream && { stream }) }, optionsFor(request))
     .asResponse();
-  return replyOf(readReply(responseSchema, await response.json()), dropped);
+  const whole = await readAnswer(response, request, responseAssembly());
+  return replyOf(readReply(responseSchema, whole), dropped);
+}
+
+const eventSchema = z.object({
+  type: z.string(),
+  delta: z.unknown().optional(),
+  response: z.unknown().optional(),
+});
+
+const LAST_EVENTS = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+/** The last event holds the whole response. */
+function responseAssembly(): Assembly {
+  let last: object | null = null;
+  return {
+    add: (event) => {
+      const { type, delta, response } = readReply(eventSchema, event);
+      if (LAST_EVENTS.has(type)) last = Object(response) as object;
+      return type === 'response.output_text.delta' && typeof delta === 'string' ? delta : '';
+    },
+    body: () => last,
+    isOver: () => last !== null,
+  };
 }
 
 function replyOf(
@@ -98,9 +136,8 @@ const backgroundSchema = responseSchema.extend({
 const UNFINISHED = new Set<unknown>(['queued', 'in_progress']);
 
 /**
- * Starts a response in OpenAI's background mode (developers.openai.com/api/docs/guides/background): the request brings
- * an id at once, and the answer is asked for by that id until its status is a final one. Without `store: true` an answer
- * is gone after some ten minutes, and a worker that was lost may need longer.
+ * Starts a response in OpenAI's background mode (developers.openai.com/api/docs/guides/background) and brings its id at
+ * once. Without `store: true` an answer is gone after some ten minutes, and a lost worker may need longer.
  */
 export async function beginResponse(
   client: OpenAI,
@@ -108,7 +145,7 @@ export async function beginResponse(
 ): Promise<{ id: string; progress: Progress }> {
   const { body, dropped } = bodyOf(request);
   const response = await client.responses
-    .create({ ...body, background: true, store: true }, { signal: request.signal })
+    .create({ ...body, background: true, store: true }, optionsFor(request))
     .asResponse();
   const read = readReply(backgroundSchema, await response.json());
   return { id: read.id, progress: progressOf(read, dropped) };
@@ -116,7 +153,7 @@ export async function beginResponse(
 
 export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   try {
-    const response = await client.responses.retrieve(id, {}, { signal: request.signal }).asResponse();
+    const response = await client.responses.retrieve(id, {}, optionsFor(request)).asResponse();
     return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
   } catch (error) {
     if (diagnose(error).type !== FAILURES.notFound) throw error;
@@ -126,7 +163,7 @@ export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: 
 
 /** By the guide, cancelling what is over changes nothing and returns it as it ended. */
 export async function cancelResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
-  const response = await client.responses.cancel(id, { signal: request.signal }).asResponse();
+  const response = await client.responses.cancel(id, optionsFor(request)).asResponse();
   return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
 }
 

@@ -15,7 +15,6 @@ const detailsSchema = z
 const tokensOfUsage = z.object({
   input_tokens: tokensSchema,
   output_tokens: tokensSchema,
-  /** A total that makes no sense is none. */
   total_tokens: tokensSchema.nullish().catch(null),
   input_tokens_details: detailsSchema,
   output_tokens_details: detailsSchema,
@@ -38,7 +37,8 @@ type Reported = z.output<typeof tokensOfUsage>;
 /** A request's tokens and charge by the server's account, in the words of the Responses API. */
 export const responsesUsageSchema = tokensOfUsage.transform((usage) => ({
   tokens: tokensIn(usage),
-  reportedNanoUsd: chargeIn(usage),
+  // Servers that do not count report 0.
+  reportedNanoUsd: Math.round((usdOf(usage) ?? 0) * 1e9) || null,
 }));
 
 export const chatUsageSchema = z.preprocess((usage) => {
@@ -71,11 +71,6 @@ function tokensIn(usage: Reported) {
   };
 }
 
-/** The reported cost in nano-USD; null for 0, too, which servers report that do not count. */
-function chargeIn(charge: Reported): number | null {
-  return Math.round((usdOf(charge) ?? 0) * 1e9) || null;
-}
-
 function usdOf(charge: Reported): number | null {
   const { cost, is_byok: isByok, cost_details: details, cost_in_usd_ticks: ticks } = charge;
   if (cost == null) return ticks == null ? null : ticks / 1e10;
@@ -91,15 +86,10 @@ interface Counted {
   readonly service_tier?: z.output<typeof tierSchema>;
 }
 
-/** Usage and charge of a reply, whose service tier stands beside them. */
-export function usageOf({
-  usage,
-  service_tier: serviceTier,
-}: Counted): Pick<ModelReply, 'usage' | 'reportedNanoUsd'> {
-  return {
-    usage: usage ? toUsage({ ...usage.tokens, serviceTier }) : null,
-    reportedNanoUsd: usage?.reportedNanoUsd ?? null,
-  };
+export function usageOf(reply: Counted): Pick<ModelReply, 'usage' | 'reportedNanoUsd'> {
+  const { usage, service_tier: serviceTier } = reply;
+  if (!usage) return { usage: null, reportedNanoUsd: null };
+  return { usage: toUsage({ ...usage.tokens, serviceTier }), reportedNanoUsd: usage.reportedNanoUsd };
 }
 
 /**

@@ -8,20 +8,28 @@ import {
   type ListModels,
   type ModelReply,
   type ModelRequest,
+  oneForEachPlace,
   type Settings,
   toConversation,
 } from './model';
 import { noErrorSchema, readReply, tierSchema } from './reply';
-import { beginResponse, cancelResponse, completeResponse, EFFORTS, lookAtResponse } from './openai-responses';
+import {
+  beginResponse,
+  cancelResponse,
+  completeResponse,
+  EFFORTS,
+  lookAtResponse,
+  optionsFor,
+  REQUEST_ID,
+} from './openai-responses';
 import { chatUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
+import { type Assembly, endAfter, failedMidway, readAnswer } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 /** OpenAI, and every server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
 export const completeOpenAI: Complete = async (request) => {
   const client = await openClient(request);
-  return request.card.api === 'responses'
-    ? completeResponse(client, request)
-    : completeChat(client, request, chooseSettings(request, { seed: true, efforts: EFFORTS }));
+  return request.card.api === 'responses' ? completeResponse(client, request) : completeChat(client, request);
 };
 
 export const backgroundOpenAI: BackgroundCalls = {
@@ -30,18 +38,13 @@ export const backgroundOpenAI: BackgroundCalls = {
   cancel: async (request, id) => cancelResponse(await openClient(request), request, id),
 };
 
-export const listOpenAI: ListModels = async ({ signal, ...place }) => {
-  const { data } = await (await openClient(place)).models.list({ signal });
+export const listOpenAI: ListModels = async (place) => {
+  const { data } = await (await openClient(place)).models.list(optionsFor(place));
   // llama.cpp answers to any name with the one model that it has.
   return data.flatMap(({ id, owned_by: owner }) => (owner === 'llamacpp' ? [] : [id]));
 };
 
-/** A client for one request; it holds no socket, so there is nothing to close. */
-async function openClient({
-  card,
-  apiKey,
-  callId,
-}: Pick<ModelRequest, 'card' | 'apiKey' | 'callId'>): Promise<OpenAI> {
+const openClient = oneForEachPlace(async ({ card, apiKey }) => {
   const { OpenAI } = await import('openai');
   return new OpenAI({
     // null, where the card names none, keeps the SDK from another address in the environment.
@@ -49,17 +52,12 @@ async function openClient({
     apiKey: apiKey ?? 'none',
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
-    fetch: sendWith({
-      Authorization: apiKey === null ? null : `Bearer ${apiKey}`,
-      // Id to look for in the logs of OpenAI, or of a gateway before it.
-      'X-Client-Request-Id': callId,
-    }),
+    fetch: sendWith({ Authorization: apiKey === null ? null : `Bearer ${apiKey}` }, REQUEST_ID),
     logLevel: 'off',
   });
-}
+});
 
-type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
-type ChatSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;
+type Body = OpenAI.Chat.ChatCompletionCreateParams;
 
 const choiceSchema = z.object({
   message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
@@ -73,15 +71,14 @@ const completionSchema = z.object({
   error: noErrorSchema,
 });
 
-/** The API that OpenAI-compatible servers have in common. */
-async function completeChat(
-  client: OpenAI,
-  request: ModelRequest,
-  settings: ChatSettings,
-): Promise<ModelReply> {
-  const body = await client.chat.completions.create(toBody(request, settings), { signal: request.signal });
-  const completion = readReply(completionSchema, body);
+async function completeChat(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
+  const settings = chooseSettings(request, { seed: true, efforts: EFFORTS });
+  const response = await client.chat.completions
+    .create(toBody(request, settings), optionsFor(request))
+    .asResponse();
+  const completion = readReply(completionSchema, await readAnswer(response, request, chatAssembly()));
   const { message, finish_reason: reason } = completion.choices[0];
+  if (BROKEN_OFF.has(reason ?? '')) throw failedMidway(`finish_reason is ${reason ?? ''}`);
   const refusal = message.refusal ?? null;
   return {
     text: message.content ?? '',
@@ -92,8 +89,51 @@ async function completeChat(
   };
 }
 
+/** Ends of servers that could not go on: vLLM's, OpenRouter's and DeepSeek's. */
+const BROKEN_OFF: ReadonlySet<string> = new Set(['abort', 'error', 'insufficient_system_resource']);
+
+const chunkSchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        delta: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  usage: z.unknown().optional(),
+  service_tier: z.unknown().optional(),
+});
+
+/** Usage counts all so far wherever it comes more than once (SGLang, Gemini): the last one holds. */
+function chatAssembly(): Assembly {
+  let [content, refusal] = ['', ''];
+  let reason = '';
+  let last: { readonly usage?: unknown; readonly service_tier?: unknown } = {};
+  return {
+    add: (event) => {
+      const { choices, usage, service_tier } = readReply(chunkSchema, event);
+      const { delta, finish_reason } = choices?.[0] ?? {};
+      const text = delta?.content ?? '';
+      content += text;
+      refusal += delta?.refusal ?? '';
+      reason = endAfter(reason, finish_reason, text);
+      last = { usage: usage ?? last.usage, service_tier: service_tier ?? last.service_tier };
+      return text;
+    },
+    body: () => {
+      const message = { content, refusal: refusal || null };
+      return reason === '' ? null : { choices: [{ message, finish_reason: reason }], ...last };
+    },
+    isOver: () => false,
+  };
+}
+
 /** OpenAI's reasoning models reject `max_tokens`; other servers may ignore `max_completion_tokens`. */
-function toBody({ card, messages }: ModelRequest, settings: ChatSettings): Body {
+function toBody(
+  { card, messages, withoutStreamOptions }: ModelRequest,
+  settings: Settings<NonNullable<OpenAI.ReasoningEffort>>,
+): Body {
   const { system, turns } = toConversation(messages);
   const { temperature, seed, effort, outputSchema, maxOutputTokens } = settings;
   return {
@@ -102,6 +142,10 @@ function toBody({ card, messages }: ModelRequest, settings: ChatSettings): Body 
       ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
       ...turns.map(({ role, text }) => ({ role, content: text })),
     ],
+    ...(card.idleTimeoutMs !== undefined && {
+      stream: true,
+      ...(withoutStreamOptions !== true && { stream_options: { include_usage: true } }),
+    }),
     ...(card.baseUrl === null
       ? { max_completion_tokens: maxOutputTokens, service_tier: USUAL_TIER }
       : // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others

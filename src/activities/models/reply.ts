@@ -9,7 +9,6 @@ export class UnreadableReply extends Error {
 /** Beyond any model; what is more was not counted, and sums of what is stay exact. */
 export const tokensSchema = z.int().nonnegative().max(1e9);
 
-/** A count that many servers leave out where it is 0. */
 export const partSchema = tokensSchema.nullish().transform((count) => count ?? 0);
 
 const MAX_TIER_CHARACTERS = 40;
@@ -23,7 +22,6 @@ export const tierSchema = z
 
 /**
  * Reads the parts of a reply that matter here: the SDKs check nothing, and a proxy's web page arrives as a string.
- *
  * @throws UnreadableReply naming the error that came in place of a reply, or the first part that is amiss
  */
 export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
@@ -43,7 +41,6 @@ export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknow
 
 const failedSchema = z.object({ error: z.object({ message: z.string() }) });
 
-/** A reply that must not hold an error. */
 export const noErrorSchema = z.null().optional();
 
 /** Vendors' names of the tier that their plain price is for. */

@@ -5,8 +5,10 @@ type Dispatcher = NonNullable<RequestInit['dispatcher']>;
 /** Where Node keeps the dispatcher of its own `fetch`, and where a user's proxy agent is put. */
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
-/** Decoded: twice the longest text that the store takes. */
 const MAX_RESPONSE_MIB = 64;
+
+/** Decoded: twice the longest text that the store takes. */
+export const MAX_RESPONSE_BYTES = MAX_RESPONSE_MIB * 1024 * 1024;
 
 /** For an SDK's own clock, which must not run out before a request's signal. Without one, Anthropic's refuses large limits. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -39,45 +41,53 @@ export class TransportError extends Error {
 /**
  * The `fetch` under an SDK, with the only headers that leave. The SDK's own are dropped: it adds what it finds in
  * variables such as `OPENAI_CUSTOM_HEADERS`, which are other people's secrets at the address of a card.
- *
- * @param headers of the vendor; null: not sent
+ * @param ofRequest name of the header that may differ from request to request
  */
-export function sendWith(headers: Readonly<Record<string, string | null | undefined>>): typeof fetch {
+export function sendWith(headers: Readonly<Record<string, string | null>>, ofRequest?: string): typeof fetch {
   const all = new Headers({
     Accept: 'application/json',
     'Content-Type': 'application/json',
     'User-Agent': 'temporal-conductor',
   });
-  for (const [name, value] of Object.entries(headers)) if (value != null) all.set(name, value);
+  for (const [name, value] of Object.entries(headers)) if (value !== null) all.set(name, value);
   return async (input, init) => {
-    const response = await sendOnce(input, { ...init, headers: all });
+    const sent = new Headers(all);
+    const own = ofRequest && new Headers(init?.headers).get(ofRequest);
+    if (ofRequest && own) sent.set(ofRequest, own);
+    const response = await sendOnce(input, { ...init, headers: sent });
     if (response.ok) return response;
     const { status, headers } = response;
     throw new TransportError({ status, headers, body: await response.text() });
   };
 }
 
+/** Whether a response is written as it is sent. */
+export function isEventStream({ ok, headers }: Response): boolean {
+  return ok && /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+}
+
+export function tooLong(): Error {
+  return new UnreadableReply(`it has more than ${MAX_RESPONSE_MIB} MiB`);
+}
+
 /**
- * One request goes out, and a response that does not end is broken off.
- *
- * Redirects are not followed: they would be a second request, and only `Authorization` is taken off on the way to
- * another host, so a key in any other header would go with it.
- *
+ * One request goes out, and a response that does not end is broken off; a stream is left to be read. Redirects are not
+ * followed: they would be a second request, which takes a key in any header but `Authorization` to another host.
  * @throws TransportError for what breaks below HTTP
  */
 export async function sendOnce(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const dispatcher = patientDispatcher();
   try {
-    return await readBounded(
-      await fetch(input, { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) }),
-    );
+    const options = { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) } as const;
+    const response = await fetch(input, options);
+    return isEventStream(response) ? response : await readBounded(response);
   } catch (error) {
     const fault = init?.signal?.aborted === true ? null : readNetworkFault(error);
     throw fault === null ? error : new TransportError(fault);
   }
 }
 
-/** Counted as it is decoded: a few kilobytes of gzip may stand for gigabytes. No SDK is asked to stream. */
+/** Counted as it is decoded: a few kilobytes of gzip may stand for gigabytes. */
 async function readBounded(response: Response): Promise<Response> {
   const { body, status, statusText, headers, ok } = response;
   const arriving: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
@@ -86,9 +96,7 @@ async function readBounded(response: Response): Promise<Response> {
   try {
     for await (const chunk of arriving) {
       bytes += chunk.byteLength;
-      if (bytes > MAX_RESPONSE_MIB * 1024 * 1024) {
-        throw new UnreadableReply(`it has more than ${MAX_RESPONSE_MIB} MiB`);
-      }
+      if (bytes > MAX_RESPONSE_BYTES) throw tooLong();
       chunks.push(chunk);
     }
   } catch (error) {

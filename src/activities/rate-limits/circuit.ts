@@ -8,15 +8,12 @@ export interface CircuitSettings {
 const LONGEST_MS = 10 * 60_000;
 
 /**
- * A circuit breaker: closed while a model answers, open after too many failures in a row.
- *
- * When the pause is over one call may probe. An answer closes the circuit, a failure opens it for twice as long; a probe
- * that shows neither, or never ends, leaves room for another after one more pause. There are no timers: the caller says
- * what time it is, in milliseconds.
+ * A circuit breaker: closed while a model answers, open after too many failures in a row. When the pause is over one
+ * call may probe. An answer closes the circuit, a failure opens it for twice as long; a probe that shows neither, or
+ * never ends, leaves room for another after one more pause. The caller says what time it is, in milliseconds.
  */
 export class Circuit {
   private failures = 0;
-  /** null: it is closed. */
   private open: { readonly until: number; readonly pauseMs: number } | null = null;
 
   constructor(private readonly settings: CircuitSettings) {}

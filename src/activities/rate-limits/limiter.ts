@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors';
 import type { SharedStates } from '../../store/store';
 import { Turns } from '../../turns';
 import { Circuit, type CircuitSettings } from './circuit';
 import {
+  isStale,
   LEASE_MS,
-  MARGIN_MS,
   MINUTE_MS,
   type RateLimits,
   type RateRefusal,
@@ -15,20 +16,6 @@ import {
 
 export type RateLimiterSettings = RateLimits & CircuitSettings;
 
-/** Where the calls of a model are counted: under its name, for each process. */
-export interface Counting {
-  readonly states: SharedStates;
-  readonly name: string;
-  readonly process: string;
-}
-
-/** Time and chance, which a test replaces. `now` is in milliseconds and never goes back. */
-export interface Surroundings {
-  readonly now: () => number;
-  readonly random: () => number;
-}
-
-/** Facts that a finished call shows of its model; `tokens` is null where the provider did not count. */
 export interface Report {
   readonly tokens: number | null;
   readonly health: 'good' | 'bad' | 'unknown';
@@ -36,45 +23,37 @@ export interface Report {
 
 /** A request that was let through, to be released when it is over. */
 export interface Permit {
-  /**
-   * Asked right before the request is sent: where much time has passed since it was counted, it is counted anew.
-   *
-   * @returns why it may not be sent after all; null: it may
-   */
+  /** Called right before the request is sent, which is counted anew if that is late. Says why it may not be sent, or null. */
   confirm(): Promise<string | null>;
   release(report: Report): void;
 }
 
 /** While it is unknown how long this model takes. */
 const GUESSED_CALL_MS = 1_000;
-/** Between looks for the end of a call. */
 const [SHORTEST_MS, LONGEST_MS] = [100, 30_000];
 /** Calls that wait for a circuit come within this part of a pause after its end: first the probe, then the rest. */
 const CIRCUIT_SPREAD = 1 / 4;
-/** A request that was counted so long ago might reach its provider too late for its margin. */
-const STALE_MS = MARGIN_MS / 2;
 
 /**
- * Limits the calls of one model. No request waits in it: one that cannot pass is told when to come again, at the pace at
- * which there will be room. So no activity slot is held, and no timer runs for it.
- *
- * Rates and concurrency are counted beside other processes where the states are those of a database; each process leaves a
- * failing model alone by itself.
+ * Limits the calls of one model. No request waits in it: one that cannot pass is told when to come again, at the pace
+ * at which there will be room. Rates and concurrency are counted beside other processes where the states are those of a
+ * database; each process leaves a failing model alone by itself.
  */
 export class RateLimiter {
+  private readonly process = randomUUID();
   private readonly circuit: Circuit;
   private readonly turns = new Turns(1);
   private lastCallMs = GUESSED_CALL_MS;
   /** When those who were turned away come again. */
   private expected: number[] = [];
-  /** Calls under way. */
   private held = 0;
   private renewal: NodeJS.Timeout | undefined;
 
+  /** @param name under which all processes count this model */
   constructor(
     readonly settings: RateLimiterSettings,
-    private readonly counting: Counting,
-    private readonly surroundings: Surroundings,
+    private readonly states: SharedStates,
+    private readonly name: string,
   ) {
     this.circuit = new Circuit(settings);
   }
@@ -84,30 +63,23 @@ export class RateLimiter {
    * @throws what the store throws in which the calls are counted: nothing is known then, and nothing may be sent
    */
   async acquire(tokens: number): Promise<Permit | RateRefusal> {
-    const { now, random } = this.surroundings;
-    const { requestsPerMinute, tokensPerMinute, concurrency, pauseMs } = this.settings;
-    const openMs = this.circuit.waitAt(now());
-    if (openMs > 0) return { reason: 'circuit', waitMs: openMs + random() * pauseMs * CIRCUIT_SPREAD };
-    const isProbe = this.circuit.pass(now());
-    let countedAt = now();
-    if (Math.min(requestsPerMinute, tokensPerMinute, concurrency) === Infinity) {
-      return this.permit(null, countedAt, isProbe);
-    }
-    const found = await this.change((window) => {
-      countedAt = now();
-      return window.reserve(tokens, this.settings);
-    });
-    return 'reason' in found ? this.comeAgain(found, tokens) : this.permit(found, countedAt, isProbe);
+    const now = performance.now();
+    const openMs = this.circuit.waitAt(now);
+    const spreadMs = Math.random() * this.settings.pauseMs * CIRCUIT_SPREAD;
+    if (openMs > 0) return { reason: 'circuit', waitMs: openMs + spreadMs };
+    const isProbe = this.circuit.pass(now);
+    const found = await this.change((window) => window.reserve(tokens, this.settings));
+    return 'reason' in found ? this.comeAgain(found, tokens) : this.permit(found, isProbe);
   }
 
-  private permit(counted: Reservation | null, countedAt: number, isProbe: boolean): Permit {
-    const { now } = this.surroundings;
-    let reservation = counted;
+  private permit(first: Reservation, isProbe: boolean): Permit {
+    const { requestsPerMinute, tokensPerMinute, concurrency } = this.settings;
+    const hasRate = Math.min(requestsPerMinute, tokensPerMinute) < Infinity;
+    let reservation = first;
     return {
       confirm: async () => {
-        const was = reservation;
-        if (was === null || now() - countedAt <= STALE_MS) return null;
-        const moved = await this.change((window) => window.move(was)).catch(reasonOf);
+        if (!hasRate || !isStale(reservation)) return null;
+        const moved = await this.change((window) => window.move(reservation)).catch(reasonOf);
         if (typeof moved === 'string') return moved;
         if (moved === null) {
           return 'its room in the rate went to others while this process, or its store, stood still';
@@ -116,21 +88,18 @@ export class RateLimiter {
         return null;
       },
       release: ({ tokens, health }) => {
-        const end = now();
-        this.lastCallMs = end - countedAt;
-        if (reservation !== null) this.leave(reservation, tokens ?? reservation.tokens);
+        const now = performance.now();
+        this.lastCallMs = now - first.takenAt;
+        this.held -= 1;
+        if (tokensPerMinute < Infinity || concurrency < Infinity) {
+          this.tellOthers((window) => {
+            window.settle(reservation, tokens ?? reservation.tokens);
+          });
+        }
         if (health === 'good') this.circuit.answered();
-        if (health === 'bad') this.circuit.failed(end, isProbe);
+        if (health === 'bad') this.circuit.failed(now, isProbe);
       },
     };
-  }
-
-  private leave(reservation: Reservation, used: number): void {
-    this.held -= 1;
-    if (this.settings.tokensPerMinute === Infinity && this.settings.concurrency === Infinity) return;
-    this.tellOthers((window) => {
-      window.settle(reservation, used);
-    });
   }
 
   /** Where that fails, more is counted than there is, for a minute at most. */
@@ -140,26 +109,25 @@ export class RateLimiter {
 
   /** The next room, and a time after it in which those turned away before will have had theirs. */
   private comeAgain({ reason, waitMs: roomMs }: RateRefusal, tokens: number): RateRefusal {
-    const now = this.surroundings.now();
+    const now = performance.now();
     const { requestsPerMinute, tokensPerMinute, concurrency } = this.settings;
     this.expected = this.expected.filter((due) => due > now);
     const callMs = this.lastCallMs / concurrency;
     const room = reason === 'rate' ? roomMs : Math.min(Math.max(callMs, SHORTEST_MS), LONGEST_MS);
     const each = Math.max(MINUTE_MS / requestsPerMinute, (MINUTE_MS * tokens) / tokensPerMinute, callMs);
-    const waitMs = room + this.surroundings.random() * this.expected.length * each;
+    const waitMs = room + Math.random() * this.expected.length * each;
     this.expected.push(now + waitMs);
     return { reason, waitMs };
   }
 
   /** Changes the window that all processes share, and again where another one was quicker. */
   private change<T>(work: (window: RateWindow) => T): Promise<T> {
-    const { states, name, process } = this.counting;
     return this.turns.take(async () => {
       for (let conflicts = 0; ; conflicts += 1) {
-        const { text, version, now } = await states.read(name);
-        const window = new RateWindow(text, now, { process, calls: this.held });
+        const { text, version, now } = await this.states.read(this.name);
+        const window = new RateWindow(text, now, { process: this.process, calls: this.held });
         const value = work(window);
-        if (!window.isChanged || (await states.swap(name, window.toString(), version))) {
+        if (!window.isChanged || (await this.states.swap(this.name, window.toString(), version))) {
           this.held += window.begun;
           this.renew();
           return value;
@@ -171,16 +139,13 @@ export class RateLimiter {
 
   /** While calls are under way, others are told that this process lives. */
   private renew(): void {
-    if (this.settings.concurrency === Infinity || this.held === 0) return;
-    this.renewal ??= setInterval(() => {
-      if (this.held > 0) {
-        this.tellOthers((window) => {
-          window.isChanged = true;
-        });
-        return;
-      }
+    if (this.held > 0 && this.settings.concurrency < Infinity) {
+      this.renewal ??= setInterval(() => {
+        this.tellOthers(() => undefined);
+      }, LEASE_MS / 3).unref();
+    } else {
       clearInterval(this.renewal);
       this.renewal = undefined;
-    }, LEASE_MS / 3).unref();
+    }
   }
 }

@@ -1,5 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { resolveConductor, resolveWorker } from '../../config/cards';
+import { createHash } from 'node:crypto';
+import { nameOf, resolveConductor, resolveWorker } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { Config, ModelConfig } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
@@ -8,7 +8,7 @@ import { reasonOf } from '../../errors';
 import type { SharedState, SharedStates, Store } from '../../store/store';
 import type { ModelCall, Pacing } from '../model-call';
 import { toError } from '../as-failure';
-import { type Permit, RateLimiter, type RateLimiterSettings, type Surroundings } from './limiter';
+import { type Permit, RateLimiter, type RateLimiterSettings } from './limiter';
 import type { RateRefusal } from './window';
 
 /** A model that this process's configuration does not name is not limited. */
@@ -16,48 +16,38 @@ const UNLIMITED: Permit = { confirm: () => Promise.resolve(null), release: () =>
 
 /**
  * The limiters of one worker process: one for each model of its configuration, whichever cards and runs share it. They
- * count together with all other processes of a store that can share rates, else for this process alone.
- *
- * Limits are the process's own, as keys are, and not the run's: a worker that is started with other ones keeps them at once.
+ * count together with all other processes of a store that can share rates. Limits are the process's own, as keys are,
+ * and not the run's: a worker that is started with other ones keeps them at once.
  */
-export function createPacing(
-  config: Config,
-  { rates }: Pick<Store, 'rates'>,
-  surroundings: Surroundings = { now: () => performance.now(), random: () => Math.random() },
-): Pacing {
-  const states = rates ?? new OwnStates(surroundings.now);
-  const process = randomUUID();
+export function createPacing(config: Config, { rates }: Pick<Store, 'rates'>): Pacing {
+  const ownStates = new OwnStates();
   const among = rates === undefined ? 'this process' : 'all worker processes';
   const limiters = new Map(
-    [...settingsByModel(config)].map(([key, settings]) => {
-      // A name that says nothing to whoever reads the store.
-      const name = createHash('sha256').update(key).digest('hex');
-      return [key, new RateLimiter(settings, { states, name, process }, surroundings)];
+    [...settingsByModel(config)].map(([name, settings]) => {
+      const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
+      const isLimited = Math.min(requestsPerMinute, tokensPerMinute, concurrency) < Infinity;
+      return [name, new RateLimiter(settings, (isLimited ? rates : undefined) ?? ownStates, name)];
     }),
   );
   return async (call, earlier) => {
-    const limiter = limiters.get(keyOf(call.card));
+    const limiter = limiters.get(nameInStore(call.card));
     if (limiter === undefined) return UNLIMITED;
     const permit = await limiter.acquire(tokensOf(call)).catch((error: unknown) => {
       // While it is unknown what others send, nothing is sent: Temporal makes the call again, later each time.
-      const message = `whether there is room for ${nameOf(call)} cannot be told, and no request was sent: ${reasonOf(error)}`;
+      const message = `whether there is room for ${nameOf(call.card)} cannot be told, and no request was sent: ${reasonOf(error)}`;
       throw toError({ type: FAILURES.storeUnavailable, message, retryable: true }, earlier);
     });
-    if ('reason' in permit) {
-      throw toError(refused(call, permit, whyRefused(permit, limiter.settings, among)), earlier);
-    }
-    return permit;
+    if (!('reason' in permit)) return permit;
+    throw toError(refused(call, permit, limiter, among), earlier);
   };
 }
 
-/** States of one process alone, by a clock in milliseconds that never goes back. */
+/** States of one process alone, by a clock that never goes back. */
 export class OwnStates implements SharedStates {
   private readonly states = new Map<string, Omit<SharedState, 'now'>>();
 
-  constructor(private readonly now: () => number) {}
-
   read(name: string): Promise<SharedState> {
-    return Promise.resolve({ ...(this.states.get(name) ?? { text: null, version: 0 }), now: this.now() });
+    return Promise.resolve({ text: null, version: 0, ...this.states.get(name), now: performance.now() });
   }
 
   swap(name: string, text: string, version: number): Promise<boolean> {
@@ -69,87 +59,69 @@ export class OwnStates implements SharedStates {
 
 function settingsByModel({ conductor, workers }: Config): Map<string, RateLimiterSettings> {
   const settings = new Map<string, RateLimiterSettings>();
-  const add = (card: ConductorCard | ModelCard, own: RateLimiterSettings): void => {
-    settings.set(keyOf(card), strictest(own, settings.get(keyOf(card)) ?? own));
+  const add = (card: ConductorCard | ModelCard, config: ModelConfig): void => {
+    const [name, own] = [nameInStore(card), settingsOf(config)];
+    const other = settings.get(name) ?? own;
+    settings.set(name, {
+      requestsPerMinute: Math.min(own.requestsPerMinute, other.requestsPerMinute),
+      tokensPerMinute: Math.min(own.tokensPerMinute, other.tokensPerMinute),
+      concurrency: Math.min(own.concurrency, other.concurrency),
+      failures: Math.min(own.failures, other.failures),
+      pauseMs: Math.max(own.pauseMs, other.pauseMs),
+    });
   };
   const today = new Date();
   // A checkpoint is not known before a run is resolved, and its server has no rates that cost money.
-  if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), settingsOf(conductor));
+  if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), conductor);
   for (const worker of workers) {
     const card = resolveWorker(worker, today);
-    if (card.kind === 'model' && 'model' in worker) add(card, settingsOf(worker));
+    if (card.kind === 'model' && 'model' in worker) add(card, worker);
   }
   return settings;
 }
 
-/** Providers count by account and model, wherever a card is from. */
-function keyOf({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | ModelCard): string {
-  return JSON.stringify([provider, baseUrl, apiKeyEnv, model]);
+/** Providers count by account and model, wherever a card is from. The digest says nothing to whoever reads the store. */
+function nameInStore({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | ModelCard): string {
+  const key = JSON.stringify([provider, baseUrl, apiKeyEnv, model]);
+  return createHash('sha256').update(key).digest('hex');
 }
 
 /**
- * As many failures in a row as one call may come to: a fault that only one question meets opens nothing by chance.
- * Restarts and failovers are over after the pause; a call that waits loses little.
+ * By default a circuit opens after as many failures in a row as one call may have, so that a fault of a single question
+ * hardly opens it. Thirty seconds outlast a restart or a failover, and a call that waits loses little.
  */
-const CIRCUIT = { failures: 5, pause: '30s' };
-
-function settingsOf({ rate, concurrency = Infinity, circuit = {} }: ModelConfig): RateLimiterSettings {
-  const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate ?? {};
-  const { failures, pause } =
-    circuit === false ? { failures: Infinity, pause: '0s' } : { ...CIRCUIT, ...circuit };
+function settingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelConfig): RateLimiterSettings {
+  const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate;
+  const { failures = 5, pause = '30s' } = circuit === false ? { failures: Infinity, pause: '0s' } : circuit;
   return { requestsPerMinute, tokensPerMinute, concurrency, failures, pauseMs: durationMs(pause) };
 }
 
-function strictest(a: RateLimiterSettings, b: RateLimiterSettings): RateLimiterSettings {
-  return {
-    requestsPerMinute: Math.min(a.requestsPerMinute, b.requestsPerMinute),
-    tokensPerMinute: Math.min(a.tokensPerMinute, b.tokensPerMinute),
-    concurrency: Math.min(a.concurrency, b.concurrency),
-    failures: Math.min(a.failures, b.failures),
-    pauseMs: Math.max(a.pauseMs, b.pauseMs),
-  };
-}
-
-/** English text in the tokenizers of all large vendors; other languages have fewer bytes, and are corrected after. */
-const BYTES_PER_TOKEN = 4;
-
-/** All that a call may come to. */
+/** All that a call may come to: four bytes a token, as in English; a prompt in another language is corrected after. */
 function tokensOf({ messages, maxOutputTokens }: ModelCall): number {
   const bytes = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-  return Math.ceil(bytes / BYTES_PER_TOKEN) + maxOutputTokens;
-}
-
-function nameOf({ step, worker, card }: ModelCall): string {
-  return `${step === null ? 'the Conductor' : `worker ${worker}`} (${card.provider} ${card.model})`;
+  return Math.ceil(bytes / 4) + maxOutputTokens;
 }
 
 /**
- * The failure of a call that its limiter turned away: no request was sent and no row opened, so it is no attempt.
- *
- * Temporal makes the call again when there is room. Only a worker that fails too often is not waited for where another
- * one stands in: there the failure is final, and the trace shows why the other one answered.
+ * The failure of a call that its limiter turned away: no request was sent and no row opened, so it is no attempt, and
+ * Temporal makes it again when there is room. Only a worker that fails too often is not waited for where another one
+ * stands in: there the failure is final, and the trace shows why the other one answered.
  */
-function refused(
-  call: ModelCall,
-  { reason, waitMs }: RateRefusal,
-  why: string,
-): Parameters<typeof toError>[0] {
+function refused(call: ModelCall, { reason, waitMs }: RateRefusal, { settings }: RateLimiter, among: string) {
+  const { requestsPerMinute: requests, tokensPerMinute: tokens, concurrency, failures } = settings;
+  const rates = [requests < Infinity && `${requests} requests`, tokens < Infinity && `${tokens} tokens`];
+  const why = {
+    circuit: `failed ${failures} times in a row or more, and is left alone for a while`,
+    concurrency: `has as many requests of ${among} as it may at a time, ${concurrency}`,
+    rate: `has had its ${rates.filter(Boolean).join(' or ')} a minute from ${among}`,
+  }[reason];
   const isFinal = reason === 'circuit' && call.hasFallback === true;
-  const then = isFinal
-    ? 'Another worker stands in.'
-    : `It will be asked in ${Math.max(1, Math.ceil(waitMs / 1000))} s.`;
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
   return {
     type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
-    message: `${nameOf(call)} ${why}; no request was sent. ${then}`,
+    message: `${nameOf(call.card)} ${why}; no request was sent. ${then}`,
     retryable: !isFinal,
     nextRetryDelayMs: isFinal ? null : Math.ceil(waitMs),
   };
-}
-
-function whyRefused({ reason }: RateRefusal, settings: RateLimiterSettings, among: string): string {
-  const { requestsPerMinute: requests, tokensPerMinute: tokens, concurrency, failures } = settings;
-  if (reason === 'circuit') return `failed ${failures} times in a row or more, and is left alone for a while`;
-  if (reason === 'concurrency') return `has as many requests of ${among} as it may at a time, ${concurrency}`;
-  const rates = [requests < Infinity && `${requests} requests`, tokens < Infinity && `${tokens} tokens`];
-  return `has had its ${rates.filter(Boolean).join(' or ')} a minute from ${among}`;
 }

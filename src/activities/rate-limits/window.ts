@@ -9,6 +9,13 @@ export interface RateLimits {
 export interface Reservation {
   readonly at: number;
   readonly tokens: number;
+  /** By the clock of its process, which never goes back. */
+  readonly takenAt: number;
+}
+
+/** Whether a request might reach its provider too late for its margin. */
+export function isStale({ takenAt }: Reservation): boolean {
+  return performance.now() - takenAt > MARGIN_MS / 2;
 }
 
 /** Why a request was turned away, and in how many milliseconds to come again. */
@@ -26,8 +33,8 @@ export const MARGIN_MS = 1_000;
 export const LEASE_MS = 30_000;
 
 interface Content {
-  readonly sent: { readonly at: number; requests: number; tokens: number }[];
-  readonly processes: Record<string, { readonly calls: number; readonly until: number }>;
+  readonly sent: { at: number; requests: number; tokens: number }[];
+  readonly processes: Record<string, { calls: number; readonly until: number }>;
 }
 
 /**
@@ -40,32 +47,28 @@ interface Content {
  * 3. A clock that is set back makes everything wait for a minute at most; one that is set forward is believed.
  */
 export class RateWindow {
-  /** Calls that this process began. */
   begun = 0;
-  /** Whether this is another window than the one that was read. */
-  isChanged = false;
+  /** False where a request was turned away: nobody else needs to know. */
+  isChanged = true;
   private readonly sent: Content['sent'];
-  private readonly processes: Content['processes'];
+  private readonly processes: Content['processes'] = {};
+  private readonly own: Content['processes'][string];
 
-  /**
-   * @param text what `toString` made of the one before; null: there was none
-   * @param own the process that looks, and its calls under way
-   */
+  /** @param own the process that looks, and its calls under way */
   constructor(
     text: string | null,
     private readonly now: number,
-    private readonly own: { readonly process: string; readonly calls: number },
+    own: { readonly process: string; readonly calls: number },
   ) {
-    const { sent, processes } = (text === null ? { sent: [], processes: {} } : JSON.parse(text)) as Content;
-    this.sent = sent
-      .filter(({ at }) => endOf(at) > now)
-      .map((slot) => ({ ...slot, at: Math.min(slot.at, slotOf(now)) }));
+    const { sent, processes } = JSON.parse(text ?? '{"sent":[],"processes":{}}') as Content;
     const latest = now + LEASE_MS;
-    this.processes = {};
+    this.sent = sent.filter(({ at }) => endOf(at) > now);
+    for (const slot of this.sent) slot.at = Math.min(slot.at, slotOf(now));
     for (const [name, { calls, until }] of Object.entries(processes)) {
       if (until > now) this.processes[name] = { calls, until: Math.min(until, latest) };
     }
-    this.processes[own.process] = { calls: own.calls, until: latest };
+    this.own = { calls: own.calls, until: latest };
+    this.processes[own.process] = this.own;
   }
 
   toString(): string {
@@ -75,12 +78,13 @@ export class RateWindow {
   /** Counts a request where there is room. One that is larger than a whole minute may hold goes when the minute is empty. */
   reserve(tokens: number, limits: RateLimits): Reservation | RateRefusal {
     const calls = Object.values(this.processes).reduce((sum, process) => sum + process.calls, 0);
+    const isBusy = calls >= limits.concurrency;
     // Nobody knows when a call will end.
-    if (calls >= limits.concurrency) return { reason: 'concurrency', waitMs: 0 };
-    const waitMs = this.waitFor(tokens, limits);
-    if (waitMs > 0) return { reason: 'rate', waitMs };
+    const waitMs = isBusy ? 0 : this.waitFor(tokens, limits);
+    this.isChanged = !isBusy && waitMs === 0;
+    if (!this.isChanged) return { reason: isBusy ? 'concurrency' : 'rate', waitMs };
     this.begun += 1;
-    this.processes[this.own.process] = { calls: this.own.calls + this.begun, until: this.now + LEASE_MS };
+    this.own.calls += 1;
     return this.take(tokens);
   }
 
@@ -95,7 +99,6 @@ export class RateWindow {
 
   /** Counts the tokens that a request used, for as long as it is counted. */
   settle({ at, tokens }: Reservation, used: number): void {
-    this.isChanged = true;
     const slot = this.slotAt(at);
     if (slot !== undefined) slot.tokens += used - tokens;
   }
@@ -115,12 +118,11 @@ export class RateWindow {
   }
 
   private take(tokens: number): Reservation {
-    this.isChanged = true;
     const at = slotOf(this.now);
     const slot = this.slotAt(at);
     if (slot === undefined) this.sent.push({ at, requests: 1, tokens });
     else [slot.requests, slot.tokens] = [slot.requests + 1, slot.tokens + tokens];
-    return { at, tokens };
+    return { at, tokens, takenAt: performance.now() };
   }
 
   private slotAt(at: number): Content['sent'][number] | undefined {

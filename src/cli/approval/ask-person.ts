@@ -26,7 +26,6 @@ export const PERSON_AT_TERMINAL: Person = { ask, tell: say, edit: editText };
 export interface Asking {
   readonly decider: Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
   readonly person: Person;
-  /** Keeps the live view off the screen meanwhile. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
 }
 
@@ -85,7 +84,7 @@ export class PlanQuestions {
   }
 }
 
-/** Distinguishes a plan that waits from the next one of the same run, even where the Conductor wrote the same again. */
+/** Tells a plan that waits from the next one of its run, even where that is the same again. */
 function keyOf(trace: SolveResult, round: RoundTrace): string {
   return JSON.stringify([round.childId, round.plan, callsOfPlan(trace.calls, round).length]);
 }
@@ -95,19 +94,13 @@ const PREVIEW_COLUMNS = 200;
 /** The whole plan: no one must approve what they have not seen. */
 function describePlan(id: string, plan: Plan, { id: root, estimate, question }: SolveResult): string {
   const cost = estimate === undefined || id !== root ? '' : `, ${describeEstimate(estimate)}`;
+  const title = `Run ${id} waits for approval of its plan${cost}:`;
   // Indented below its step, a line of a subtask passes for no other step.
   const steps = describeSteps(plan, (subtask) => harmless(subtask).replaceAll('\n', '\n      '));
-  return [
-    oneLine(question, PREVIEW_COLUMNS),
-    `Run ${id} waits for approval of its plan${cost}:`,
-    ...steps,
-  ].join('\n');
+  return [oneLine(question, PREVIEW_COLUMNS), title, ...steps].join('\n');
 }
 
-/**
- * Asks about a plan until the run has taken an answer; false for one that is left for later. What the run refuses is
- * told, and asked again; text that was typed in the editor is kept for the next try.
- */
+/** Asks about a plan until the run has taken an answer; false for one that is left for later. An edited text is kept. */
 export async function askVerdict(
   id: string,
   plan: Plan,
@@ -115,35 +108,28 @@ export async function askVerdict(
   signal: AbortSignal,
 ): Promise<boolean> {
   let draft: string | null = null;
-  // Each tells whether the run was told anything.
-  const deeds: Readonly<Record<string, (() => Promise<boolean>) | undefined>> = {
-    a: async () => {
-      // Approves the plan that was shown, and no other that came meanwhile.
-      await decider.approvePlan(id, plan);
-      return true;
-    },
-    e: async () => {
+  /** Whether the run was told anything: an unchanged plan or an empty reason means a second thought. */
+  const decide = async (letter: string): Promise<boolean> => {
+    if (letter === 'a') await decider.approvePlan(id, plan);
+    else if (letter === 'e') {
       const context = await decider.planContext(id);
       const shown: string = draft ?? writePlanFile(plan, context);
       draft = await person.edit(shown);
       if (draft === shown) return false;
       await decider.editPlan(id, readPlan(draft, 'what you wrote', context));
-      return true;
-    },
-    r: async () => {
+    } else if (letter === 'r') {
       const reason = (await person.ask('What should the Conductor do differently? ', signal))?.trim();
-      // Without a reason, the person has thought better of it.
       if (!reason) return false;
       await decider.rejectPlan(id, reason);
-      return true;
-    },
+    } else return false;
+    return true;
   };
   for (;;) {
     const answer = (await person.ask('Approve, edit, reject, or later? [a/e/r/l] ', signal)) ?? 'later';
     const letter = answer.trim().toLowerCase().charAt(0);
     if (letter === 'l') return false;
     try {
-      if ((await deeds[letter]?.()) === true) return true;
+      if (await decide(letter)) return true;
     } catch (error) {
       if (!(error instanceof RefusedError) && !(error instanceof UsageError)) throw error;
       person.tell(error.message);
@@ -163,9 +149,8 @@ async function editText(text: string): Promise<string> {
     const setting = { cwd: folder, passes: 'all', shell: true, stdio: 'inherit' } as const;
     const [code] = (await once(startProgram(`${editor} "${file}"`, [], setting), 'close')) as [number | null];
     if (code === 0) return await readFile(file, 'utf8');
-    throw new UsageError(
-      `the editor "${editor}" ended with ${code ?? 'a signal'}: set EDITOR to another one`,
-    );
+    const end = code ?? 'a signal';
+    throw new UsageError(`the editor "${editor}" ended with ${end}: set EDITOR to another one`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { readJson } from '../../activities/models/diagnose';
 import { ConfigError } from '../../config/errors';
 import { readYaml } from '../../config/load';
 import { parsePlan } from '../../plan/parse';
@@ -19,8 +20,7 @@ export function writePlanFile({ steps }: Plan, { workers }: Pick<PlanContext, 'w
 }
 
 /**
- * Reads a plan that a person or a program wrote: YAML, whose steps count from 1; JSON, whose steps count from 0 as in all
- * JSON of ours; or the three lists of the Conductor's own notation.
+ * Reads a plan in YAML (steps from 1), JSON (from 0, as in all JSON of ours) or the Conductor's three lists.
  * @throws UsageError with what is wrong, where, and what to write instead
  */
 export function readPlan(text: string, name: string, context: PlanContext): Plan {
@@ -28,20 +28,13 @@ export function readPlan(text: string, name: string, context: PlanContext): Plan
   const isLists = /\bmodel_ids?\b/.test(text) && !/^steps:/m.test(text);
   try {
     if (isLists) return parsePlan(text, context);
-    return validatePlan(readYaml(text, name).content, context, { firstStep: isJson(text) ? 0 : 1 });
+    return validatePlan(readYaml(text, name).content, context, {
+      firstStep: readJson(text) === null ? 1 : 0,
+    });
   } catch (error) {
     if (!(error instanceof PlanError) && !(error instanceof ConfigError)) throw error;
     const ordinals = context.workers.map((id, ordinal) => `${ordinal} ${id}`).join(', ');
     const workers = isLists ? `\nWorkers: ${ordinals}.` : '';
     throw new UsageError(`${name} cannot be used as a plan. ${error.message}${workers}`, { cause: error });
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -2,7 +2,7 @@ import { startCodecServer } from '../../codec-server/server';
 import { withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
 import { configuredNamespace } from '../../local/configured-server';
-import { openStore } from '../../store/open-store';
+import { configuredStore } from '../../store/open-store';
 import { EXIT, type ExitCode, listenForInterruption, untilInterrupted, UsageError } from '../ending';
 import { loadSettings, type WorkOptions } from '../load-settings';
 import { say } from '../terminal';
@@ -25,14 +25,13 @@ export async function codecServer(options: CodecServerOptions): Promise<ExitCode
   const config = await loadSettings(options);
   const keys = configuredKeys(config);
   if (keys === undefined) {
-    throw new UsageError(
-      'there is nothing to decrypt with: write "encryption: { keyEnv: CONDUCTOR_KEYS }" into the configuration, ' +
-        'and put the keys into that variable',
-    );
+    const remedy =
+      'write "encryption: { keyEnv: CONDUCTOR_KEYS }" into it, and put the keys into that variable';
+    throw new UsageError(`the configuration names no keys to decrypt with: ${remedy}`);
   }
   const token = readToken(host);
   const namespace = configuredNamespace() ?? config.temporal.namespace;
-  const store = openStore(config.store, process.cwd(), { keys });
+  const store = configuredStore(config);
   const server = await startCodecServer({ host, port, origins, token, namespace, keys, store, say });
   try {
     const [first, ...others] = keys.all.map(({ id }) => id);
@@ -54,12 +53,10 @@ function readToken(host: string): string | null {
   const token = process.env[TOKEN] ?? '';
   if (token.length >= TOKEN_CHARACTERS) return token;
   if (token !== '') {
-    throw new UsageError(
-      `${TOKEN} is shorter than ${TOKEN_CHARACTERS} characters: take a longer one, e.g. of "openssl rand -hex 16"`,
-    );
+    const what = `${TOKEN} is shorter than ${TOKEN_CHARACTERS} characters`;
+    throw new UsageError(`${what}: take a longer one, e.g. of "openssl rand -hex 16"`);
   }
   if (LOOPBACK.includes(host)) return null;
-  throw new UsageError(
-    `on ${host} other machines would get in: put a token into ${TOKEN}, or listen on 127.0.0.1`,
-  );
+  const remedy = `put a token into ${TOKEN}, or listen on 127.0.0.1`;
+  throw new UsageError(`on ${host} other machines would get in: ${remedy}`);
 }

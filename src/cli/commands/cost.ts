@@ -1,21 +1,15 @@
 import { withoutPassword } from '../../config/store-url';
-import {
-  type CostGroup,
-  type CostQuery,
-  type CostReport,
-  readDay,
-  sumCosts,
-  type Zone,
-} from '../../store/costs';
+import { type CostQuery, type CostReport, readDay, sumCosts } from '../../store/costs';
 import type { CostLine, Day } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode, UsageError } from '../ending';
-import { loadSettings, storeOf, type WorkOptions } from '../load-settings';
+import { loadSettings, type WorkOptions } from '../load-settings';
+import { configuredStore } from '../../store/open-store';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 interface CostOptions extends WorkOptions {
-  readonly by: CostGroup;
+  readonly by: CostQuery['by'];
   /** Dates, `YYYY-MM-DD`, both included. */
   readonly since?: string;
   readonly until?: string;
@@ -29,7 +23,7 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
   const zone = options.utc ? 'utc' : 'local';
   const span = spanOf(options, zone);
   const config = await loadSettings(options);
-  const store = storeOf(config);
+  const store = configuredStore(config);
   const report = await sumCosts(store, { by: options.by, zone, ...span }, (count) => {
     if (count === ROWS_IN_SILENCE)
       say(`The ledger has more than ${count.toLocaleString('en-US')} rows: reading on …`);
@@ -49,19 +43,14 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
 const ROWS_IN_SILENCE = 5000;
 
 type Span = Pick<CostQuery, 'since' | 'until'>;
+type Zone = CostQuery['zone'];
 
 function spanOf({ since, until }: CostOptions, zone: Zone): Span {
   if (since !== undefined && until !== undefined && since > until) {
     throw new UsageError(`--since ${since} lies after --until ${until}: no day is left`);
   }
-  return { since: dayOf('--since', since, zone), until: dayOf('--until', until, zone) };
-}
-
-function dayOf(option: string, name: string | undefined, zone: Zone): Day | undefined {
-  if (name === undefined) return undefined;
-  const day = readDay(name, zone);
-  if (day !== null) return day;
-  throw new UsageError(`${option} ${JSON.stringify(name)} is no date: expected one such as 2026-11-21`);
+  const dayOf = (name = ''): Day | undefined => readDay(name, zone) ?? undefined;
+  return { since: dayOf(since), until: dayOf(until) };
 }
 
 function describeSpan({ since, until }: Span): string {
@@ -109,10 +98,8 @@ const NARROWEST_NAME = 16;
 export function renderTable(report: CostReport, paint: Paint, columns = Infinity): string[] {
   const { by, lines, total } = report;
   const least = lines.reduce((min, { nanoUsd }) => (nanoUsd > 0 ? Math.min(min, nanoUsd) : min), 1e9);
-  const widest = [by, total.name, ...lines.map(({ name }) => oneLine(name, Infinity))].reduce(
-    (max, name) => Math.max(max, widthOf(name)),
-    0,
-  );
+  const titles = [by, total.name, ...lines.map(({ name }) => oneLine(name, Infinity))];
+  const widest = titles.reduce((max, name) => Math.max(max, widthOf(name)), 0);
   const decimals = decimalsFor(least);
   const sum = cellsOf(total, decimals);
   const head = [by, 'calls', 'input', 'output', 'cost'];
@@ -155,23 +142,23 @@ function decimalsFor(leastNanoUsd: number): number {
 /** Compared with the price of these tokens without a cache. */
 function explainSavings({ nanoUsd, savedNanoUsd }: CostLine): string[] {
   if (savedNanoUsd === 0) return [];
-  const amount = `$${(Math.abs(savedNanoUsd) / 1e9).toLocaleString('en-US', {
-    minimumFractionDigits: 2,
-    maximumFractionDigits: decimalsFor(Math.min(1e9, Math.abs(savedNanoUsd))),
-  })}`;
-  const share = `${((100 * Math.abs(savedNanoUsd)) / (nanoUsd + savedNanoUsd)).toFixed(1)} %`;
+  const saved = Math.abs(savedNanoUsd);
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: decimalsFor(Math.min(1e9, saved)) };
+  const amount = `$${(saved / 1e9).toLocaleString('en-US', digits)}`;
+  const share = `${((100 * saved) / (nanoUsd + savedNanoUsd)).toFixed(1)} %`;
   const what = savedNanoUsd > 0 ? `saved ${amount}` : `cost ${amount} more than they saved`;
   return ['', `Prompt caches ${what} (${share} of the price without them).`];
 }
 
 function explainUnknown({ unknown, open }: CostLine): string[] {
   if (unknown === 0) return [];
-  const kinds: [number, string][] = [
-    [open, 'Not over (under way, or its process died)'],
-    [unknown - open, 'Over at an unknown cost (no price, or cut off in the middle)'],
+  const over = unknown - open;
+  return [
+    '',
+    ...(open > 0 ? [`Not over (under way, or its process died): ${counted(open, 'call')}.`] : []),
+    ...(over > 0
+      ? [`Over at an unknown cost (no price, or cut off in the middle): ${counted(over, 'call')}.`]
+      : []),
+    'Sums with such calls say the least that was spent.',
   ];
-  const reasons = kinds
-    .filter(([count]) => count > 0)
-    .map(([count, what]) => `${what}: ${counted(count, 'call')}.`);
-  return ['', ...reasons, 'Sums with such calls say the least that was spent.'];
 }

@@ -14,16 +14,7 @@ import { checkStore } from '../../store/open-store';
 import { addOns, type CheckedPlace } from '../add-ons';
 import { checkModels } from '../check-models';
 import { EXIT, type ExitCode } from '../ending';
-import {
-  broken,
-  describeFinding,
-  find,
-  type Finding,
-  fine,
-  type Looked,
-  note,
-  STORE_NOT_ASKED,
-} from '../finding';
+import { broken, describeFinding, find, type Finding, fine, type Looked, NOT_ASKED, note } from '../finding';
 import { checkTrust, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, FOLDER, foreignKeys } from '../trust';
@@ -35,17 +26,8 @@ interface Place extends CheckedPlace {
   readonly untrusted: readonly string[];
 }
 
-type Check<Given = void> = (given: Given) => Looked[] | Promise<Looked[]>;
-
-/** What this machine has, whatever is configured. */
-const MACHINE_CHECKS: Readonly<Record<string, Check>> = {
-  Node: checkNode,
-  Python: checkPython,
-  'Temporal CLI': checkTemporalCli,
-};
-
 /** What a configuration needs. */
-const CONFIG_CHECKS: Readonly<Record<string, Check<Place>>> = {
+const CONFIG_CHECKS: Readonly<Record<string, (place: Place) => Looked[] | Promise<Looked[]>>> = {
   Key: checkKeys,
   Trust: ({ untrusted }) =>
     untrusted.map((pair) => note(`${errandOf(pair, 'would be sent to')}: run once with --trust to allow it`)),
@@ -70,11 +52,11 @@ export async function doctor(options: WorkOptions): Promise<ExitCode> {
     server = found;
     return looked;
   });
-  const machine = Object.entries(MACHINE_CHECKS).map(([what, check]) => find(what, check));
+  const machine = [find('Node', checkNode), find('Python', checkPython), find('Temporal CLI', checkCli)];
   const configured = loaded === undefined ? [] : await checkConfigured(loaded, options, server);
   const all = [...(await Promise.all(machine)).flat(), ...temporal, ...configuration, ...configured];
-  const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) };
-  await print(all.map((finding) => describeFinding(finding, look)).join('\n'), { painted: true });
+  const [paint, columns] = [paintFor(process.stdout), columnsOf(process.stdout)];
+  await print(all.map((finding) => describeFinding(finding, paint, columns)).join('\n'), { painted: true });
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
 }
 
@@ -133,7 +115,7 @@ async function checkPython(): Promise<Looked[]> {
   }
 }
 
-async function checkTemporalCli(): Promise<Looked[]> {
+async function checkCli(): Promise<Looked[]> {
   if (isOurImage()) return [];
   const found = await findCliHere(process.env);
   const later = 'not here yet: the embedded server downloads it when it is first started';
@@ -150,7 +132,7 @@ function checkLocalEngine({ cards }: Place): Looked[] {
 
 /** The server that a command started now would use; none is started. */
 async function findServer(namespace: string): Promise<CheckedPlace['server'] & { readonly looked: Looked }> {
-  const configured = await configuredServer({ namespace });
+  const configured = await configuredServer(namespace);
   if (configured !== null) {
     return { ...configured, looked: fine(`${configured.address} answers (${configured.source})`) };
   }
@@ -166,7 +148,7 @@ async function findServer(namespace: string): Promise<CheckedPlace['server'] & {
 }
 
 async function findStore({ config: { store }, isStoreTrusted }: Place): Promise<Looked[]> {
-  if (!isStoreTrusted) return [STORE_NOT_ASKED];
+  if (!isStoreTrusted) return [NOT_ASKED];
   await checkStore(store);
   return [fine(`${withoutPassword(store)} answers`)];
 }

@@ -5,7 +5,6 @@ import { judgeReply, toProviderFailure } from '../../activities/models/failure';
 import { chargeOf } from '../../budget/nano-usd';
 import { VENDORS } from '../../config/cards';
 import { findPool } from '../../config/default-pool';
-import { configPath } from '../../config/load';
 import { keyFor } from '../../config/api-keys';
 import { resolveRun } from '../../config/resolve-run';
 import { complete } from '../../local/downloads';
@@ -16,7 +15,8 @@ import type { Config, ConfigInput } from '../../config/schema';
 import { codeOf, reasonOf } from '../../errors';
 import { addOns } from '../add-ons';
 import { EXIT, type ExitCode, UsageError } from '../ending';
-import { loadServable, storeOf, type WorkOptions } from '../load-settings';
+import { fileOf, loadServable, type WorkOptions } from '../load-settings';
+import { configuredStore } from '../../store/open-store';
 import { paintFor, print, say } from '../terminal';
 
 /** `pool check`: calls the Conductor and each worker once, a line each; fails if any of them does. */
@@ -52,9 +52,9 @@ const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] a
 
 /** @throws Error that says why the call failed */
 async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = complete): Promise<string> {
-  const apiKey = keyFor(card, config, process.env);
-  const signal = AbortSignal.timeout(card.timeoutMs);
   const { timeoutMs, maxOutputTokens } = card;
+  const apiKey = keyFor(card, config, process.env);
+  const signal = AbortSignal.timeout(timeoutMs);
   const request = { card, messages: MESSAGES, maxOutputTokens, apiKey, signal, timeoutMs };
   const start = performance.now();
   const reply = await ask(request).catch((error: unknown) => {
@@ -63,12 +63,13 @@ async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = 
   });
   const judgement = judgeReply(reply, request);
   if (judgement.kind !== 'answered') throw new Error(judgement.failure.message);
-  const { usage, reportedNanoUsd } = reply;
+  const { usage, reportedNanoUsd, dropped } = reply;
   const nanoUsd = chargeOf(usage, card.price, reportedNanoUsd);
   return joinFacts(
     `${Math.round(performance.now() - start)} ms`,
     usage === null ? 'tokens unknown' : `${usage.inputTokens + usage.outputTokens} tokens`,
     nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9),
+    dropped.length > 0 && `asked without ${dropped.join(', ')}`,
   );
 }
 
@@ -77,7 +78,7 @@ async function pingConductor(config: Config): Promise<string> {
   const run = resolveRun(config);
   const [policyOf] = addOns.flatMap((addOn) => addOn.policyOf ?? []);
   if (run.conductor.provider !== 'policy' || policyOf === undefined) return pingModel(run.conductor, config);
-  const policy = await policyOf(storeOf(config), config);
+  const policy = await policyOf(configuredStore(config), config);
   const { conductor } = await policy.bind(run);
   return pingModel(conductor, config, policy.complete);
 }
@@ -86,8 +87,8 @@ async function pingConductor(config: Config): Promise<string> {
 const SCHEMA = join(__dirname, '..', '..', 'conductor.schema.json');
 
 /** `init`: writes a `conductor.yaml` from the keys and servers of this machine. No file is ever overwritten. */
-export async function init({ config: path }: { readonly config?: string }): Promise<ExitCode> {
-  const file = configPath({ env: process.env, cwd: process.cwd(), path });
+export async function init(options: WorkOptions): Promise<ExitCode> {
+  const file = fileOf(options);
   const pool = await findPool(process.env);
   if (pool === null) {
     const keys = Object.values(VENDORS).map(({ apiKeyEnv }) => apiKeyEnv);

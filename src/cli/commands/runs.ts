@@ -71,16 +71,10 @@ async function cancelAndWait({ conductor }: Session, id: string): Promise<ExitCo
   throw new Error(`the history of run ${id} stopped without an end of the run: ask for its trace`);
 }
 
-interface ListOptions extends WorkOptions {
-  /** How many runs that have ended. */
-  readonly limit: number;
-  readonly json?: boolean;
-}
-
 /** `list`: runs that have not ended, and the last ones that have. */
-export async function list(options: ListOptions): Promise<ExitCode> {
-  const { config: file, limit, json } = options;
-  return withSession(await loadSettings(options), { file, role: 'look', used: true }, async (session) => {
+export async function list(options: ShowOptions & { readonly limit: number }): Promise<ExitCode> {
+  const { limit, json } = options;
+  return withSession(await loadSettings(options), options, { role: 'look', used: true }, async (session) => {
     const { conductor, server } = session;
     const known = await startedRuns(server);
     const found = await conductor.list({ ended: limit, taskQueue: queueListed(session), known });
@@ -102,20 +96,17 @@ const INDENT = '  ';
 /** A run's id with state, cost and age, as much of its question as fits a line, and what went wrong. */
 export function renderList({ runs }: RunList, { paint, columns = 160, now }: Look): string {
   const room = columns - INDENT.length;
-  return runs
-    .flatMap((run) => {
-      const age = `${describeAge(now - Date.parse(run.startedAt))} ago`;
-      const cost = run.costUsd === null ? 'cost unknown' : describeCost({ ...run, costUsd: run.costUsd });
-      const [first = '', ...rest] = headLine(paint, run.id, [stateOf(run), cost, age])(room);
-      const question = run.question ?? 'cannot be read here: the store or a key of another place';
-      const below = [plainLine(question), ...run.problems.map(wrapped)].flatMap((draw) => draw(room));
-      const strokes = markOf(run);
-      return [
-        `${strokeOf(strokes, paint)(MARKS[strokes])} ${first}`,
-        ...[...rest, ...below].map((line) => INDENT + line),
-      ];
-    })
-    .join('\n');
+  const lines = runs.flatMap((run) => {
+    const age = `${describeAge(now - Date.parse(run.startedAt))} ago`;
+    const cost = run.costUsd === null ? 'cost unknown' : describeCost({ ...run, costUsd: run.costUsd });
+    const [first = '', ...rest] = headLine(paint, run.id, [stateOf(run), cost, age])(room);
+    const question = run.question ?? 'cannot be read here: the store or a key of another place';
+    const below = [plainLine(question), ...run.problems.map(wrapped)].flatMap((draw) => draw(room));
+    const state = markOf(run);
+    const head = `${strokeOf(state, paint)(MARKS[state])} ${first}`;
+    return [head, ...[...rest, ...below].map((line) => INDENT + line)];
+  });
+  return lines.join('\n');
 }
 
 function stateOf({ status, waitsFor, hasWorker, problems }: ListedRun): string {

@@ -2,12 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { watchFile } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/cards';
 import type { Config } from '../../config/schema';
 import { reasonOf } from '../../errors';
+import { listen, type Listening } from '../../listen';
 import { startProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
 import {
@@ -25,7 +25,6 @@ import type { RunningWorker } from '../start-worker';
 import { fileOf, loadServable, loadSettings, type WorkOptions } from '../load-settings';
 import { READY, STOP, superviseAll, type Supervised } from '../supervise';
 import { say } from '../terminal';
-import { requireOwnRuns } from '../trust';
 
 /** How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s unless configured otherwise. */
 export const DRAIN_MS = 25_000;
@@ -45,14 +44,12 @@ export async function serveHere(
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();
   interruption.addEventListener('abort', sayDraining);
-  const { config: file } = options;
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
-  return withSession(loaded, { file, role: 'look', stays: true }, async (session) => {
-    await requireOwnRuns(session.server, options.trust);
+  return withSession(loaded, options, { role: 'look', stays: true }, async (session) => {
     await sayResumed(session);
     watchConfig(options, command);
-    const worker = workerProcess(loaded, file, describeSession(session));
+    const worker = workerProcess(loaded, session.file, describeSession(session));
     return superviseAll([worker, ...partsOn(session)], command, interruption);
   });
 }
@@ -72,10 +69,9 @@ function watchConfig(options: WorkOptions, command: string): void {
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
 function workerProcess(config: Config, file: string | undefined, line: string): Supervised {
   const main = join(__dirname, '..', 'main.js');
-  const args = ['up-worker', ...(file === undefined ? [] : ['--config', file])];
+  const named = file === undefined ? [] : ['--config', file];
   const start = (sayReady: () => void): ChildProcess => {
-    const child = startProgram(process.execPath, [...process.execArgv, main, ...args], {
-      // It works for this folder, and asks models.
+    const child = startProgram(process.execPath, [...process.execArgv, main, 'up-worker', ...named], {
       cwd: process.cwd(),
       passes: 'all',
       detached: true,
@@ -89,7 +85,7 @@ function workerProcess(config: Config, file: string | undefined, line: string): 
 }
 
 /** `up-worker`: the process that works for `up`, until that asks it to stop or is gone. */
-export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode> {
+export async function upWorker(options: WorkOptions): Promise<ExitCode> {
   const parent = process.ppid;
   const stop = new AbortController();
   const leave = (): void => {
@@ -99,7 +95,7 @@ export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode>
   process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
     const [config] = (await once(process, 'message')) as [Config];
-    return await withSession(config, { file, ...WORK }, async ({ worker }) => {
+    return await withSession(config, options, WORK, async ({ worker }) => {
       process.send?.('ready');
       await unlessInterrupted(stop.signal, worker?.ended ?? Promise.resolve());
       return EXIT.answered;
@@ -110,20 +106,15 @@ export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode>
   }
 }
 
-/**
- * The channel of a process that is killed closes a moment before the process is gone. Until then it counts as a user of
- * the server, which its worker, the last to leave, would not stop.
- */
+/** A killed parent counts as a user of the server, which we must leave last, a moment longer than its channel is open. */
 async function untilOrphaned(parent: number): Promise<void> {
   for (let waited = 0; process.ppid === parent && waited < 2_000; waited += 20) await pause(20);
 }
 
 /** `server`: Temporal alone, for programs of the user's; where one is given, for as long as that runs. */
 export async function server(command: readonly string[], options: WorkOptions): Promise<ExitCode> {
-  const { config: file } = options;
   const loaded = await loadSettings(options);
-  return withSession(loaded, { file, role: 'look', stays: true }, async ({ server: temporal }) => {
-    await requireOwnRuns(temporal, options.trust);
+  return withSession(loaded, options, { role: 'look', stays: true }, async ({ server: temporal }) => {
     const { address, namespace, embedded } = temporal;
     // Beside another server, the program runs with Temporal's own environment configuration unchanged.
     const env = embedded ? { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } : {};
@@ -136,10 +127,7 @@ export async function server(command: readonly string[], options: WorkOptions): 
 }
 
 /** Runs a program to its end. @throws UsageError where there is no such program */
-async function runCommand(
-  [program = '', ...args]: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<ExitCode> {
+async function runCommand([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv) {
   const shell = process.platform === 'win32';
   // A path of the current folder is meant as it was written; a bare name is looked up in PATH alone.
   const file = !shell && program.includes('/') ? resolve(program) : program;
@@ -161,21 +149,17 @@ async function runCommand(
   }
 }
 
-interface WorkerOptions extends WorkOptions {
-  /** Port where it tells over HTTP whether it works. */
-  readonly health?: number;
-}
-
 /** `worker`: what a production deployment runs, beside a server elsewhere. */
-export async function worker(options: WorkerOptions): Promise<ExitCode> {
+export async function worker(options: WorkOptions & { readonly health?: number }): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
-  return withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
+  return withSession(loaded, options, { ...WORK, elsewhere: true }, async (session) => {
     if (session.worker === null) throw new Error('the command "worker" has no worker');
     const health = options.health === undefined ? null : await serveHealth(options.health, session.worker);
-    const lines = [describeSession(session), ...(health ? [`Health      ${health.url}`] : []), READY];
-    say(lines.join('\n'));
+    say(describeSession(session));
+    if (health) say(`Health      ${health.url}`);
+    say(READY);
     watchConfig(options, 'worker');
     await unlessInterrupted(interruption, session.worker.ended).finally(() => health?.close());
     sayDraining();
@@ -183,15 +167,11 @@ export async function worker(options: WorkerOptions): Promise<ExitCode> {
   });
 }
 
-/**
- * Answers on a port of every address: 200 while the worker polls for work, 503 with the reason when it does not.
- *
- * @throws UsageError where the port cannot be had
- */
+/** Answers 200 while the worker polls for work, else 503 with the reason. @throws UsageError where the port is taken */
 export async function serveHealth(
   port: number,
   { status }: Pick<RunningWorker, 'status'>,
-): Promise<{ readonly url: string; close(): void }> {
+): Promise<Listening> {
   const server = createServer((_, response) => {
     const { runState, workflowPollerState: workflows, activityPollerState: activities } = status();
     const healthy = runState === 'RUNNING' && workflows === 'POLLING' && activities === 'POLLING';
@@ -200,16 +180,9 @@ export async function serveHealth(
     response.writeHead(healthy ? 200 : 503, { 'content-type': 'application/json' });
     response.end(`${JSON.stringify({ healthy, state: healthy ? 'polling' : problem })}\n`);
   });
-  try {
-    await once(server.listen(port), 'listening');
-  } catch (error) {
-    throw new UsageError(`--health ${port} cannot be had (${reasonOf(error)}): name another port`);
-  }
-  const close = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return listen(server, port).catch((cause: unknown) => {
+    throw new UsageError(`--health ${port} cannot be had (${reasonOf(cause)}): name another port`, { cause });
+  });
 }
 
 function sayDraining(): void {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, ServiceError } from '@temporalio/client';
 import type { SolveRequest } from '../../client/conductor-client';
+import type { RetryRequest } from '../../client/retry';
 import { newRunId } from '../../client/run-id';
 import { readRun } from '../../client/trace-reader';
 import { checkQuestion } from '../../client/steer';
@@ -19,23 +20,20 @@ import { type Session, withSession } from '../session';
 import { checkCostLimit, loadServable, loadSettings } from '../load-settings';
 import { print, say } from '../terminal';
 
-interface SolveOptions extends ShowOptions {
+interface SolveOptions extends ShowOptions, Pick<SolveRequest, 'seed' | 'priority' | 'tenant'> {
   readonly detach?: boolean;
-  readonly seed?: number;
   readonly allow?: string[];
   readonly deny?: string[];
   /** null: no limit. */
   readonly maxDepth?: number | null;
   readonly maxCost?: number | null;
   readonly approve?: 'plan' | 'all';
-  readonly priority?: number;
-  readonly tenant?: string;
 }
 
 /** `solve`: answers one question with a worker of its own, or hands it to running workers. */
 export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const { config: file, detach = false, allow, deny, maxCost } = options;
+  const { detach = false, allow, deny, maxCost } = options;
   const pool = { allow, deny };
   const loaded = await (detach ? loadSettings(options) : loadServable(options, pool));
   if (typeof maxCost === 'number') checkCostLimit(resolveRun(loaded, { pool }));
@@ -47,18 +45,18 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
   await checkStore(loaded.store);
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
-  return withSession(loaded, { file, trust: options.trust, ...place }, async (session) => {
-    const { conductor, server, temporal } = session;
+  return withSession(loaded, options, place, async (session) => {
+    const { conductor, server, temporal, file } = session;
     if (!detach) {
       await sayResumed(session);
       interruption.throwIfAborted();
     }
     const id = newRunId(question, temporal);
     await noteRun(server, id);
-    await conductor.start(request, id).catch((error: unknown) => {
-      if (!(error instanceof ServiceError)) throw error;
-      const reason = `Temporal did not say that run ${id} was started (${reasonOf(error.cause)})`;
-      throw new Error(`${reason}. Should it be under way: ${watchOf(id, file)}`, { cause: error });
+    await conductor.start(request, id).catch((cause: unknown) => {
+      if (!(cause instanceof ServiceError)) throw cause;
+      const reason = `Temporal did not say that run ${id} was started (${reasonOf(cause.cause)})`;
+      throw new Error(`${reason}. Should it be under way: ${watchOf(id, file)}`, { cause });
     });
     if (!detach) {
       await sayOtherVersion(session, id);
@@ -80,37 +78,30 @@ async function readAll(input: AsyncIterable<Buffer>): Promise<string> {
     chunks.push(chunk);
     bytes += chunk.length;
     if (bytes > MAX_QUESTION_BYTES) {
-      throw new UsageError(
-        `the question on standard input has more than ${MAX_QUESTION_BYTES} bytes: shorten it, or give the part that matters`,
-      );
+      throw new UsageError(`the question on standard input has over ${MAX_QUESTION_BYTES} bytes: shorten it`);
     }
   }
   return Buffer.concat(chunks).toString('utf8').trim();
 }
 
-interface RetryOptions extends ShowOptions, Pick<SolveOptions, 'maxCost'> {
-  /** Number of the step, from 1. */
-  readonly from: number;
-  readonly worker?: string;
-  readonly subtask?: string;
-}
+/** `from` counts from 1. */
+type RetryOptions = ShowOptions & Pick<SolveOptions, 'maxCost'> & Omit<RetryRequest, 'limits'>;
 
 /** `retry`: goes on from a step of an earlier run as a new one, and shows that to its end. */
 export async function retry(given: string, options: RetryOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const { config: file, from, worker, subtask, maxCost: costUsd } = options;
+  const { from, worker, subtask, maxCost: costUsd } = options;
   const loaded = await loadServable(options);
   if (typeof costUsd === 'number') checkCostLimit(resolveRun(loaded));
   // Throws where there is no such worker; the Conductor is one of another kind.
   if (worker !== undefined && worker !== CONDUCTOR_ID) resolveRun(loaded, { pool: { allow: [worker] } });
   await checkStore(loaded.store);
-  return withSession(loaded, { file, trust: options.trust, role: 'work', used: true }, async (session) => {
+  return withSession(loaded, options, { role: 'work', used: true }, async (session) => {
     // Without a limit of its own, the earlier run's holds.
     const limits = costUsd === undefined ? undefined : { costUsd };
-    const request = { from: from - 1, worker, subtask, limits };
     const id = await findRun(session, given);
     await sayResumed(session, id);
-    const again = await session.conductor.retry(id, request);
+    const again = await session.conductor.retry(id, { from: from - 1, worker, subtask, limits });
     await noteRun(session.server, again.id);
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
     await sayOtherVersion(session, again.id);

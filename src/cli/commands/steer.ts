@@ -12,8 +12,8 @@ import { checkServed, whileWatching } from '../queues';
 import type { WorkOptions } from '../load-settings';
 import { print, say } from '../terminal';
 
-/** Null: no such limit. */
 interface LimitsOptions extends WorkOptions, Pick<LimitsChange, 'calls' | 'tokens' | 'steps'> {
+  /** null: no limit. */
   readonly maxCost?: number | null;
   /** Milliseconds. */
   readonly wallClock?: number;
@@ -46,16 +46,14 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
     const missed = shown.filter(([key]) => asked[key] !== undefined && asked[key] !== held[key]);
     if (missed.length > 0 || held.remainingMs === 0) {
       const names = missed.map(([, name]) => name).join(', ') || 'time';
-      say(
-        `${names}: used up already, or set aside for calls and children under way. The run starts ` +
-          'nothing more, and ends with what it has.',
-      );
+      const what = `${names}: used up already, or set aside for calls and children under way`;
+      say(`${what}. The run starts nothing more, and ends with what it has.`);
     }
     if (typeof costUsd !== 'number') return;
     const { costIsLowerBound, estimate } = await conductor.trace(id);
     if (costIsLowerBound || estimate?.nanoUsd === null) {
       say(
-        'cost: of some calls the price is unknown, and they count as nothing here; limits on calls and tokens bind them.',
+        'cost: some calls have no known price and count as nothing here; limits on calls and tokens bind them.',
       );
     }
   });

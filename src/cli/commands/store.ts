@@ -17,9 +17,7 @@ export async function migrate(options: WorkOptions): Promise<ExitCode> {
 
 async function outcomeOf(store: Store): Promise<string> {
   const { url } = store;
-  if (url.startsWith('sqlite:'))
-    return `There is nothing to do: ${url} makes and updates its tables when it is opened.`;
-  if (store.migrate === undefined) return `There is nothing to do: ${url} has no schema.`;
+  if (store.migrate === undefined) return `There is nothing to do: ${url} needs no migration.`;
   const { from, to } = await store.migrate();
   if (from === to) return `There is nothing to do: the schema of ${url} is of version ${to}.`;
   return from === null
@@ -35,15 +33,14 @@ interface CollectOptions extends WorkOptions {
 
 /** `store gc`: removes what is old and of no use. It needs the server, which knows what is of use. */
 export async function collect(options: CollectOptions): Promise<ExitCode> {
-  const { config: file, olderThan, dryRun = false } = options;
+  const { olderThan, dryRun = false } = options;
   const loaded = await loadSettings(options);
-  return withSession(loaded, { file, role: 'look', used: true }, async ({ temporal, store, server }) => {
+  return withSession(loaded, options, { role: 'look', used: true }, async ({ temporal, store, server }) => {
     const how = { olderThanMs: olderThan, dryRun };
     const { texts, answers, runs } = await collectGarbage({ client: temporal, store, ...how });
     const others = await Promise.all(addOns.map(async (addOn) => addOn.sweep?.(loaded, how)));
-    const swept = [{ what: 'text', ...texts }, { what: 'answer', ...answers }, ...others].filter(
-      (kind) => kind != null,
-    );
+    const all = [{ what: 'text', ...texts }, { what: 'answer', ...answers }, ...others];
+    const swept = all.filter((kind) => kind != null);
     const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(swept, 'removed')}.`;
     const kept = `Kept, as old: ${describe(swept, 'live')}.`;
     await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);

@@ -8,16 +8,13 @@ import { columnsOf, harmless, paintFor, type Screen, setOnScreen } from '../term
 interface Followed<State, Aside> {
   /** Grows until what is followed has ended. */
   readonly states: AsyncIterator<State>;
-  readonly view: View<State>;
-  /** Ends the following before that. */
+  readonly view: Pick<View<State>, 'show' | 'close'>;
   readonly aside?: Promise<Aside>;
 }
 
 /**
- * Shows a workflow until it has ended, and says which workers it waits for.
- *
- * @returns its last state, or what came aside; null after Ctrl-C
- * @throws what it failed with; Error when the command's own worker breaks down
+ * Shows a workflow until it has ended, and says which workers it waits for. @returns its last state, or what came
+ * aside; null after Ctrl-C
  */
 export async function follow<State, Aside = never>(
   session: Session,
@@ -26,8 +23,8 @@ export async function follow<State, Aside = never>(
   { states, view, aside }: Followed<State, Aside>,
 ): Promise<State | Aside | undefined | null> {
   const stopLooking = watchForMissingWorker(session, workflowId);
-  const ended = aside?.then((value) => ({ done: true as const, value }));
-  const others = [breakdownOf(session.worker?.ended), ...(ended === undefined ? [] : [ended])];
+  const ended = aside?.then((value) => ({ done: true as const, value })) ?? NEVER;
+  const others = [breakdownOf(session.worker?.ended), ended];
   let last: State | undefined;
   try {
     for (;;) {
@@ -55,15 +52,16 @@ export async function* lookAgain<State>(
   }
 }
 
+const NEVER = new Promise<never>(() => undefined);
+
 /** Rejects when a command's own worker breaks down; else it never settles. */
-export async function breakdownOf(ended = new Promise<void>(() => undefined)): Promise<never> {
+export async function breakdownOf(ended: Promise<void> = NEVER): Promise<never> {
   await ended;
   throw new Error('the worker of this command stopped working');
 }
 
 /** How something under way looks to a person. */
 export interface Look<State> {
-  /** Draws a picture of it, a string a line. */
   readonly draw: (state: State, frame: Frame) => readonly string[];
   /** Tells what is new since the last look, a plain line an event: the view for logs and pipes. */
   readonly tell: (before: State | null, after: State) => readonly string[];
@@ -74,13 +72,12 @@ export interface Frame {
   readonly columns: number;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The mark of what is under way; it turns with the time. */
   readonly spinner: string;
 }
 
-export interface View<State> {
+interface View<State> {
   readonly show: (state: State) => void;
-  /** Takes the picture off the screen while someone else writes on it. */
+  /** Draws nothing meanwhile; the first line that `say` writes takes the picture off the screen. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
   /** Leaves the last picture standing, and the cursor below it. */
   readonly close: () => void;
@@ -155,8 +152,6 @@ function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
     },
     whilePaused: async (work) => {
       isHidden = true;
-      // Nothing of it is to stand there twice.
-      clear();
       try {
         await work();
       } finally {

@@ -24,14 +24,8 @@ import { oneLine, strokeOf, widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { isReview, isUnbegun, pathOf, roundsOf, waitingRuns } from '../../trace/run-tree';
 import type { Frame, Look } from './follow';
 
-interface RunState {
-  readonly trace: SolveTrace;
-  /** Its calls that wait for another attempt. */
-  readonly retries: readonly Retry[];
-}
-
 /** How a run looks. @param isAsked a person is asked about plans that wait */
-export function lookOfRun(isAsked: boolean): Look<RunState> {
+export function lookOfRun(isAsked: boolean): Look<{ trace: SolveTrace; retries: readonly Retry[] }> {
   const toldOf = (trace: SolveTrace): SolveTrace => (isAsked ? withoutUnbegun(trace) : trace);
   return {
     draw: ({ trace, retries }, frame) => drawFrame(trace, trace.status === 'running' ? retries : [], frame),
@@ -51,9 +45,8 @@ function withoutUnbegun(trace: SolveTrace): SolveTrace {
   const rounds = trace.rounds.map((round) =>
     isUnbegun(round) ? { ...round, plan: null, steps: [] } : round,
   );
-  const shown = { ...trace, rounds };
-  if (trace.rounds.some((round) => round.childId === null && isUnbegun(round))) delete shown.estimate;
-  return shown;
+  const isOwn = trace.rounds.some((round) => round.childId === null && isUnbegun(round));
+  return { ...trace, rounds, estimate: isOwn ? undefined : trace.estimate };
 }
 
 /** Describes what is new since the last look at a run, a plain line an event: the view for logs and pipes. */
@@ -115,13 +108,12 @@ export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: F
   const { paint, columns } = frame;
   const { estimate, status, degraded } = trace;
   const state = degraded ? `${status}, degraded` : status;
+  // While money can still be saved.
+  const ahead = status === 'running' ? estimate : undefined;
   const whole = (text: string): string[] => wrap([text], columns);
   return [
     paint.strong(oneLine(previewOf(trace.question), columns)),
-    // While money can still be saved.
-    ...(estimate === undefined || status !== 'running'
-      ? []
-      : whole(`the plan comes to ${describeEstimate(estimate)}`).map(paint.faint)),
+    ...(ahead === undefined ? [] : whole(`the plan comes to ${describeEstimate(ahead)}`).map(paint.faint)),
     ...roundsOf(trace).flatMap((round) => drawRound(trace, round, frame)),
     ...whoStandsIn(trace).flatMap((line) => whole(`degraded: ${line}`).map(paint.bad)),
     ...waitingRuns(trace).flatMap((id) => whole(`waits for approval: ${howToApprove(id)}`).map(paint.busy)),
@@ -176,10 +168,8 @@ function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame
   const { paint, columns, now, spinner } = frame;
   const state = stateOf(step);
   const mark = strokeOf(state, paint)(state === 'running' ? spinner : MARKS[state]);
-  const time =
-    step.startedAt === null
-      ? ''
-      : describeDuration(step.startedAt, step.endedAt, new Date(now).toISOString());
+  const { startedAt, endedAt } = step;
+  const time = startedAt === null ? '' : describeDuration(startedAt, endedAt, new Date(now).toISOString());
   const [name, timed] = [nameOf(step).padEnd(nameColumns), time.padStart(TIME_COLUMNS)];
   const inside = columns - WAVE_COLUMNS - 2;
   const room = inside - widthOf(`${name} ${timed} `);

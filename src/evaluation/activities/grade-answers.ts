@@ -1,10 +1,10 @@
 import { grade, groupSame, type RightAnswer } from '../../grading/grade';
 import { answerTextOf } from '../../grading/read-answer';
 import { type Grade, gradeOf, shown } from '../../grading/verdict';
-import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import {
+  type Answers,
   type EvaluatedQuestion,
   type Graded,
   NO_ANSWER,
@@ -16,9 +16,9 @@ import { verificationOf } from './verification';
 
 export interface GradeRequest {
   readonly question: QuestionRef;
-  readonly answers: readonly (Text | null)[];
+  readonly answers: Answers;
   /** Judged likewise where the first answer is wrong, and a rule judges it: what was found on the way to it. */
-  readonly onTheWay?: readonly (Text | null)[];
+  readonly onTheWay?: Answers;
 }
 
 const CUSTOM_TIMEOUT_SECONDS = 600;
@@ -27,10 +27,8 @@ const CUSTOM_TIMEOUT_SECONDS = 600;
 const MOST_GRADING_MS = 20 * 60_000;
 
 /**
- * Activity `conductor.evaluate.gradeAnswers`: judges each answer, equal ones once; one that is none (null) is wrong. Grades
- * of what was found on the way come behind those of the answers, by rules alone.
- *
- * Answers that an activity of the user's judges are not judged here: its name comes back.
+ * Activity `conductor.evaluate.gradeAnswers`: judges each answer, equal ones once; null is wrong. Grades of what was found on
+ * the way come behind them, by rules alone. Where an activity of the user's judges, its name comes back instead.
  */
 export async function gradeAnswers(
   store: Store,
@@ -44,7 +42,7 @@ export async function gradeAnswers(
   }
   const end = Date.now() + MOST_GRADING_MS;
   const known = new Map<string, RuleGrade>();
-  const gradeAll = async (texts: readonly (Text | null)[]): Promise<RuleGrade[]> => {
+  const gradeAll = async (texts: Answers): Promise<RuleGrade[]> => {
     const grades: RuleGrade[] = [];
     for (const answer of texts) {
       const text = answer === null ? null : await readText(store, answer);
@@ -59,7 +57,9 @@ export async function gradeAnswers(
   return isWrong ? [...grades, ...(await gradeAll(onTheWay))] : grades;
 
   async function judge(text: string): Promise<RuleGrade> {
-    if (question.grader === 'none') return notKnown(text);
+    if (question.grader === 'none') {
+      return gradeOf('none', 'ungraded', answerTextOf(text), 'the right answer to the question is not known');
+    }
     const found = await gradeBefore(end, question, text);
     const isNo = found.verdict === 'wrong' || found.verdict === 'unparseable';
     const isOpen = isNo && question.grader === 'freeform' && question.verify === true;
@@ -69,17 +69,10 @@ export async function gradeAnswers(
 }
 
 /** Several answers are votes: those that the grader holds equal count as one. */
-async function groupAnswers(
-  question: EvaluatedQuestion,
-  grades: readonly RuleGrade[],
-): Promise<readonly RuleGrade[]> {
+async function groupAnswers(question: EvaluatedQuestion, grades: RuleGrade[]): Promise<RuleGrade[]> {
   if (question.grader === 'none' || grades.length < 2) return grades;
   const groups = await groupSame(question, grades);
   return grades.map((each, place) => ({ ...each, sameAs: groups[place] ?? null }));
-}
-
-function notKnown(text: string): Grade {
-  return gradeOf('none', 'ungraded', answerTextOf(text), 'the right answer to the question is not known');
 }
 
 /** A grader that fails is asked once more. */

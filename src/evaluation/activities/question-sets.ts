@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { quoteBriefly } from '../../plan/plan-error';
@@ -44,7 +44,7 @@ export class QuestionSets<Row = Question> {
         `questions ${set} are not in the store ${this.store.url}: give every worker of a run the same store`,
       );
     }
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+    if (hash('sha256', bytes) !== sha256) {
       throw new Error(
         `questions ${set} in the store ${this.store.url} are not those that were kept: they were altered, or lost with ` +
           'the power; start a night or an evaluation on them again',

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Graded } from '../../grading/question';
 import { answerTextOf } from '../../grading/read-answer';
 import type { Store } from '../../store/store';
@@ -9,10 +9,8 @@ import type { Judging } from '../contract';
 const MOST_CHARACTERS = 8_000;
 
 /**
- * What a verifier is asked about an answer; null where it is asked nothing.
- *
- * The answer is another model's and may address the verifier, or imitate it. It stands between marks, and the verdict
- * must be one of two words, that hold a hash of the answer itself: no answer can contain them.
+ * What a verifier is asked about an answer; null where it is asked nothing. The answer may address the verifier, or imitate
+ * it: it stands between marks, and the verdict is a word that holds a hash of the answer, which no answer can contain.
  */
 export async function verificationOf(
   store: Store,
@@ -35,10 +33,7 @@ export async function verificationOf(
   });
 }
 
-/**
- * What a judge is asked about two answers where no right one is known; null where it is asked nothing. The guard is that of
- * `verificationOf`: the words hold a hash of the texts that they stand for.
- */
+/** What a judge is asked about two answers where no right one is known, guarded as above; null where it is asked nothing. */
 export async function comparisonOf(
   store: Store,
   question: string,
@@ -68,8 +63,7 @@ interface Asked {
 /** The texts stand between marks, and the words to choose from come last, after all that others have written. */
 async function judgingOf(store: Store, { task, texts, rule, words }: Asked): Promise<Judging> {
   const named = Object.entries(texts);
-  const hash = createHash('sha256').update(JSON.stringify(Object.values(texts)));
-  const mark = hash.digest('hex').slice(0, 12);
+  const mark = hash('sha256', JSON.stringify(Object.values(texts))).slice(0, 12);
   const marked = words.map((word) => `${word}-${mark}`);
   const prompt = [
     task,

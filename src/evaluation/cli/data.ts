@@ -1,21 +1,18 @@
 import { inspectDataSet, type Inspection, type Some, type Tally } from '../data/inspect';
-
 import type { PlainGrader } from '../data/format';
+import { someOf } from '../../config/errors';
 import type { Copy } from '../data/question-index';
-import { type Part, splitDataSets } from '../data/split';
+import { splitDataSets, type SplitOptions } from '../data/split';
 import { counted, joinFacts } from '../../trace/describe';
 import { beside, oneLine, type Paint } from '../../trace/lines';
 import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 
-interface InspectOptions {
-  readonly against?: string;
-  readonly grader?: PlainGrader;
-  readonly json?: boolean;
-}
-
 /** `data inspect`: what is in a file of questions; fails where a row of it cannot be used. */
-export async function inspect(file: string, options: InspectOptions): Promise<ExitCode> {
+export async function inspect(
+  file: string,
+  options: { readonly against?: string; readonly grader?: PlainGrader; readonly json?: boolean },
+): Promise<ExitCode> {
   const { against, grader, json = false } = options;
   const inspection = await inspectDataSet(file, against, grader);
   const shown = json
@@ -25,17 +22,12 @@ export async function inspect(file: string, options: InspectOptions): Promise<Ex
   return inspection.badRows === 0 ? EXIT.answered : EXIT.failed;
 }
 
-interface SplitOptions {
-  readonly part: readonly Part[];
-  readonly out: string;
-  readonly seed: number;
-  readonly grader?: PlainGrader;
-  readonly since?: string;
-  readonly until?: string;
+interface Options extends Omit<SplitOptions, 'parts'> {
+  readonly part: SplitOptions['parts'];
 }
 
 /** `data split`: draws parts that repeat nothing of each other, for training and for judging by. */
-export async function split(files: readonly string[], { part, ...options }: SplitOptions): Promise<ExitCode> {
+export async function split(files: readonly string[], { part, ...options }: Options): Promise<ExitCode> {
   if (new Set(part.map(({ name }) => name)).size < part.length)
     throw new UsageError('--part: give each part a name of its own');
   const { parts, copies, badRows } = await splitDataSets(files, { ...options, parts: part });
@@ -57,28 +49,21 @@ function render(inspection: Inspection, paint: Paint, columns: number): string[]
   const draw = ([title, text]: readonly [string, string]): string[] =>
     text === '' ? [] : beside(paint.faint(title.padEnd(WIDTH)), WIDTH, text, columns);
   const mapped = Object.entries(mapping).flatMap(([field, from]) => draw([field, `← ${from}`]));
-  const facts = {
-    graders: describeTally(graders),
-    topics: describeTally(topics),
-    levels: describeTally(levels),
-    dates: dates?.join(' to ') ?? '',
-    'left out': describeTally(leftOut),
-  };
   return [
     `${paint.strong(oneLine(file, columns))}  ${paint.faint(head)}`,
     ...(mapped.length === 0 ? [] : ['', ...mapped]),
     '',
-    ...Object.entries(facts).flatMap(draw),
+    ...draw(['graders', describeTally(graders)]),
+    ...draw(['topics', describeTally(topics)]),
+    ...draw(['levels', describeTally(levels)]),
+    ...draw(['dates', dates?.join(' to ') ?? '']),
+    ...draw(['left out', describeTally(leftOut)]),
     ...describeFaults(inspection, columns, paint),
   ];
 }
 
-const MOST_NAMES = 8;
-
 function describeTally(tally: Tally): string {
-  const names = Object.entries(tally).map(([name, count]) => `${name} (${count.toLocaleString('en-US')})`);
-  const more = names.length - MOST_NAMES;
-  return [...names.slice(0, MOST_NAMES), ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+  return someOf(Object.entries(tally).map(([name, count]) => `${name} (${count.toLocaleString('en-US')})`));
 }
 
 function describeFaults(inspection: Inspection, columns: number, paint: Paint): string[] {

@@ -2,7 +2,7 @@ import { UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
 import { say } from '../../cli/terminal';
 import { completedSolves } from '../../client/list-runs';
-import { readRun } from '../../client/trace-reader';
+import { readRunNow } from '../../client/trace-reader';
 import { ConductorError } from '../../errors';
 import { graderProblem } from '../../grading/grade';
 import type { Question } from '../../grading/question';
@@ -16,12 +16,10 @@ import { normalizeQuestion } from '../data/question-index';
 import type { LogFacts } from '../results';
 import { factsOf } from '../spent';
 
-/** Which questions are asked, and how they are judged. */
 export interface DrawOptions {
   /** How many; undefined: all of a file, 100 of the log. */
   readonly sample?: number;
   readonly seed: number;
-  /** Default for questions that name none. */
   readonly grader?: PlainGrader;
 }
 
@@ -30,11 +28,7 @@ export function needsVerifier(question: EvaluatedQuestion): boolean {
   return question.grader === 'freeform' && question.verify === true;
 }
 
-/**
- * The questions of a file, or a sample of them: the same ones for the same seed, in their order in the file.
- *
- * @throws ConfigError that names file, line and value of each mistake; UsageError for what cannot be judged here
- */
+/** The questions of a file, or a sample that the seed decides, in their order. @throws ConfigError for mistakes in the file */
 export async function drawFromFile(
   file: string,
   { sample = Infinity, seed, grader }: DrawOptions,
@@ -60,11 +54,10 @@ const MOST_SOLVES = 10_000;
 const DEFAULT_SAMPLE = 100;
 
 /**
- * Questions of the log, each with what the Conductor made of it: a sample of the solves that came to an answer, the same
- * one for the same seed and log. Left out are those whose plan a person gave, and those whose texts are gone.
+ * A sample of the solves that came to an answer, the same one for the same seed and log. Left out are those whose plan a
+ * person gave, and those whose texts are gone.
  *
  * @param file questions whose right answers are known, told by their text or by the id of the solve
- * @throws UsageError where there is none
  */
 export async function drawFromLog(
   session: Session,
@@ -97,14 +90,12 @@ export async function drawFromLog(
 
 type Logged = Required<Pick<EvaluatedQuestion, 'id' | 'question' | 'solved'>>;
 
-async function readRightAnswers(
-  file: string | undefined,
-  grader: PlainGrader | undefined,
-): Promise<(logged: Logged) => Question | { readonly grader: 'none' }> {
+async function readRightAnswers(file: string | undefined, grader: PlainGrader | undefined) {
   const known = file === undefined ? [] : await readJudgeable(file, grader);
   const byId = new Map(known.map((question) => [question.id, question]));
   const byText = new Map(known.map((question) => [normalizeQuestion(question.question), question]));
-  return ({ id, question }) => byId.get(id) ?? byText.get(normalizeQuestion(question)) ?? { grader: 'none' };
+  return ({ id, question }: Logged) =>
+    byId.get(id) ?? byText.get(normalizeQuestion(question)) ?? ({ grader: 'none' } as const);
 }
 
 /** null for one that says nothing about the Conductor, or cannot be read any more. */
@@ -114,14 +105,12 @@ async function readSolve(
   latencyMs: number,
 ): Promise<Logged | null> {
   try {
-    for await (const { trace, origin } of readRun(temporal, id, false)) {
-      const { answer, status } = trace;
-      if (status !== 'completed' || answer === null || origin?.input.given !== undefined) continue;
-      const question = await readText(store, trace.question);
-      const kept = await keepText(store, await readText(store, answer));
-      return { id, question, solved: { ...factsOf([trace]), answer: kept, runs: [id], latencyMs } };
-    }
-    return null;
+    const { trace, origin } = await readRunNow(temporal, id);
+    const { answer, status } = trace;
+    if (status !== 'completed' || answer === null || origin?.input.given !== undefined) return null;
+    const question = await readText(store, trace.question);
+    const kept = await keepText(store, await readText(store, answer));
+    return { id, question, solved: { ...factsOf([trace]), answer: kept, runs: [id], latencyMs } };
   } catch (error) {
     if (error instanceof ConductorError) return null;
     throw error;

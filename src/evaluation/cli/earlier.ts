@@ -5,7 +5,7 @@ import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { Store } from '../../store/store';
 import { QuestionSets } from '../activities/question-sets';
 import { readManifest, readResults } from '../activities';
-import { type EvaluatedQuestion, EVALUATIONS, isManifestKey, resultsFolder } from '../contract';
+import { type EvaluatedQuestion, EVALUATIONS, isManifestKey } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { type GradedExample, learnRouting } from '../methods/learned-router';
 import type { Learned, Manifest } from '../results';
@@ -20,11 +20,7 @@ async function evaluationsIn(store: Store): Promise<Manifest[]> {
     .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
 }
 
-/**
- * Finds an evaluation by its id, an unambiguous beginning of it, or `last`.
- *
- * @throws UsageError if there is none, or more than one
- */
+/** Finds an evaluation by its id, a beginning of it that no other has, or `last`. @throws UsageError if there is no one */
 export async function findEvaluation(store: Store, given: string): Promise<Manifest> {
   const isId = /^[a-z0-9][a-z0-9-]{0,62}$/.test(given);
   const exact = isId ? await readManifest(store, given) : null;
@@ -46,21 +42,16 @@ export async function findEvaluation(store: Store, given: string): Promise<Manif
   return found;
 }
 
-/**
- * The best worker alone, as a method, by the latest evaluation that tried every worker of the pool alone.
- *
- * @throws UsageError that names the choices if no evaluation did
- */
+/** The best worker alone, as a method, by the latest evaluation that tried all of the pool. @throws UsageError if none did */
 export async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string> {
   const earlier = (await evaluationsIn(store)).filter(({ methods, log, run }) => {
     const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
     return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
   });
   for (const manifest of earlier) {
-    const { methods, complete } = summarize(manifest, await readResults(store, resultsFolder(manifest.id)));
-    const best = bestWorker(methods.filter(({ score }) => score !== null));
-    const score = methods.find(({ method }) => method === best)?.score ?? null;
-    if (best === null || score === null) continue;
+    const { methods, complete } = summarize(manifest, await readResults(store, manifest.id));
+    const { method: best = '', score = null } = bestWorker(methods) ?? {};
+    if (score === null) continue;
     say(`${best} was the best worker alone in ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`);
     return best;
   }
@@ -92,10 +83,8 @@ export function checkLearning(methods: readonly string[], from: string | undefin
 }
 
 /**
- * Chooses the worker that answers each question, by what an earlier evaluation found of the workers alone. Questions that
- * are asked again now are not learned from.
- *
- * @throws UsageError where there is no such evaluation, or it tells too little
+ * Chooses the worker that answers each question, by what an earlier evaluation found of the workers alone, but for questions
+ * that are asked again now. @throws UsageError where it tells too little
  */
 export async function routeQuestions(
   store: Store,
@@ -105,7 +94,7 @@ export async function routeQuestions(
 ): Promise<{ readonly questions: EvaluatedQuestion[]; readonly learned: Learned }> {
   const { id: from, set } = await findEvaluation(store, given);
   const alone = new Map(workers.map((worker) => [`worker:${worker}`, worker]));
-  const results = await readResults(store, resultsFolder(from));
+  const results = await readResults(store, from);
   const told = results.filter(({ method, verdict }) => alone.has(method) && verdict !== 'ungraded');
   const sets = new QuestionSets(store);
   const tried = await Promise.all(

@@ -1,19 +1,18 @@
 import { nanoUsdOf } from '../../budget/nano-usd';
-import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import type { ConductorCard, ResolvedRun, RunWorker } from '../../protocol/cards';
 import { utf8Bytes } from '../../plan/plan';
 import { randomFrom } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
 import type { Method } from '../methods/method';
 import { MOST_ATTEMPTS } from '../methods/samples';
 import { readMethod, REFERENCE } from '../methods/read-method';
+import type { Manifest } from '../results';
 import { meanOfAll, sumOfAll } from '../statistics';
 import { needsVerifier } from './draw-questions';
 
 // Before anything is asked, lengths can only be assumed; what is spent is bounded by the budget, not by this.
 
-/** Bytes that are a token, in most languages and for most models. */
 const BYTES_A_TOKEN = 4;
-/** Instructions around a question. */
 const PROMPT_TOKENS = { conductor: 1_000, worker: 150, verifier: 300 } as const;
 const ANSWER_TOKENS = 600;
 /** Steps of a plan, in the mean (paper, section 4). */
@@ -22,18 +21,11 @@ const PLAN_STEPS = 3;
 /** A number of calls, and the price of each in USD; null if it is unknown. */
 type Calls = readonly [count: number, usd: number | null];
 
-export interface EstimateOptions {
-  readonly run: ResolvedRun;
-  readonly verifier: ModelCard | null;
-  /** The verifier compares answers where no right one is known. */
-  readonly compares: boolean;
-}
-
 /** Estimates the calls of all methods on all questions; `usd` is null if a price is unknown. */
 export function estimateEvaluation(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  { run, verifier, compares }: EstimateOptions,
+  { run, verifier, compares }: Pick<Manifest, 'run' | 'verifier' | 'compares'>,
 ): { readonly calls: number; readonly usd: number | null } {
   const workers = run.workers.map(({ id }) => id);
   const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
@@ -59,7 +51,6 @@ function total(all: readonly Calls[]): { readonly calls: number; readonly usd: n
   };
 }
 
-/** Calls of a method on one question. */
 function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Calls[] {
   const stepOf = (worker: RunWorker | undefined): number | null =>
     priceOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS);

@@ -1,18 +1,18 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkRun } from '../../activities/check-run';
 import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../../cli/ending';
-import { commandOf, sayResumed } from '../../cli/follow-run';
-import { checkServed } from '../../cli/queues';
+import { sayResumed } from '../../cli/follow-run';
+import { checkServed, commandOf } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
-import { loadServable, loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
+import { loadServable, loadSettings, type WorkOptions } from '../../cli/load-settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { describeRun } from '../../client/list-runs';
 import { keyFor, modelCardsOf } from '../../config/api-keys';
 import type { Config } from '../../config/schema';
 import { reasonOf } from '../../errors';
-import { checkStore } from '../../store/open-store';
+import { checkStore, configuredStore } from '../../store/open-store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
 import { readResults } from '../activities';
@@ -22,7 +22,6 @@ import {
   EVALUATION_PRIORITY,
   type EvaluationProgress,
   PROGRESS_QUERY,
-  resultsFolder,
 } from '../contract';
 import { drawCharts } from '../report/page';
 import { writeReport } from '../report/report';
@@ -30,7 +29,7 @@ import { chartsOf } from '../report/score-charts';
 import type { Manifest } from '../results';
 import { summarize } from '../summarize';
 import { findEvaluation } from './earlier';
-import { checkBudget, keepPlan, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
+import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
 import { reportOf, showSummary } from './report';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions {
@@ -51,7 +50,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   const place = detach
     ? ({ role: 'look', outliving: '--detach' } as const)
     : ({ role: 'work', servesCheckpoints: true } as const);
-  return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
+  return withSession(loaded, options, place, async (session) => {
     const manifest = await prepare(session);
     const comeBack = commandOf(`eval --resume ${manifest.id}`, config);
     if (!detach) await sayResumed(session, manifest.id);
@@ -77,11 +76,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   });
 }
 
-/**
- * Finds the evaluation to go on with, or plans a new one: before a worker is started, unless the log is needed for it.
- *
- * @throws UsageError before anything is started
- */
+/** Finds the evaluation to go on with, or plans a new one: before a worker is started, unless the log is needed for it. */
 async function prepareEvaluation(
   file: string | undefined,
   options: EvaluateOptions,
@@ -91,25 +86,20 @@ async function prepareEvaluation(
   if (resume !== undefined) {
     if (file !== undefined || fromTraces)
       throw new UsageError('--resume reuses the original questions; drop FILE and --from-traces');
-    const manifest = await findEvaluation(storeOf(config), resume);
+    const manifest = await findEvaluation(configuredStore(config), resume);
     checkConfiguration(manifest, config, !detach);
     checkBudget(manifest, options);
     return () => Promise.resolve(manifest);
   }
-  if (fromTraces) return async (session) => keepPlan(session.store, await planForLog(session, file, options));
+  if (fromTraces) return async (session) => (await planForLog(session, options, file))(session.store);
   if (file === undefined) {
     throw new UsageError('which questions? Name a file, --from-traces, or an evaluation with --resume');
   }
-  const plan = await planForFile(file, options, config);
-  return ({ store }) => keepPlan(store, plan);
+  const keep = await planForFile(file, options, config);
+  return ({ store }) => keep(store);
 }
 
-/**
- * An evaluation goes on with the models that it began with.
- *
- * @param makesCalls in this process
- * @throws UsageError where this configuration does not serve them
- */
+/** An evaluation goes on with the models that it began with. @param makesCalls whether this process does */
 function checkConfiguration({ id, run, verifier }: Manifest, config: Config, makesCalls: boolean): void {
   try {
     checkRun({ config }, run);
@@ -124,11 +114,7 @@ function checkConfiguration({ id, run, verifier }: Manifest, config: Config, mak
   say(`Evaluation ${id} goes on with the models and limits that it began with.`);
 }
 
-/**
- * Begins it, or goes on with one that stopped early; one that runs is left as it is.
- *
- * @returns false where nothing is left to be done
- */
+/** Begins it, or goes on with one that stopped early, unless it runs. @returns false where nothing is left to be done */
 async function begin(
   session: Session,
   manifest: Manifest,
@@ -136,7 +122,7 @@ async function begin(
 ): Promise<boolean> {
   const { temporal, config, store } = session;
   const { id, methods, workers, seed, set, questions, run, verifier, compares, file } = manifest;
-  const known = await readResults(store, resultsFolder(id));
+  const known = await readResults(store, id);
   if (known.length === methods.length * questions) return false;
   if (resume !== undefined) {
     if (await isRunning(session, id)) return true;
@@ -146,8 +132,8 @@ async function begin(
       );
     }
   }
-  const planned = { id, methods, workers, seed, set, questions, run, verifier, compares };
   const nanoUsd = typeof maxCost === 'number' ? Math.round(maxCost * 1e9) : null;
+  const planned = { id, methods, workers, seed, set, questions, run, verifier, compares };
   const input: EvaluateInput = { ...planned, window, runNanoUsd: run.limits.nanoUsd, nanoUsd };
   await temporal.workflow.start(EVALUATE_WORKFLOW, {
     workflowId: id,
@@ -165,17 +151,16 @@ async function isRunning({ temporal }: Session, id: string): Promise<boolean> {
 
 /** Prints what was found, and writes it to a folder; without pictures if ECharts is not installed. */
 async function showResults({ store }: Session, manifest: Manifest, options: EvaluateOptions): Promise<void> {
-  const records = await readResults(store, resultsFolder(manifest.id));
+  const records = await readResults(store, manifest.id);
   const summary = summarize(manifest, records);
   const folder = options.out ?? manifest.id;
-  await mkdir(folder, { recursive: true });
-  const lines = records.map((record) => `${JSON.stringify(record)}\n`);
-  await writeFile(join(folder, 'results.jsonl'), lines.join(''));
   const pictures = await drawCharts(chartsOf(summary)).catch((error: unknown) => {
     say(`No pictures: ${reasonOf(error)}`);
     return [];
   });
   await writeReport(reportOf(summary, pictures), folder);
+  const lines = records.map((record) => `${JSON.stringify(record)}\n`);
+  await writeFile(join(folder, 'results.jsonl'), lines.join(''));
   await print(options.json === true ? toJson(summary) : showSummary(summary, columnsOf(process.stdout)));
   say(
     `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`,
@@ -193,8 +178,7 @@ function followEvaluation(
     tell: (before, after) =>
       before?.done === after.done ? [] : [joinFacts(...describeProgress(manifest, after, Date.now()))],
   });
-  const states = progressOf(session, manifest.id);
-  return follow(session, manifest.id, interruption, { states, view });
+  return follow(session, manifest.id, interruption, { states: progressOf(session, manifest.id), view });
 }
 
 /** Looks at an evaluation again and again, and at last at its result. */

@@ -1,7 +1,8 @@
 import { addOns } from '../../cli/add-ons';
 import { UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
-import { checkCostLimit, storeOf } from '../../cli/load-settings';
+import { checkCostLimit } from '../../cli/load-settings';
+import { configuredStore } from '../../store/open-store';
 import { say } from '../../cli/terminal';
 import { newEvaluationId } from '../../client/run-id';
 import { resolveRun } from '../../config/resolve-run';
@@ -15,10 +16,9 @@ import { type EvaluatedQuestion, manifestKey, questionSetKey } from '../contract
 import { readMethods, REFERENCE } from '../methods/read-method';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
-import { estimateEvaluation, type EstimateOptions } from './estimate';
+import { estimateEvaluation } from './estimate';
 import { checkLearning, findBestWorker, routeQuestions } from './earlier';
 
-/** Options that decide which methods are tried on which questions. */
 export interface PlanOptions extends DrawOptions {
   /** Default: the Conductor and all workers; of the log, the best worker. */
   readonly methods?: readonly string[];
@@ -30,30 +30,20 @@ export interface PlanOptions extends DrawOptions {
   readonly learnFrom?: string;
 }
 
-interface PlannedEvaluation {
-  readonly manifest: Omit<Manifest, 'set'>;
-  readonly questions: readonly EvaluatedQuestion[];
-}
+/** Keeps a planned evaluation, so that it can be started. */
+type Keep = (store: Store) => Promise<Manifest>;
 
 /** Reads what is to be tried, and says what it will probably cost. @throws UsageError before anything is started */
-export async function planForFile(
-  file: string,
-  options: PlanOptions,
-  config: Config,
-): Promise<PlannedEvaluation> {
+export async function planForFile(file: string, options: PlanOptions, config: Config): Promise<Keep> {
   if (options.judge === true)
     throw new UsageError('--judge is for questions without a right answer: use it with --from-traces');
   const questions = await drawFromFile(file, options);
   const names = options.methods ?? ['conductor', 'workers'];
-  return plan({ file, questions, names }, options, { config, store: storeOf(config) });
+  return plan({ file, questions, names }, options, { config, store: configuredStore(config) });
 }
 
 /** Plans an evaluation of logged questions, which the Conductor has answered already. */
-export async function planForLog(
-  session: Session,
-  file: string | undefined,
-  options: PlanOptions,
-): Promise<PlannedEvaluation> {
+export async function planForLog(session: Session, options: PlanOptions, file?: string): Promise<Keep> {
   const run = resolveRun(session.config, { pool: options });
   const names = [REFERENCE, ...(options.methods ?? [await findBestWorker(session.store, run)])];
   return plan({ file: 'the log', names, ...(await drawFromLog(session, file, options)) }, options, session);
@@ -69,52 +59,51 @@ interface Drawn {
 async function plan(
   { file, questions, names, log }: Drawn,
   options: PlanOptions,
-  { config, store }: Pick<Session, 'config' | 'store'>,
-): Promise<PlannedEvaluation> {
-  const { judge: compares = false, seed, learnFrom } = options;
+  { config, store: earlier }: Pick<Session, 'config' | 'store'>,
+): Promise<Keep> {
+  const { judge: compares, seed, learnFrom } = options;
   const run = resolveRun(config, { pool: options });
   const verifier = verifierFor(questions, compares, config);
-  const judging = verifier && { verifier };
   const workers = run.workers.map(({ id }) => id);
-  const methods = await methodsOf(names, workers, store);
+  const methods = readMethods(names, workers);
+  for (const addOn of addOns) await addOn.checkMethods?.(earlier, methods);
   checkLearning(methods, learnFrom);
   sayEstimate(methods, questions, { run, verifier, compares }, options);
-  checkBudget({ run, ...judging }, options);
-  const routed = learnFrom === undefined ? null : await routeQuestions(store, learnFrom, questions, workers);
-  const manifest = {
-    schema: 1,
-    id: newEvaluationId(),
-    file,
-    questions: questions.length,
-    methods,
-    workers,
-    seed,
-    startedAt: new Date().toISOString(),
-    run,
-    ...judging,
-    ...(compares && { compares }),
-    ...(log && { log }),
-    ...(routed && { learned: routed.learned }),
-  } as const;
-  return { manifest, questions: routed?.questions ?? questions };
+  checkBudget({ run, verifier }, options);
+  const routed =
+    learnFrom === undefined ? null : await routeQuestions(earlier, learnFrom, questions, workers);
+  return async (store) => {
+    const { key: set } = await keepLines(store, routed?.questions ?? questions, questionSetKey);
+    const manifest: Manifest = {
+      schema: 1,
+      id: newEvaluationId(),
+      file,
+      set,
+      questions: questions.length,
+      methods,
+      workers,
+      seed,
+      startedAt: new Date().toISOString(),
+      run,
+      verifier,
+      compares,
+      log,
+      learned: routed?.learned,
+    };
+    await store.write(manifestKey(manifest.id), Buffer.from(JSON.stringify(manifest)));
+    return manifest;
+  };
 }
 
-export async function keepPlan(store: Store, { manifest, questions }: PlannedEvaluation): Promise<Manifest> {
-  const { key: set } = await keepLines(store, questions, questionSetKey);
-  const kept = { ...manifest, set };
-  await store.write(manifestKey(kept.id), Buffer.from(JSON.stringify(kept)));
-  return kept;
-}
-
-/** The model that judges answers; null where none is needed. @throws UsageError where none is configured */
+/** The model that judges answers; undefined where none is needed. @throws UsageError where none is configured */
 function verifierFor(
   questions: readonly EvaluatedQuestion[],
-  compares: boolean,
+  compares: boolean | undefined,
   config: Config,
-): ModelCard | null {
+): ModelCard | undefined {
   const judged = questions.find(needsVerifier);
   const asking = compares ? '--judge' : judged && `question ${judged.id}`;
-  if (asking === undefined) return null;
+  if (asking === undefined) return undefined;
   const verifier = resolveVerifier(config);
   if (verifier !== null) return verifier;
   throw new UsageError(
@@ -127,7 +116,7 @@ function verifierFor(
 function sayEstimate(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  setting: EstimateOptions,
+  setting: Pick<Manifest, 'run' | 'verifier' | 'compares'>,
   { maxCost }: PlanOptions,
 ): void {
   const { calls, usd } = estimateEvaluation(methods, questions, setting);
@@ -152,20 +141,4 @@ export function checkBudget(
     `--max-cost cannot be enforced: the verifier ${verifier.model} has no known price; add "price: { input, output }", ` +
       'in USD per million tokens, to it in conductor.yaml',
   );
-}
-
-/** @throws UsageError for a name that means no method, or a method that the store cannot serve */
-async function methodsOf(
-  names: readonly string[],
-  workers: readonly string[],
-  store: Store,
-): Promise<string[]> {
-  try {
-    const methods = readMethods(names, workers);
-    for (const addOn of addOns) await addOn.checkMethods?.(store, methods);
-    return methods;
-  } catch (error) {
-    if (error instanceof RangeError) throw new UsageError(error.message);
-    throw error;
-  }
 }

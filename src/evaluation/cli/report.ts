@@ -115,21 +115,18 @@ function describeEffort({ tokens, calls, latencyMs }: MethodSummary): string {
 }
 
 function compareQuality(
-  logged: MethodSummary,
+  { method: reference }: MethodSummary,
   { method, comparison, preferences }: MethodSummary,
   open: number,
 ): string[] {
-  const known =
-    comparison &&
-    `Where the right answer is known: ${compareSentence(method, comparison, `, ${counted(comparison.pairs, 'question')}`)}`;
+  const pairs = comparison && `, ${counted(comparison.pairs, 'question')}`;
+  const known = pairs && `Where the right answer is known: ${compareSentence(method, comparison, pairs)}`;
   const unknown =
     open > 0 &&
     `Quality was not judged on ${counted(open, 'question')}: their right answers are not known, and no judge was ` +
       'asked. Name a file of questions that has them, or have the verifier compare the answers with --judge.';
-  return [
-    known,
-    preferences === null ? unknown : describePreferences(logged.method, method, preferences),
-  ].filter((sentence) => typeof sentence === 'string');
+  const sentences = [known, preferences ? describePreferences(reference, method, preferences) : unknown];
+  return sentences.filter((sentence) => typeof sentence === 'string');
 }
 
 function describePreferences(reference: string, method: string, preferences: Preferences): string {
@@ -157,11 +154,7 @@ function plansAndFailures({ methods }: Summary): Table[] {
   const describe = (counts: Readonly<Record<string, number>>, names: readonly string[]): string =>
     names.flatMap((name) => (counts[name] === undefined ? [] : `${name} ${counts[name]}`)).join(', ');
   const rows = methods
-    .map(({ method, topologies, failures }) => [
-      method,
-      describe(topologies, TOPOLOGIES),
-      describe(failures, FAILURES),
-    ])
+    .map((each) => [each.method, describe(each.topologies, TOPOLOGIES), describe(each.failures, FAILURES)])
     .filter(([, plans, failures]) => plans !== '' || failures !== '');
   const head = ['method', 'plans, by their graph', 'wrong answers, by what went wrong'];
   return rows.length === 0 ? [] : [{ rows: [head, ...rows], numeric: false }];
@@ -173,9 +166,9 @@ const COLUMNS: Readonly<Record<string, (method: MethodSummary) => string>> = {
   method: ({ method }) => method,
   score: ({ score }) => score?.toFixed(3) ?? NOTHING,
   '95 % interval': ({ interval }) => interval?.map((bound) => bound.toFixed(3)).join('–') ?? NOTHING,
-  difference: ({ comparison }) => (comparison === null ? NOTHING : signed(comparison.gain)),
-  p: ({ comparison }) => (comparison === null ? NOTHING : describeChance(comparison.p)),
-  'could find': ({ comparison }) => (comparison === null ? NOTHING : describeSmallest(comparison)),
+  difference: ({ comparison }) => (comparison ? signed(comparison.gain) : NOTHING),
+  p: ({ comparison }) => (comparison ? describeChance(comparison.p) : NOTHING),
+  'could find': ({ comparison }) => (comparison ? describeSmallest(comparison) : NOTHING),
   USD: ({ usd }) => (usd === null ? 'unknown' : describeUsd(usd)),
   tokens: ({ tokens }) => Math.round(tokens).toLocaleString('en-US'),
   calls: ({ calls }) => calls.toFixed(1),

@@ -13,8 +13,8 @@ export type DataRow = Mapped & {
 };
 
 /**
- * Opens a file of questions, relative to the folder of the process: JSON lines, Parquet or CSV, of our own or of a data set
- * that is known by its fields. It is read one row at a time (Parquet: a group of rows).
+ * Opens a file of questions, of our own or of a data set that is known by its fields. It is read one row at a time (Parquet:
+ * a group of rows).
  *
  * @param grader of rows that name none
  * @throws ConfigError with what to do, while it is read as well
@@ -52,11 +52,7 @@ function map(format: DataFormat, fields: Readonly<Record<string, unknown>>, plac
 }
 
 /** @throws ConfigError where the fields of the first record are those of no format */
-function detectFormat(
-  file: string,
-  record: Readonly<Record<string, unknown>>,
-  grader?: PlainGrader,
-): DataFormat {
+function detectFormat(file: string, record: object, grader?: PlainGrader): DataFormat {
   const hasAll = ({ fields }: DataFormat): boolean => fields.every((field) => field in record);
   const known = [own, ...SETS].find(hasAll);
   if (known !== undefined && grader !== undefined) {
@@ -78,15 +74,8 @@ export interface Row<T> {
   readonly place: string;
 }
 
-/**
- * Reads all questions of a file, in any format that `data inspect` knows.
- *
- * @throws ConfigError that names file, place, value and what was expected, of each mistake
- */
-export async function readQuestionFile(
-  file: string,
-  grader?: PlainGrader,
-): Promise<readonly Row<Question>[]> {
+/** Reads all questions of a file, in any format. @throws ConfigError that names the place of each mistake */
+export async function readQuestionFile(file: string, grader?: PlainGrader): Promise<Row<Question>[]> {
   const rows: Row<Question>[] = [];
   const mistakes: string[] = [];
   for await (const { place, ...row } of (await openDataSet(file, grader)).rows) {
@@ -98,13 +87,7 @@ export async function readQuestionFile(
   return rows;
 }
 
-const MAX_SHOWN = 20;
-
 /** @throws ConfigError that names the first of them, where there are any */
 export function refuseMistakes(mistakes: readonly string[]): void {
-  if (mistakes.length === 0) return;
-  const more = mistakes.length - MAX_SHOWN;
-  throw new ConfigError(
-    [...mistakes.slice(0, MAX_SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].join('\n'),
-  );
+  if (mistakes.length > 0) throw new ConfigError(someOf(mistakes, '\n'));
 }

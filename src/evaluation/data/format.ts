@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { basename } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { explainIssue } from '../../config/errors';
+import { fromJson } from '../../grading/or-json';
 import { type Question, questionSchema } from '../../grading/question';
 
 /** Result of reading a record: a question, one that is left out on purpose, or one with a mistake. */
@@ -10,11 +11,8 @@ export type Mapped =
 
 /** How the records of a data set become questions. */
 export interface DataFormat {
-  /** For a person: `MATH-500`. */
   readonly name: string;
-  /** Fields by which its records are known. */
   readonly fields: readonly string[];
-  /** Names of our fields, and of the fields that they come from. */
   readonly mapping: Readonly<Record<string, string>>;
   /** @throws Error that says what is wrong with the record */
   readonly map: (record: Readonly<Record<string, unknown>>, place: string) => Mapped;
@@ -94,19 +92,11 @@ function idOf(place: string): string {
 
 /** An id for a question that has none, equal in every file. */
 export function idFrom(set: string, ...parts: readonly string[]): string {
-  return `${set}-${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12)}`;
+  return `${set}-${hash('sha256', parts.join('\n')).slice(0, 12)}`;
 }
 
-/** A value that some exports of a set hold as JSON. */
-export function orJson<Schema extends z.ZodType>(schema: Schema): z.ZodPreprocess<Schema> {
-  return z.preprocess(fromJson, schema);
-}
-
-function fromJson(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
-  }
+/** Shuffles items in an order that the hashes of their keys decide. */
+export function inHashOrder<Item>(items: readonly Item[], keyOf: (item: Item, at: number) => string): Item[] {
+  const ranked = items.map((item, at) => ({ item, rank: hash('sha256', keyOf(item, at)) }));
+  return ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ item }) => item);
 }

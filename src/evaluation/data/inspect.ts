@@ -4,23 +4,21 @@ import { openDataSet } from './data-set';
 import type { DataFormat, PlainGrader } from './format';
 import { type Copy, QuestionIndex } from './question-index';
 
-/** How many there are of each name. */
+/** How many there are of each name, the most frequent first. */
 export type Tally = Readonly<Record<string, number>>;
 
-/** How many there are, and the first of them. */
 export interface Some<Each> {
   readonly count: number;
   readonly first: readonly Each[];
 }
 
 /** Findings of `data inspect`. A place is `file:line`, or `file, row number`. */
-export interface Inspection {
+export interface Inspection extends Pick<DataFormat, 'mapping'> {
   readonly file: string;
   /** `JSON lines, packed by gzip`. */
   readonly kind: string;
-  /** The format of the rows; null if none could be read. */
+  /** null if no row could be read. */
   readonly format: string | null;
-  readonly mapping: DataFormat['mapping'];
   readonly questions: number;
   readonly graders: Tally;
   readonly topics: Tally;
@@ -37,15 +35,7 @@ export interface Inspection {
   readonly overlap: (Some<Copy> & { readonly file: string; readonly questions: number }) | null;
 }
 
-/** Tallied fields: a question's text and tests would fill the memory. */
-type Facts = Readonly<Record<'grader' | 'topic' | 'level' | 'date', string | undefined>>;
-
-/**
- * Reports what is in a file of questions.
- *
- * @param against another file, none of whose questions should be repeated, such as the one to judge by
- * @throws ConfigError where one of the files cannot be read at all
- */
+/** Reports what is in a file of questions. @param against another file, none of whose questions should be repeated */
 export async function inspectDataSet(
   file: string,
   against?: string,
@@ -53,7 +43,8 @@ export async function inspectDataSet(
 ): Promise<Inspection> {
   const other = against === undefined ? null : { file: against, index: await readIndex(against) };
   const { kind, rows } = await openDataSet(file, grader);
-  const facts: Facts[] = [];
+  // A question's text and tests would fill the memory.
+  const facts: Record<'grader' | 'topic' | 'level' | 'date', string | undefined>[] = [];
   const leftOut: string[] = [];
   const problems: string[] = [];
   const overlap: Copy[] = [];
@@ -86,7 +77,7 @@ export async function inspectDataSet(
     graders: tallied(facts.map(({ grader: by }) => by)),
     topics: tallied(facts.map(({ topic }) => topic)),
     levels: tallied(facts.map(({ level }) => level)),
-    dates: datesOf(facts),
+    dates: datesOf(facts.flatMap(({ date = [] }) => date).sort()),
     leftOut: tallied(leftOut),
     badRows,
     problems: some(problems),
@@ -96,10 +87,8 @@ export async function inspectDataSet(
   };
 }
 
-function datesOf(facts: readonly Facts[]): Inspection['dates'] {
-  const dates = facts.flatMap(({ date = [] }) => date).sort();
-  const [first, last] = [dates[0], dates.at(-1)];
-  return first === undefined || last === undefined ? null : [first, last];
+function datesOf([first, ...later]: readonly string[]): Inspection['dates'] {
+  return first === undefined ? null : [first, later.at(-1) ?? first];
 }
 
 async function readIndex(file: string): Promise<QuestionIndex> {
@@ -110,7 +99,6 @@ async function readIndex(file: string): Promise<QuestionIndex> {
   return index;
 }
 
-/** The most frequent first. */
 function tallied(names: readonly (string | undefined)[]): Tally {
   const counts = Object.entries(tally(names.flatMap((name) => name ?? [])));
   return Object.fromEntries(counts.sort(([, one], [, other]) => other - one));

@@ -1,16 +1,18 @@
-import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { z } from 'zod';
 import { isMathematics } from '../../grading/mathematics/normalize';
+import { orJson } from '../../grading/or-json';
 import { finalAnswerOf } from '../../grading/read-answer';
 import { readRightChoice } from '../../grading/read-choice';
 import { reasonOf } from '../../errors';
-import { type DataFormat, defineSet, idFrom, orJson } from './format';
+import { type DataFormat, defineSet, idFrom, inHashOrder } from './format';
 
 const text = z.string({ error: 'expected a text' }).refine((value) => value.trim() !== '', {
   error: 'expected a text that is not empty',
 });
 const textOrNumber = z.union([z.string(), z.number().transform(String)]);
+const maybeNumber = textOrNumber.optional();
+const maybeText = z.string().optional();
 /** `Level 3` or `3`; MATH has a few questions without a level. */
 const level = textOrNumber.transform((value) => /^(?:Level )?(\d)$/.exec(value)?.[1]);
 
@@ -45,14 +47,9 @@ const aimeAnswer = z
 const aime = defineSet({
   name: 'AIME',
   mapping: { id: 'id', question: 'problem', answer: 'answer', topic: 'year' },
-  schema: z.object({
-    problem: text,
-    answer: aimeAnswer,
-    id: textOrNumber.optional(),
-    year: textOrNumber.optional(),
-  }),
-  draft: ({ problem, id, year }) => ({
-    id: id === undefined ? idFrom('aime', problem) : ['aime', year ?? [], id].flat().join('-'),
+  schema: z.object({ problem: text, answer: aimeAnswer, id: maybeNumber, year: maybeNumber }),
+  draft: ({ problem, id, year = [] }) => ({
+    id: id === undefined ? idFrom('aime', problem) : ['aime', year, id].flat().join('-'),
     grader: 'number',
   }),
 });
@@ -76,29 +73,20 @@ const mmlu = defineSet({
   },
 });
 
-const WRONG = ['Incorrect Answer 1', 'Incorrect Answer 2', 'Incorrect Answer 3'] as const;
+const choices = z.object({
+  'Correct Answer': text,
+  'Incorrect Answer 1': text,
+  'Incorrect Answer 2': text,
+  'Incorrect Answer 3': text,
+});
 
 /** Its right answer comes first in each row, so the row's id decides the order of its options. */
 const gpqa = defineSet({
   name: 'GPQA',
   mapping: { id: 'Record ID', question: 'Question', answer: 'Correct Answer', topic: 'High-level domain' },
-  schema: z.object({
-    'Record ID': text,
-    Question: text,
-    'Correct Answer': text,
-    'Incorrect Answer 1': text,
-    'Incorrect Answer 2': text,
-    'Incorrect Answer 3': text,
-    'High-level domain': z.string().optional(),
-  }),
+  schema: z.object({ 'Record ID': text, Question: text, ...choices.shape, 'High-level domain': maybeText }),
   draft: (row) => {
-    const rankOf = (index: number): string =>
-      createHash('sha256').update(`${row['Record ID']}\n${index}`).digest('hex');
-    const ranked = (['Correct Answer', ...WRONG] as const).map((name, index) => ({
-      name,
-      rank: rankOf(index),
-    }));
-    const names = ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ name }) => name);
+    const names = inHashOrder(choices.keyof().options, (_, index) => `${row['Record ID']}\n${index}`);
     const options = names.map((name) => row[name].trim());
     return toChoice(row.Question, options, names.indexOf('Correct Answer'));
   },
@@ -120,6 +108,13 @@ function toChoice(question: string, options: readonly string[], right: number): 
 /** Longer answers cannot be judged by rule, and are left out, as in the paper. */
 const MAX_CHARACTERS = 30;
 
+const message = z.object({ role: z.string(), content: z.string() });
+const extraInfo = z.object({
+  id: textOrNumber.nullish(),
+  answer_type: z.string().nullish(),
+  difficulty: textOrNumber.nullish(),
+});
+
 const rlpr = defineSet({
   name: 'RLPR',
   mapping: {
@@ -131,18 +126,10 @@ const rlpr = defineSet({
   },
   schema: z.object({
     data_source: z.string(),
-    prompt: orJson(
-      z.array(z.object({ role: z.string(), content: z.string() }), { error: 'expected a list of messages' }),
-    ),
+    prompt: orJson(z.array(message, { error: 'expected a list of messages' })),
     reward_model: orJson(z.object({ ground_truth: textOrNumber })),
     ability: z.string().nullish(),
-    extra_info: orJson(
-      z.object({
-        id: textOrNumber.nullish(),
-        answer_type: z.string().nullish(),
-        difficulty: textOrNumber.nullish(),
-      }),
-    ).optional(),
+    extra_info: orJson(extraInfo).optional(),
   }),
   draft: ({ prompt, reward_model: { ground_truth: answer }, extra_info: extra = {} }) => {
     if (answer.length > MAX_CHARACTERS) {
@@ -182,9 +169,9 @@ const liveCodeBench = defineSet({
     private_test_cases: z.string(),
     starter_code: z.string().nullish(),
     metadata: orJson(z.object({ func_name: z.string().nullish() })).optional(),
-    platform: z.string().optional(),
-    difficulty: z.string().optional(),
-    contest_date: z.string().optional(),
+    platform: maybeText,
+    difficulty: maybeText,
+    contest_date: maybeText,
   }),
   draft: (row) => ({
     question: `${row.question_content.trim()}\n\n${taskFor(row.starter_code ?? '')}`,
@@ -222,11 +209,7 @@ const TEXTS: Readonly<Record<number, 1 | 4 | 8>> = { 0x8c: 1, 0x58: 4, 0x8d: 8 }
 const [PROTOCOL, FRAME] = [0x80, 0x95];
 const MOST_BEHIND = 6;
 
-/**
- * Reads the one text that a pickle of Python holds. A pickle is a program: nothing of it is executed.
- *
- * @throws Error where it holds anything else
- */
+/** Reads the one text that a pickle of Python holds. A pickle is a program: nothing of it is executed. */
 export function unpickleText(pickle: Buffer): string {
   const at = pickle[2] === FRAME ? 11 : 2;
   const width = TEXTS[pickle[at] ?? 0];
@@ -243,6 +226,11 @@ export function unpickleText(pickle: Buffer): string {
   return utf8.decode(pickle.subarray(start, start + length));
 }
 
+/** The set itself holds a list as Python prints it. */
+const pythonList = z
+  .string()
+  .transform((list) => Array.from(list.matchAll(/'([^']+)'/g), ([, name = '']) => name));
+
 /** Its tests need a hundred packages, so a grader of one's own judges it. */
 const bigCodeBench = defineSet({
   name: 'BigCodeBench',
@@ -254,22 +242,15 @@ const bigCodeBench = defineSet({
     code_prompt: z.string(),
     test: text,
     entry_point: text,
-    libs: z.union([z.string(), z.array(z.string())]).optional(),
+    libs: z.union([pythonList, z.array(z.string())]).default([]),
   }),
-  draft: ({ test, entry_point, code_prompt, libs: listed = [] }) => {
-    // The set itself holds a list as Python prints it.
-    const libs =
-      typeof listed === 'string'
-        ? Array.from(listed.matchAll(/'([^']+)'/g), ([, name = '']) => name)
-        : listed;
-    return {
-      grader: 'custom',
-      activity: 'bigCodeBench',
-      taskQueue: 'big-code-bench',
-      answer: JSON.stringify({ test, entry_point, code_prompt, libs }),
-      topic: libs[0],
-    };
-  },
+  draft: ({ test, entry_point, code_prompt, libs }) => ({
+    grader: 'custom',
+    activity: 'bigCodeBench',
+    taskQueue: 'big-code-bench',
+    answer: JSON.stringify({ test, entry_point, code_prompt, libs }),
+    topic: libs[0],
+  }),
 });
 
 /** A format that has all fields of another comes before it. */

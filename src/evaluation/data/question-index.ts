@@ -6,7 +6,6 @@ import { groupBy } from '../statistics';
 /** A question that repeats an earlier one. */
 export interface Copy {
   readonly place: string;
-  /** Place of the question that it repeats. */
   readonly of: string;
   /** Share of its runs of 13 words that the other one has as well; 1 if they differ at most in case and blanks. */
   readonly share: number;
@@ -16,7 +15,6 @@ export interface Copy {
 const RUN = 13;
 /** A run that this many questions have belongs to a preamble and is ignored. */
 const PREAMBLE = 10;
-/** Share of its runs that makes a question a copy. */
 const LEAST_SHARE = 0.5;
 /** Only this much of a question is compared. */
 const MOST_CHARACTERS = 100_000;
@@ -33,7 +31,6 @@ export class QuestionIndex {
   readonly repeatedIds: { readonly place: string; readonly of: string; readonly id: string }[] = [];
   private readonly ids = new Map<string, string>();
   private readonly places: string[] = [];
-  /** The first row that had a text. */
   private readonly texts = new Map<number, number>();
   private readonly rowsWithRun = new Map<number, number[]>();
   /** Possible copies, until all preambles are known. */
@@ -58,7 +55,6 @@ export class QuestionIndex {
     }
   }
 
-  /** The added questions that repeat an earlier one. */
   copies(): Copy[] {
     return this.suspects.flatMap(({ row, ...reading }) => {
       const copy = this.nearest(reading, row);

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Info } from 'csv-parse';
@@ -21,11 +22,7 @@ interface DataFile {
 
 type Chunks = AsyncIterable<Buffer>;
 
-/**
- * Opens a file, relative to the folder of the process, to be read in chunks.
- *
- * @throws ConfigError with what to do where it is not there, empty, or of no kind that is read
- */
+/** Opens a file, relative to the folder of the process. @throws ConfigError where it is of no kind that is read */
 export async function openDataFile(file: string): Promise<DataFile> {
   const path = resolve(file);
   const raw = createReadStream(path);
@@ -101,10 +98,12 @@ const NOT_UTF8 = 'this is not in UTF-8: save the file in it';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 async function* readJsonLines(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
+  // Reads each byte as a character: one line that is not in UTF-8 spoils no other.
+  const input = Readable.from(chunks, { objectMode: false, encoding: 'latin1' });
   let number = 0;
-  for await (const line of linesOf(chunks)) {
+  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     number += 1;
-    const read = readLine(line);
+    const read = readLine(Buffer.from(line, 'latin1'));
     if (read !== null) yield { place: `${file}:${number}`, ...read };
   }
 }
@@ -120,24 +119,9 @@ function readLine(line: Buffer): Read | null {
   }
 }
 
-async function* linesOf(chunks: Chunks): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  for await (const chunk of chunks) {
-    let from = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      yield Buffer.concat([...parts, chunk.subarray(from, end)]);
-      parts = [];
-      from = end + 1;
-    }
-    parts.push(chunk.subarray(from));
-  }
-  yield Buffer.concat(parts);
-}
-
 /** A quote that is never closed must not fill the memory. */
 const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
-/** Reads rows below a line of names. A place is the line that a row ends in. */
 async function* readCsv(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
   const { parse } = await import('csv-parse').catch(missing(file, 'CSV', ['csv-parse@7']));
   const options = { bom: true, info: true, max_record_size: MAX_ROW_BYTES, skip_empty_lines: true } as const;
@@ -176,7 +160,7 @@ function readRow(values: readonly string[], names: readonly string[]): Read {
     };
   }
   if (values.some((value) => value.includes('\uFFFD'))) return { problem: NOT_UTF8 };
-  const pairs = names.map((name, index): [string, unknown] => [name, values[index]]);
+  const pairs = names.map((name, index) => [name, values[index]] as const);
   return { fields: Object.fromEntries(pairs.filter(([, value]) => value !== '')) };
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,23 +5,17 @@ import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { groupBy, tally } from '../statistics';
 import { type DataRow, openDataSet } from './data-set';
-import type { PlainGrader } from './format';
+import { inHashOrder, type PlainGrader } from './format';
 import { QuestionIndex } from './question-index';
 
-/** A part of a split, and how many questions it gets. */
-export interface Part {
-  readonly name: string;
-  readonly count: number;
-}
-
 export interface SplitOptions {
-  readonly parts: readonly Part[];
+  /** Each part's name, and how many questions it gets. */
+  readonly parts: readonly { readonly name: string; readonly count: number }[];
   readonly seed: number;
   readonly grader?: PlainGrader;
   /** The first and the last day of questions that have a date. */
   readonly since?: string;
   readonly until?: string;
-  /** Folder for the parts, `<name>.jsonl` each. */
   readonly out: string;
 }
 
@@ -37,15 +30,15 @@ export interface Split {
 /**
  * Draws balanced parts from files of questions, and writes them as rows of our own. A question that repeats an earlier one,
  * in whatever file, is in none of them. The files are read twice, so that only what was drawn is kept in memory.
- *
- * @throws ConfigError where there are too few questions, or a part's file is there already
  */
 export async function splitDataSets(files: readonly string[], options: SplitOptions): Promise<Split> {
   const { parts, out, seed, grader } = options;
-  const fileOf = ({ name }: Part): string => join(out, `${name}.jsonl`);
-  const there = parts.map(fileOf).find(existsSync);
+  const drafts = parts.map(({ name }) => {
+    return { name, file: join(out, `${name}.jsonl`), lines: '', sources: [] as string[] };
+  });
+  const there = drafts.find(({ file }) => existsSync(file));
   if (there !== undefined)
-    throw new ConfigError(`${there} is there already: remove it, or name another folder`);
+    throw new ConfigError(`${there.file} is there already: remove it, or name another folder`);
   const { candidates, copies, badRows } = await gather(files, options);
   const wanted = parts.reduce((sum, { count }) => sum + count, 0);
   if (wanted > candidates.length) {
@@ -54,7 +47,6 @@ export async function splitDataSets(files: readonly string[], options: SplitOpti
     );
   }
   const partOf = drawBalanced(candidates, parts, seed);
-  const drafts = parts.map((part) => ({ ...part, file: fileOf(part), lines: '', sources: [] as string[] }));
   for await (const { file, row } of rowsOf(files, grader)) {
     const draft = drafts.find(({ name }) => name === partOf.get(row.place));
     if (draft === undefined || !('question' in row)) continue;
@@ -63,24 +55,12 @@ export async function splitDataSets(files: readonly string[], options: SplitOpti
   }
   await mkdir(out, { recursive: true });
   for (const { file, lines } of drafts) await writeFile(file, lines);
-  return {
-    copies,
-    badRows,
-    parts: drafts.map(({ file, sources }) => ({ file, sources: tally(sources) })),
-  };
+  return { copies, badRows, parts: drafts.map(({ file, sources }) => ({ file, sources: tally(sources) })) };
 }
 
-interface Candidate {
-  readonly place: string;
-  readonly id: string;
-  readonly source: string;
-  readonly topic: string;
-}
+type Candidate = Pick<DataRow, 'place'> & Required<Pick<Question, 'id' | 'source' | 'topic'>>;
 
-async function gather(
-  files: readonly string[],
-  options: SplitOptions,
-): Promise<Omit<Split, 'parts'> & { readonly candidates: readonly Candidate[] }> {
+async function gather(files: readonly string[], options: SplitOptions) {
   const index = new QuestionIndex();
   const found: Candidate[] = [];
   let badRows = 0;
@@ -99,29 +79,22 @@ function isWithin({ date }: Question, { since = '', until = '9' }: SplitOptions)
   return date === undefined || (date >= since && date <= until);
 }
 
-async function* rowsOf(
-  files: readonly string[],
-  grader: PlainGrader | undefined,
-): AsyncGenerator<{ file: string; row: DataRow }> {
+async function* rowsOf(files: readonly string[], grader: PlainGrader | undefined) {
   for (const file of files)
     for await (const row of (await openDataSet(file, grader)).rows) yield { file, row };
 }
 
 /**
- * Draws parts that have no question in common. All parts together get as many of each source as of any other, and within a
- * source as many of each topic, as long as there are any left; each part gets its share of every topic. Seed and ids alone
- * decide: neither the order of the questions nor that of the files does.
- *
- * @returns the name of its part for the place of each question that was drawn
+ * Names the part of each question that is drawn, by place. All parts together get as many of each source as of any other, and
+ * within a source as many of each topic, as long as there are any left; each part gets its share of every topic. Seed and ids
+ * alone decide, not the order of the questions.
  */
 export function drawBalanced(
   candidates: readonly Candidate[],
-  parts: readonly Part[],
+  parts: SplitOptions['parts'],
   seed: number,
 ): ReadonlyMap<string, string> {
-  const rankOf = ({ id }: Candidate): string => createHash('sha256').update(`${seed}\n${id}`).digest('hex');
-  const ranked = candidates.map((each) => ({ each, rank: rankOf(each) }));
-  const shuffled = ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ each }) => each);
+  const shuffled = inHashOrder(candidates, ({ id }) => `${seed}\n${id}`);
   const sourceOf = ({ source }: Candidate): string => source;
   const topicOf = ({ source, topic }: Candidate): string => `${source}\n${topic}`;
   const inTurn = takeInTurn(takeInTurn(shuffled, topicOf), sourceOf);

@@ -1,11 +1,3 @@
-import { type MethodEntry, NO_ARGUMENT } from './method';
-
-export const learnedRouter: MethodEntry = {
-  description: 'one worker for each question, by what was learned of them from --learn-from ID',
-  argument: NO_ARGUMENT,
-  make: () => ({ kind: 'routed' }),
-};
-
 /** A question that workers answered alone, and whether each was right; one that could not be judged is left out. */
 export interface GradedExample {
   readonly text: string;
@@ -16,10 +8,8 @@ export interface GradedExample {
 const LEAST_WEIGHT = 0.001;
 
 /**
- * Learns which worker is most likely right about a question, by its share of right answers. An earlier question counts the
- * more, the more words and pairs of neighbouring words it has in common with this one, weighted by how rare they are.
- *
- * @returns the choice for a question; of equals the worker that was right more often, then the first
+ * Learns which worker is most likely right about a question. An earlier question counts the more, the more words and pairs of
+ * neighbouring words it shares with this one, rare ones above all; of equals, the worker that was right more often is chosen.
  */
 export function learnRouting(
   workers: readonly string[],

@@ -28,38 +28,3 @@ export type Method =
   | { readonly kind: 'rewrite'; readonly rewrite: (plan: Plan, team: Team) => Plan }
   | { readonly kind: 'routed' }
   | { readonly kind: 'samples'; readonly worker: string; readonly choose: 'judge' | 'vote' };
-
-/** A method as people name it: `best-of:gpt` is `best-of` with the argument `gpt`. */
-export interface MethodEntry {
-  readonly description: string;
-  readonly argument: Argument;
-  /** @param argument in its full form; '' where there is none */
-  readonly make: (argument: string) => Method;
-}
-
-interface Argument {
-  readonly expected: (workers: readonly string[]) => string;
-  /** @returns its full form; null for what is not understood */
-  readonly read: (text: string, workers: readonly string[]) => string | null;
-}
-
-export const NO_ARGUMENT: Argument = {
-  expected: () => 'nothing behind its name',
-  read: (text) => oneOf([''], text),
-};
-export const WORKER: Argument = {
-  expected: (workers) => `one of ${workers.join(', ')} behind the colon`,
-  read: (text, workers) => oneOf(workers, text),
-};
-export const WORKER_OR_FIRST: Argument = {
-  ...WORKER,
-  read: (text, workers) => oneOf(workers, text === '' ? (workers[0] ?? '') : text),
-};
-export const WORKER_OR_ANY: Argument = {
-  ...WORKER,
-  read: (text, workers) => oneOf(['', ...workers], text),
-};
-
-export function oneOf(known: readonly string[], text: string): string | null {
-  return known.includes(text) ? text : null;
-}

@@ -1,28 +1,47 @@
+import { ConductorError } from '../../errors';
 import { EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
-import { learnedRouter } from './learned-router';
-import { type Method, type MethodEntry, NO_ARGUMENT, oneOf } from './method';
-import { generic, mixture, oneModel, permuted, randomPlan, reflection, silent, worker } from './plans';
-import { bestOf, vote } from './samples';
+import type { Method } from './method';
+import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
 
-const conductor: MethodEntry = {
-  description:
-    'the Conductor of the configuration; conductor:1 may call itself, conductor:2 twice as deep; ' +
-    'conductor:nightly/000040 is that checkpoint, conductor:nightly/000040:1 may call itself',
-  argument: {
-    expected: () =>
-      'a depth from 0 to 9 behind the colon, or a checkpoint such as nightly/000040, or both, nightly/000040:1',
-    read: (text) => {
-      const policy = readPolicy(text);
-      if (policy === null) return null;
-      const { checkpoint, depth } = policy;
-      return [checkpoint ?? '', depth === 0 ? '' : String(depth)].filter((part) => part !== '').join(':');
-    },
-  },
-  make: (argument) => {
-    const { checkpoint, depth } = readPolicy(argument) ?? { checkpoint: null, depth: 0 };
-    return { kind: 'conductor', depth, ...(checkpoint !== null && { change: { checkpoint } }) };
+/** What stands behind the colon of a method's name. */
+interface Argument {
+  readonly expected: (workers: readonly string[]) => string;
+  /** @returns its full form, '' for nothing; null for what is not understood */
+  readonly read: (text: string, workers: readonly string[]) => string | null;
+}
+
+const NOTHING: Argument = { expected: () => 'nothing behind its name', read: (text) => oneOf([''], text) };
+
+function workerOr(unnamed: (workers: readonly string[]) => string | null): Argument {
+  return {
+    expected: (workers) => `one of ${workers.join(', ')} behind the colon`,
+    read: (text, workers) => (text === '' ? unnamed(workers) : oneOf(workers, text)),
+  };
+}
+
+const WORKER = workerOr(() => null);
+const WORKER_OR_FIRST = workerOr(([first = null]) => first);
+const WORKER_OR_ANY = workerOr(() => '');
+
+const POLICY: Argument = {
+  expected: () =>
+    'a depth from 0 to 9 behind the colon, or a checkpoint such as nightly/000040, or both, nightly/000040:1',
+  read: (text) => {
+    const policy = readPolicy(text);
+    if (policy === null) return null;
+    const { checkpoint, depth } = policy;
+    return [checkpoint ?? '', depth === 0 ? '' : String(depth)].filter((part) => part !== '').join(':');
   },
 };
+
+const EXAMPLES: Argument = {
+  expected: () => 'none, in-domain or mixed behind the colon',
+  read: (text) => oneOf(EXAMPLE_SET_NAMES, text === '' ? 'none' : text),
+};
+
+function oneOf(known: readonly string[], text: string): string | null {
+  return known.includes(text) ? text : null;
+}
 
 /** Reads `1`, `nightly/000040` and `nightly/40:1`, where 40 is the number of a cycle; null for anything else. */
 export function readPolicy(
@@ -38,69 +57,66 @@ export function readPolicy(
   return { checkpoint: run === undefined ? null : `${run}/${whole}`, depth: Number(depth) };
 }
 
-/** The Conductor's model chooses one worker for each question, and no more: what a prompted router does. */
-const router: MethodEntry = {
-  description: 'the Conductor chooses one worker for each question, and that one answers',
-  argument: NO_ARGUMENT,
-  make: () => ({ kind: 'conductor', depth: 0, steps: 1 }),
-};
-
-/** The Conductor, shown other examples of plans than usual, or none (the paper's ablation of few-shot examples). */
-const examples: MethodEntry = {
-  description: 'the Conductor without examples of plans, with examples:in-domain or examples:mixed',
-  argument: {
-    expected: () => 'none, in-domain or mixed behind the colon',
-    read: (text) => oneOf(EXAMPLE_SET_NAMES, text === '' ? 'none' : text),
+/** Methods by the names of docs/evaluation.md. */
+export const METHODS: Readonly<
+  Record<string, { readonly argument: Argument; readonly make: (argument: string) => Method }>
+> = {
+  conductor: {
+    argument: POLICY,
+    make: (policy) => {
+      const { checkpoint, depth } = readPolicy(policy) ?? { checkpoint: null, depth: 0 };
+      return { kind: 'conductor', depth, ...(checkpoint !== null && { change: { checkpoint } }) };
+    },
   },
-  make: (set) => ({ kind: 'conductor', depth: 0, change: { examples: set as ExampleSet } }),
-};
-
-export const METHODS: Readonly<Record<string, MethodEntry>> = {
-  conductor,
-  worker,
-  'best-of': bestOf,
-  vote,
-  reflection,
-  mixture,
-  router,
-  'learned-router': learnedRouter,
-  random: randomPlan,
-  generic,
-  silent,
-  'one-model': oneModel,
-  permuted,
-  examples,
+  worker: { argument: WORKER, make: (id) => ({ kind: 'plan', write: () => alone(id) }) },
+  'best-of': { argument: WORKER_OR_FIRST, make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }) },
+  vote: { argument: WORKER_OR_FIRST, make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }) },
+  reflection: { argument: WORKER_OR_FIRST, make: (id) => ({ kind: 'plan', write: () => reflection(id) }) },
+  mixture: { argument: WORKER_OR_ANY, make: (id) => ({ kind: 'plan', write: (team) => mixture(team, id) }) },
+  // The Conductor's model chooses one worker for each question, and no more: what a prompted router does.
+  router: { argument: NOTHING, make: () => ({ kind: 'conductor', depth: 0, steps: 1 }) },
+  'learned-router': { argument: NOTHING, make: () => ({ kind: 'routed' }) },
+  random: { argument: NOTHING, make: () => ({ kind: 'plan', write: randomPlan }) },
+  generic: { argument: NOTHING, make: () => generic },
+  silent: { argument: NOTHING, make: () => silent },
+  'one-model': { argument: WORKER_OR_FIRST, make: oneModel },
+  permuted: { argument: NOTHING, make: () => permuted },
+  // The Conductor, shown other examples of plans than usual, or none (the paper's ablation of few-shot examples).
+  examples: {
+    argument: EXAMPLES,
+    make: (set) => ({ kind: 'conductor', depth: 0, change: { examples: set as ExampleSet } }),
+  },
 };
 
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
 export const REFERENCE = 'conductor';
 
-/**
- * The method that is meant by a name, in its full form: `vote` is `vote:gpt` where the pool begins with `gpt`.
- *
- * @throws RangeError with a sentence for what names none
- */
+/** Thrown for a name that means no method with these workers; commands exit with 2. */
+class BadMethodError extends ConductorError {
+  override readonly name = 'BadMethodError';
+  readonly code = 'Usage';
+}
+
+/** The method that a name means, in its full form: `vote` is `vote:gpt` where the pool begins with it. @throws BadMethodError */
 export function readMethod(text: string, workers: readonly string[]): { name: string; method: Method } {
   const [name = '', ...rest] = text.split(':');
   const entry = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
   if (entry === undefined) {
     const names = Object.keys(METHODS).join(', ');
-    throw new RangeError(`there is no method ${JSON.stringify(text)}: name some of ${names}, or workers`);
+    throw new BadMethodError(`there is no method ${JSON.stringify(text)}: name some of ${names}, or workers`);
   }
   const { argument, make } = entry;
   const value = argument.read(rest.join(':'), workers);
   if (value === null) {
     const expected = argument.expected(workers);
-    throw new RangeError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
+    throw new BadMethodError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
   }
   return { name: value === '' ? name : `${name}:${value}`, method: make(value) };
 }
 
 /**
- * The methods that are meant by a list of names, each once: `workers` is every worker alone. Where one needs what the
- * Conductor did, the Conductor is among them.
- *
- * @throws RangeError with a sentence for what names none
+ * The methods that a list of names means, each once: `workers` is every worker alone. Where one needs what the Conductor did,
+ * the Conductor is among them. @throws BadMethodError
  */
 export function readMethods(texts: readonly string[], workers: readonly string[]): string[] {
   const named = texts.flatMap((text) => (text === 'workers' ? workers.map((id) => `worker:${id}`) : [text]));

@@ -1,6 +1,5 @@
 import type { Plan, Step } from '../../plan/plan';
 import { MAX_STEPS } from '../../protocol/messages';
-import { type MethodEntry, WORKER_OR_FIRST } from './method';
 
 /**
  * In 95 % of pools of seven drawn from the price table, the most expensive model being the Conductor, a question costs
@@ -10,18 +9,6 @@ export const MOST_ATTEMPTS = 200;
 
 /** A plan that chooses among attempts shows each as a step, and has one more. */
 const MOST_COMPARED = MAX_STEPS - 1;
-
-export const bestOf: MethodEntry = {
-  description: "one worker's answers, as many as the Conductor's cost pays for; it chooses the best itself",
-  argument: WORKER_OR_FIRST,
-  make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }),
-};
-
-export const vote: MethodEntry = {
-  description: "one worker's answers, as many as the Conductor's cost pays for; the most frequent one wins",
-  argument: WORKER_OR_FIRST,
-  make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }),
-};
 
 /** Makes attempts that know nothing of each other. Each has a number: a model that takes a seed would repeat itself. */
 export function attempts(worker: string, first: number, count: number): Plan {

@@ -16,7 +16,6 @@ import {
   PAPER,
 } from './page';
 
-/** A quantity over the cycles, in their order; null where it was not measured. */
 export interface Curve {
   readonly name: string;
   readonly values: readonly (number | null)[];
@@ -32,7 +31,6 @@ export interface Panel {
   readonly format: (value: number) => string;
 }
 
-/** Panels over the cycles of a training run. */
 export interface CurvesPage extends Heading {
   readonly file: string;
   readonly cycles: readonly number[];
@@ -43,12 +41,9 @@ export interface CurvesPage extends Heading {
 
 const COLUMNS = 2;
 const PANEL = { width: PAGE_WIDTH / COLUMNS, height: 212 } as const;
-/** Around the plot of a panel, with its legend on the right. */
 const MARGIN = { left: 60, right: 140, top: 44, bottom: 40 } as const;
-/** Up to this many values are marked one by one. */
 const FEW_VALUES = 30;
 
-/** Each panel is a grid with a title and a legend. */
 export function curvesChart({ file, panels, cycles, nightStarts, ...heading }: CurvesPage): Chart {
   const drawn = panels.map((panel, index) => {
     const left = (index % COLUMNS) * PANEL.width;

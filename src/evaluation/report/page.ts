@@ -4,10 +4,8 @@ import { oneLine } from '../../trace/lines';
 
 // What all charts of evaluations and training runs share.
 
-/** A page of charts, and the name of its file without the ending. */
 export interface Chart {
   readonly file: string;
-  /** In pixels. */
   readonly height: number;
   readonly option: EChartsOption;
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { oneLine } from '../../trace/lines';
@@ -52,40 +53,20 @@ function markdownTable({ rows: [head = [], ...rows], numeric }: Table): string {
   return [head, rule, ...rows].map(line).join('\n');
 }
 
+const PAGE = join(__dirname, '../../../src/evaluation/report/report.html');
+
 /** One file that asks nothing of any server, which its policy forbids: no script, font or image from anywhere. */
 export function renderHtml({ title, parts }: Report): string {
   const blocks = parts.map((part) => {
     if (typeof part === 'string') return `<p>${escapeHtml(part)}</p>`;
     return 'svg' in part ? `<figure>${part.svg}</figure>` : htmlTable(part);
   });
-  const name = escapeHtml(title);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width">
-<title>${name}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<h1>${name}</h1>
-${blocks.join('\n')}
-</body>
-</html>
-`;
+  const filled = { title: escapeHtml(title), blocks: blocks.join('\n') };
+  return readFileSync(PAGE, 'utf8').replace(
+    /\{\{(title|blocks)\}\}/g,
+    (_, name: keyof typeof filled) => filled[name],
+  );
 }
-
-const STYLE = `
-body { margin: 32px auto; padding: 0 16px; max-width: 1100px; font: 15px/1.5 system-ui, sans-serif; color: #24292f; }
-p, h1 { max-width: 960px; overflow-wrap: anywhere; }
-table { border-collapse: collapse; display: block; overflow-x: auto; margin: 24px 0; font-size: 13px; }
-td, th { border-bottom: 1px solid #d0d7de; padding: 4px 10px; text-align: left; }
-td:first-child { max-width: 300px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.numeric :is(td, th):not(:first-child) { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-figure { margin: 24px 0; }
-svg { max-width: 100%; height: auto; }
-`;
 
 function htmlTable({ rows: [head = [], ...rows], numeric }: Table): string {
   const line = (tag: 'th' | 'td') => (cells: readonly string[]) =>

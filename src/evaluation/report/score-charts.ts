@@ -34,19 +34,17 @@ export function chartsOf({ methods, workers, ...summary }: Summary): Chart[] {
     .filter(({ topologies }) => Object.keys(topologies).length > 0)
     .map(({ method, topologies }) => ({ method, shares: sharesOf(topologies) }));
   const shapes = TOPOLOGIES.filter((shape) => planned.some(({ shares }) => shape in shares));
+  const answered = scored.map(({ method, workerShares: shares }) => ({ method, shares }));
+  const names = workers.map((worker) => [worker, worker] as const);
+  const who = headed('Who answers', 'share of all answered steps, by worker');
   const charts = [
     scoreCostChart(headed('Score against cost', '95 % intervals'), scored),
-    sharesChart(
-      'worker-shares',
-      headed('Who answers', 'share of all answered steps, by worker'),
-      workers.map((worker) => [worker, worker]),
-      scored.map(({ method, workerShares: shares }) => ({ method, shares })),
-    ),
+    sharesChart('worker-shares', who, names, answered),
   ];
   if (planned.length > 0) {
-    const names = shapes.map((shape) => [shape, TOPOLOGY_NAMES[shape]] as const);
+    const parts = shapes.map((shape) => [shape, TOPOLOGY_NAMES[shape]] as const);
     const heading = headed('Shape of plans', 'share of all first plans, by graph');
-    charts.push(sharesChart('topology-shares', heading, names, planned));
+    charts.push(sharesChart('topology-shares', heading, parts, planned));
   }
   if (byDepth.length > 1) {
     const note = 'how deep the Conductor may call itself; 95 % intervals';
@@ -69,14 +67,9 @@ const LABEL = 28;
 const LABEL_WIDTH = 190;
 const SCORE_AXIS = { type: 'value', name: 'score', min: 0, max: 1, ...AXIS } as const;
 
-interface Point {
-  readonly x: number;
-  readonly interval: Interval;
-  readonly colour: string;
-}
-
-/** Vertical error bars with caps. */
-function errorBars(points: readonly Point[]): MarkLineComponentOption {
+function errorBars(
+  points: readonly { readonly x: number; readonly interval: Interval; readonly colour: string }[],
+): MarkLineComponentOption {
   return {
     silent: true,
     z: 1,
@@ -94,10 +87,7 @@ const PLOT_WIDTH = PAGE_WIDTH - 64 - LABEL_WIDTH;
 /** In pixels: points that are nearer to each other stand so far apart. */
 const [NEAR, APART] = [5, 8];
 
-/**
- * A point with its interval for each method, named on the right. Cost is in USD a question, or in tokens if a price is
- * unknown or nothing is paid.
- */
+/** A point with its interval for each method. Cost is in USD, or in tokens if a price is unknown or nothing is paid. */
 export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Chart {
   const inUsd = methods.every(({ usd }) => usd !== null && usd > 0);
   const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
@@ -156,9 +146,8 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Ch
 
 /** A score with its interval for each depth, e.g. of `conductor:1`. */
 function scoreDepthChart(heading: Heading, methods: readonly Scored[]): Chart {
-  const points = methods
-    .map(({ method, ...scored }) => ({ depth: method.split(':')[1] ?? '0', ...scored }))
-    .toSorted((one, other) => Number(one.depth) - Number(other.depth));
+  const depthOf = ({ method }: Scored): string => method.split(':')[1] ?? '0';
+  const points = methods.toSorted((one, other) => Number(depthOf(one)) - Number(depthOf(other)));
   return {
     file: 'score-depth',
     height: 360,
@@ -170,7 +159,7 @@ function scoreDepthChart(heading: Heading, methods: readonly Scored[]): Chart {
         name: 'depth',
         nameLocation: 'middle',
         nameGap: 28,
-        data: points.map(({ depth }) => depth),
+        data: points.map(depthOf),
         ...AXIS,
       },
       yAxis: SCORE_AXIS,
@@ -205,13 +194,7 @@ export function sharesChart(
       ...page(heading),
       grid: { left: LABEL_WIDTH, right: LABEL_WIDTH, top: HEAD, bottom: 32 },
       legend: legend(PAGE_WIDTH - LABEL_WIDTH + EDGE, HEAD),
-      xAxis: {
-        type: 'value',
-        min: 0,
-        max: 1,
-        ...AXIS,
-        axisLabel: { ...AXIS.axisLabel, formatter: percent },
-      },
+      xAxis: { type: 'value', min: 0, max: 1, ...AXIS, axisLabel: { ...AXIS.axisLabel, formatter: percent } },
       yAxis: {
         type: 'category',
         inverse: true,

@@ -12,6 +12,7 @@ import { PayloadBudget } from '../../workflows/payload-budget';
 import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import { Approval, Steering } from '../../workflows/steering';
+import { reasonOf } from '../../errors';
 import type { AskedQuestion, QuestionRef } from '../contract';
 import type { Attempt } from '../results';
 import { sumOfAll } from '../statistics';
@@ -22,10 +23,8 @@ export interface Attempts {
   readonly question: AskedQuestion;
   readonly run: ResolvedRun;
   readonly limits: Limits;
-  /** Attempts, and calls of graders, under way at once. */
   readonly window: number;
   readonly verifier: ModelCard | undefined;
-  /** Names the calls of an attempt, whatever process makes them. */
   readonly identityOf: (attempt: number) => string;
 }
 
@@ -60,8 +59,10 @@ export async function playPrompted(
     await runPlan(context, plan);
     return outcomeOf(context, plan);
   } catch (error) {
-    if (!(error instanceof ApplicationFailure) || !saysNothing(error.type ?? '')) throw error;
-    return { ...NOT_PLAYED, invalidBecause: error.message, ...costOf(recorder.trace) };
+    // A limit of ours, and a Conductor that cannot be asked as configured, say nothing about a plan.
+    const type = error instanceof ApplicationFailure ? (error.type ?? '') : '';
+    if (limitIn(type) === null && type !== FAILURES.configuration) throw error;
+    return { ...NOT_PLAYED, invalidBecause: reasonOf(error), ...costOf(recorder.trace) };
   }
 }
 
@@ -122,11 +123,6 @@ function outcomeOf(context: RunContext, plan: Plan): Ungraded {
   const { trace } = context.recorder;
   const answer = lastOutputOf(context);
   return { plan, problem: null, answer, invalidBecause: foreignFailureIn(trace), ...costOf(trace) };
-}
-
-/** Whether a failure says nothing about a plan: a limit of ours, or a Conductor that cannot be asked as configured. */
-function saysNothing(type: string): boolean {
-  return limitIn(type) !== null || type === FAILURES.configuration;
 }
 
 /** A reply that is no plan is the Conductor's own doing; a provider's failure is not. */

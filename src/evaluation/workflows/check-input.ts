@@ -33,7 +33,6 @@ const set: Rule = {
   expected: 'the key of a kept set of questions, questions/SHA-256.jsonl',
 };
 
-/** Names become parts of sentences and of workflow ids. */
 const name = text(MOST.name);
 
 const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {

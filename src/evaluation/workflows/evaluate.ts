@@ -23,10 +23,8 @@ import { checkEvaluation } from './check-input';
 export const evaluationProgressQuery = defineQuery<EvaluationProgress>(PROGRESS_QUERY);
 
 /**
- * Workflow `conductorEvaluate`: tries every method on every question, a child workflow for each question, a window of
- * them at once. What was found lies in the store, and is found there by an evaluation of the same id that begins again.
- *
- * @throws ApplicationFailure of type `Solve.BadInput`, or what opening or keeping a question failed with
+ * Workflow `conductorEvaluate`: tries every method on every question, a child workflow for each question, a window of them at
+ * once. What was found lies in the store, where an evaluation of the same id that begins again finds it.
  */
 export async function conductorEvaluate(input: EvaluateInput): Promise<EvaluationProgress> {
   checkEvaluation(input);
@@ -60,7 +58,6 @@ class Evaluation {
     return this.progress.begun >= this.input.questions || this.progress.stoppedBy !== null;
   }
 
-  /** Begins question after question, until this run of the workflow should begin no more. */
   async workOn(): Promise<void> {
     while (!this.isOver && !this.hasFailed && !workflowInfo().continueAsNewSuggested) {
       const index = this.progress.begun;

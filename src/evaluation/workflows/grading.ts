@@ -2,12 +2,12 @@ import { ActivityCancellationType, isCancellation, proxyActivities, rootCause } 
 import type { Grade } from '../../grading/verdict';
 import type { Call } from '../../protocol/solve';
 import type { ModelCard } from '../../protocol/cards';
-import type { Text } from '../../protocol/text';
 import { inWindow } from '../../workflows/in-window';
 import { textOf } from '../../workflows/activities';
 import { lastOutputOf } from '../../workflows/run-plan';
 import type { EvaluationActivities } from '../activities';
 import {
+  type Answers,
   type CustomGrader,
   type CustomGradeRequest,
   GRADE_ANSWERS,
@@ -38,7 +38,6 @@ function verdictOn(
   }
   const { verdict, extracted, reason, graderVersion } = grade;
   if (verdict === 'ungraded') return { verdict, invalidBecause: reason };
-  // Only a plan can be unparseable: an answer that settles on nothing is wrong.
   return { verdict: verdict === 'correct' ? verdict : 'wrong', extracted, reason, graderVersion };
 }
 
@@ -56,15 +55,11 @@ function verifyAll(attempts: Attempts, grades: readonly RuleGrade[]): Promise<re
   });
 }
 
-/**
- * Grades answers by the question's rule, or by the user's own grader.
- *
- * @param onTheWay judged behind them where the first answer is wrong and a rule judges it
- */
+/** By rule, or by the user's grader. @param onTheWay judged behind them where a rule finds the first answer wrong */
 export async function gradeAnswers(
   { ref, question, window }: Pick<Attempts, 'ref' | 'question' | 'window'>,
-  answers: readonly (Text | null)[],
-  onTheWay: readonly (Text | null)[] = [],
+  answers: Answers,
+  onTheWay: Answers = [],
 ): Promise<readonly RuleGrade[]> {
   // Heartbeats tell a lost worker from a slow comparison.
   const activities = proxyActivities<EvaluationActivities>({
@@ -86,10 +81,7 @@ export async function gradeAnswers(
 
 const ATTEMPTS = 3;
 
-/**
- * Has an activity of the user's judge an answer. It returns a verdict, alone or as `verdict` of an object; where it fails
- * for good, or returns anything else, the answer is `ungraded`.
- */
+/** Has an activity of the user's judge an answer; `ungraded` where it fails for good, or returns none of our verdicts. */
 async function askGrader(grader: CustomGrader, request: CustomGradeRequest): Promise<Grade> {
   const { activity, taskQueue, timeoutMs } = grader;
   const activities = proxyActivities<Record<string, (request: CustomGradeRequest) => Promise<unknown>>>({
@@ -144,9 +136,7 @@ export async function askVerifier(
     limits,
     ...identity,
   });
-  await runGiven(context, {
-    steps: [{ worker: verifier.id, subtask: 'Judge an answer.', sees: [] }],
-  });
+  await runGiven(context, { steps: [{ worker: verifier.id, subtask: 'Judge an answer.', sees: [] }] });
   const { calls, rounds } = context.recorder.trace;
   const error = rounds[0]?.steps[0]?.error ?? null;
   const output = lastOutputOf(context);
@@ -165,16 +155,12 @@ export function lastLineOf(reply: string): string {
 }
 
 /** The grade of an answer that the verifier was asked about; `ungraded` where it failed, or said neither word. */
-export function verifiedGrade(
-  byRule: Grade,
-  { model }: ModelCard,
-  { chosen, problem }: VerifierReply,
-): Grade {
+export function verifiedGrade(rule: Grade, { model }: ModelCard, { chosen, problem }: VerifierReply): Grade {
   const verdict = chosen === null ? 'ungraded' : chosen === 0 ? 'correct' : 'wrong';
   return {
     verdict,
-    extracted: byRule.extracted,
-    reason: verdict === 'ungraded' ? problem : `${byRule.reason}; ${model} says ${verdict}`,
-    graderVersion: `${byRule.graderVersion} verifier/${model}`,
+    extracted: rule.extracted,
+    reason: verdict === 'ungraded' ? problem : `${rule.reason}; ${model} says ${verdict}`,
+    graderVersion: `${rule.graderVersion} verifier/${model}`,
   };
 }

@@ -13,12 +13,11 @@ import type { GradeWithSteps, MethodResult, QuestionContext, SolveRun } from './
 
 type Verdict = Pick<MethodRecord, 'verdict' | 'extracted' | 'reason' | 'graderVersion'>;
 
-/** A verdict, and what it cost beside the method itself. */
 type Judgement = Verdict & Pick<MethodRecord, 'outputs'> & { readonly judging: Spent };
 
 /**
- * Judges a method's answer; null where the money did not last. A method that reaches its limit without an answer, or
- * whose models gave none, was not right: all have the same limits. A provider's failure says nothing about it.
+ * Judges a method's answer; null where the money did not last. A method that reaches its limit, or whose models gave none, was
+ * not right: all have the same limits. A provider's failure says nothing about it.
  */
 export async function judge(
   context: QuestionContext,
@@ -55,10 +54,7 @@ async function gradeWithSteps(
   const rounds = outputsOf(runs);
   const [grade = null, ...onTheWay] = await context.grade([answer], rounds.flat());
   if (grade === null || onTheWay.length === 0) return grade;
-  let at = 0;
-  const outputs = rounds.map(({ length }) =>
-    onTheWay.slice(at, (at += length)).map(({ verdict }) => verdict),
-  );
+  const outputs = rounds.map(({ length }) => onTheWay.splice(0, length).map(({ verdict }) => verdict));
   return { ...grade, outputs };
 }
 
@@ -136,12 +132,12 @@ function outcomeOf(chosen: number, [first, second]: ['won' | 'lost', 'won' | 'lo
   return [first, second][chosen] ?? 'tied';
 }
 
-function putSideBySide(
+async function putSideBySide(
   { input: { question } }: QuestionContext,
   one: Text | null,
   other: Text | null,
 ): Promise<readonly (Judging | null)[]> {
-  if (one === null || other === null) return Promise.resolve([]);
+  if (one === null || other === null) return [];
   const activities = storeActivities<EvaluationActivities>('put answers side by side');
   return activities[COMPARE_ANSWERS]({ question, answers: [one, other] });
 }

@@ -1,5 +1,6 @@
 import type { Text } from '../../protocol/text';
 import { ownRound } from '../../trace/run-tree';
+import type { Answers } from '../contract';
 import type { Method } from '../methods/method';
 import { attempts, choicesAmong, choosing, MOST_ATTEMPTS, mostFrequent, toCompare } from '../methods/samples';
 import type { MethodRecord } from '../results';
@@ -42,7 +43,7 @@ export async function playSamples(
     : chooseBest(context, name, worker, { runs, answers });
 }
 
-function outputsOf({ trace }: SolveRun): readonly (Text | null)[] {
+function outputsOf({ trace }: SolveRun): Answers {
   return trace === null ? [] : (ownRound(trace, 0)?.steps.map(({ output }) => output) ?? []);
 }
 
@@ -55,7 +56,7 @@ function fitting(left: number, costs: readonly number[]): number {
 async function countVotes(
   context: QuestionContext,
   runs: readonly SolveRun[],
-  answers: readonly (Text | null)[],
+  answers: Answers,
 ): Promise<MethodResult> {
   const grades = await context.grade(answers);
   const place = mostFrequent(grades.map(({ extracted, sameAs }) => sameAs ?? extracted)) ?? 0;
@@ -69,7 +70,7 @@ async function chooseBest(
   context: QuestionContext,
   name: string,
   worker: string,
-  { runs, answers }: { runs: SolveRun[]; answers: readonly (Text | null)[] },
+  { runs, answers }: { runs: SolveRun[]; answers: Answers },
 ): Promise<MethodResult | null> {
   let best = answers;
   while (best.length > 1) {

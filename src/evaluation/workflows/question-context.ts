@@ -5,16 +5,22 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
-import type { ConductorChange, LimitsInput } from '../../protocol/input';
+import type { LimitsInput, SolveInput } from '../../protocol/input';
 import type { Problem, SolveTrace } from '../../protocol/solve';
 import type { ModelCard } from '../../protocol/cards';
-import type { SolveInput } from '../../protocol/input';
 import { SOLVE_PART_WORKFLOW } from '../../protocol/names';
 import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
-import { type Judging, type OpenedQuestion, type QuestionInput, type RuleGrade, slugOf } from '../contract';
+import {
+  type Answers,
+  type Judging,
+  type OpenedQuestion,
+  type QuestionInput,
+  type RuleGrade,
+  slugOf,
+} from '../contract';
 import type { MethodRecord } from '../results';
 import { askVerifier, gradeAnswers, type VerifierReply } from './grading';
 
@@ -41,10 +47,8 @@ export function nothingOf(reason: string): MethodResult {
   return { runs: [], answer: null, reason };
 }
 
-export interface SolveOptions extends Pick<SolveInput, 'given'> {
+interface SolveOptions extends Pick<SolveInput, 'given' | 'conductor'> {
   readonly limits: LimitsInput;
-  readonly conductor?: ConductorChange | undefined;
-  /** Number of the solve, from 1, where a method takes more than one. */
   readonly part?: number | undefined;
 }
 
@@ -87,7 +91,7 @@ export class QuestionContext {
     method: string,
     plan: Plan,
     part?: number,
-    outputs: readonly (Text | null)[] = plan.steps.map(() => null),
+    outputs: Answers = plan.steps.map(() => null),
   ): Promise<SolveRun | null> {
     const limits = { steps: plan.steps.length, depth: 0 };
     return this.solve(method, { given: { plan, outputs }, limits, part });
@@ -109,10 +113,7 @@ export class QuestionContext {
     });
   }
 
-  grade(
-    answers: readonly (Text | null)[],
-    onTheWay: readonly (Text | null)[] = [],
-  ): Promise<readonly RuleGrade[]> {
+  grade(answers: Answers, onTheWay: Answers = []): Promise<readonly RuleGrade[]> {
     const { question, input } = this;
     return gradeAnswers({ ref: input.question, question, window: AT_ONCE }, answers, onTheWay);
   }

@@ -17,19 +17,11 @@ import { checkGiven } from '../../workflows/solve';
 import { checkQuestion } from './check-input';
 import { compare, judge } from './judge';
 import { playSamples } from './play-samples';
-import {
-  type MethodResult,
-  nothingOf,
-  QuestionContext,
-  type SolveOptions,
-  type SolveRun,
-} from './question-context';
+import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './question-context';
 
 /**
- * Workflow `conductorEvaluateQuestion`: tries every method on one question, one after the other, and keeps what came of
- * each. The Conductor is the first: some methods carry out its plan, or may cost as much as it did.
- *
- * @throws ApplicationFailure of type `Solve.BadInput`, or what opening or keeping failed with
+ * Workflow `conductorEvaluateQuestion`: tries every method on one question and keeps what came of each. The Conductor is the
+ * first: some methods carry out its plan, or may cost as much as it did.
  */
 export async function conductorEvaluateQuestion(input: QuestionInput): Promise<QuestionOutcome> {
   checkQuestion(input);
@@ -84,13 +76,8 @@ async function tryMethod(
   };
 }
 
-function changesOf({ depth, steps, change }: Extract<Method, { kind: 'conductor' }>): SolveOptions {
-  const limits = { depth, ...(steps !== undefined && { steps }) };
-  return { limits, ...(change && { conductor: change }) };
-}
-
 /** Plays one method; null if the budget ran out before its end. */
-function playMethod(
+async function playMethod(
   context: QuestionContext,
   name: string,
   method: Method,
@@ -99,21 +86,21 @@ function playMethod(
   const { input, question } = context;
   const team = { workers: input.workers, random: randomFrom(input.seed, question.id, name) };
   switch (method.kind) {
-    case 'conductor':
-      return playOnce(context.solve(name, changesOf(method)));
+    case 'conductor': {
+      const { depth, steps, change } = method;
+      const limits = steps === undefined ? { depth } : { depth, steps };
+      return playOnce(context.solve(name, { limits, conductor: change }));
+    }
     case 'plan':
       return playOnce(context.runPlan(name, method.write(team)));
-    case 'rewrite': {
-      const plan = reference?.plan ?? null;
-      if (plan === null)
-        return Promise.resolve(nothingOf('the Conductor wrote no plan that could be changed'));
-      return playOnce(context.runPlan(name, method.rewrite(plan, team)));
-    }
+    case 'rewrite':
+      if (!reference?.plan) return nothingOf('the Conductor wrote no plan that could be changed');
+      return playOnce(context.runPlan(name, method.rewrite(reference.plan, team)));
     case 'routed': {
       const { routed } = question;
-      if (routed === undefined)
-        return Promise.resolve(nothingOf('the evaluation learned from no earlier one who is to answer'));
-      return playOnce(context.runPlan(name, alone(routed)));
+      return routed === undefined
+        ? nothingOf('the evaluation learned from no earlier one who is to answer')
+        : playOnce(context.runPlan(name, alone(routed)));
     }
     case 'samples':
       return playSamples(context, name, method, reference);

@@ -1,5 +1,5 @@
 import { normalizeText } from '../read-answer';
-import type { Unit } from '../units';
+import { comparableAs, type Unit } from '../units';
 import { isSameRational, readRational } from '../rational';
 import { MATRIX, type Scalar, type Shape, type Tuple } from './shape';
 
@@ -19,13 +19,12 @@ export type EngineJob =
 
 type AskEngine = (job: EngineJob) => Promise<Comparison>;
 
+type Items = readonly Shape[];
+
 /** Sets larger than that are not matched item by item. */
 const MOST_MATCHED = 30;
 
-/**
- * Compares what an answer is made of with what the right one is, leaf by leaf: numbers exactly, everything else by the
- * engine.
- */
+/** Compares an answer with the right one, leaf by leaf: numbers exactly, everything else by the engine. */
 export async function compareShapes(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
   if (right.kind === 'relation' || answer.kind === 'relation') return compareRelations(right, answer, ask);
   if (right.kind === 'words' || answer.kind === 'words')
@@ -49,56 +48,31 @@ function textOf(shape: Shape): string | null {
 async function compareTuples(right: Tuple, answer: Tuple, ask: AskEngine): Promise<Comparison> {
   // A matrix may be meant for a vector.
   if ((right.open === MATRIX) !== (answer.open === MATRIX)) return 'no';
+  if (right.items.length !== answer.items.length) return 'different';
+  const found: Comparison[] = [];
+  for (const [index, item] of right.items.entries()) {
+    const other = answer.items[index];
+    if (other !== undefined) found.push(await compareShapes(item, other, ask));
+    if (found.at(-1) === 'different') return 'different';
+  }
+  const items = worst(found);
   const isSamePair = right.open === answer.open && right.close === answer.close;
-  const items = await compareEach(right.items, answer.items, ask);
   return items === 'same' && !isSamePair ? 'different' : items;
 }
 
-async function compareEach(
-  right: readonly Shape[],
-  answer: readonly Shape[],
-  ask: AskEngine,
-): Promise<Comparison> {
-  if (right.length !== answer.length) return 'different';
-  const found = new Set<Comparison>();
-  for (const [index, item] of right.entries()) {
-    const other = answer[index];
-    if (other !== undefined) found.add(await compareShapes(item, other, ask));
-    if (found.has('different')) return 'different';
-  }
-  return worst(found);
-}
-
-async function compareMany(
-  right: readonly Shape[],
-  answer: readonly Shape[],
-  ask: AskEngine,
-): Promise<Comparison> {
+async function compareMany(right: Items, answer: Items, ask: AskEngine): Promise<Comparison> {
   if (right.length !== answer.length || right.length > MOST_MATCHED) return 'no';
   const left = [...answer];
-  const found = new Set<Comparison>();
   for (const item of right) {
-    const at = await findSame(item, left, ask);
-    found.add(at.comparison);
-    if (at.comparison !== 'same') return worst(found);
-    left.splice(at.index, 1);
+    const found: Comparison[] = [];
+    for (const other of left) {
+      found.push(await compareShapes(item, other, ask));
+      if (found.at(-1) === 'same') break;
+    }
+    if (found.at(-1) !== 'same') return worst(found);
+    left.splice(found.length - 1, 1);
   }
   return 'same';
-}
-
-async function findSame(
-  item: Shape,
-  among: readonly Shape[],
-  ask: AskEngine,
-): Promise<{ readonly index: number; readonly comparison: Comparison }> {
-  const found = new Set<Comparison>();
-  for (const [index, each] of among.entries()) {
-    const comparison = await compareShapes(item, each, ask);
-    if (comparison === 'same') return { index, comparison };
-    found.add(comparison);
-  }
-  const isDifferent = found.size === 1 && found.has('different');
-  return { index: -1, comparison: isDifferent ? 'different' : found.has('unknown') ? 'unknown' : 'no' };
 }
 
 /** Equations are the same where one is a multiple of the other; `x = 3` is also `3`. */
@@ -122,29 +96,18 @@ function valueOf(shape: Shape): Shape | null {
 }
 
 async function compareScalars(right: Scalar, answer: Scalar, ask: AskEngine): Promise<Comparison> {
-  const pairs = writings(right, answer);
-  if (pairs === null) return 'different';
-  let found: Comparison = 'no';
-  for (const [one, other] of pairs) {
-    found = await compareLatex(one, other, ask);
+  const [wanted, given] = [unitOf(right), unitOf(answer)];
+  let found: Comparison = 'different';
+  for (const way of comparableAs(wanted, given)) {
+    found =
+      way === 'written'
+        ? await compareLatex(right.latex, answer.latex, ask)
+        : await compareLatex(inFirstUnit(right.latex, wanted), inFirstUnit(answer.latex, given), ask);
     if (found === 'same') break;
   }
   // Words behind a number are no unit of ours: one may mean the other.
   const isDoubtful = right.unit === 'other' || answer.unit === 'other';
   return isDoubtful && found === 'different' ? 'no' : found;
-}
-
-/** Pairs to compare once units are brought in; null if they measure different things. */
-function writings(right: Scalar, answer: Scalar): readonly (readonly [string, string])[] | null {
-  const [wanted, given] = [unitOf(right), unitOf(answer)];
-  const plain = [right.latex, answer.latex] as const;
-  const converted = [inFirstUnit(right.latex, wanted), inFirstUnit(answer.latex, given)] as const;
-  if (wanted !== null && given !== null) {
-    if (wanted.dimension !== given.dimension) return null;
-    return [wanted.factor === given.factor ? plain : converted];
-  }
-  const { dimension = '' } = wanted ?? given ?? {};
-  return ['share', 'angle'].includes(dimension) ? [plain, converted] : [plain];
 }
 
 function unitOf({ unit }: Scalar): Unit | null {
@@ -156,7 +119,7 @@ function inFirstUnit(latex: string, unit: Unit | null): string {
   if (factor === 1) return latex;
   if (dimension === 'angle') return String.raw`(${latex})\cdot\frac{\pi}{180}`;
   const written = factor.toExponential().replace(/e\+?(-?\d+)$/, String.raw`\times 10^{$1}`);
-  return String.raw`(${latex})\cdot(${written})`;
+  return String.raw`(${latex})\cdot ${written}`;
 }
 
 async function compareLatex(right: string, answer: string, ask: AskEngine): Promise<Comparison> {
@@ -170,7 +133,6 @@ function bare(latex: string): string {
   return normalizeText(latex, true).replace(/\s/g, '');
 }
 
-function worst(found: ReadonlySet<Comparison>): Comparison {
-  for (const each of ['unknown', 'no', 'different'] as const) if (found.has(each)) return each;
-  return 'same';
+function worst(found: readonly Comparison[]): Comparison {
+  return (['unknown', 'no', 'different'] as const).find((each) => found.includes(each)) ?? 'same';
 }

@@ -39,9 +39,9 @@ function settle(opinions: readonly Opinion[], right: string): readonly [Verdict,
   const said = opinions.map(({ comparison }) => comparison);
   if (said.includes('same')) return ['correct', `it equals ${right}`];
   if (said.includes('different')) return ['wrong', `it differs from ${right}`];
-  const problems = opinions.flatMap(({ problem }) => problem ?? []);
+  const problems = opinions.flatMap(({ problem = [] }) => problem);
   // A second tier that failed may say yes the next time.
-  if (said.includes('no') && opinions.at(-1)?.hasFailed === false) {
+  if (said.includes('no') && opinions.at(-1)?.hasFailed !== true) {
     return ['wrong', [`it is not seen to equal ${right}`, ...problems].join(', but ')];
   }
   return ['ungraded', problems.join('; ') || 'it could not be read as mathematics'];
@@ -67,10 +67,10 @@ function mathematicsIn(answer: string): string {
 
 interface Opinion {
   readonly comparison: Comparison;
-  /** Why it is unknown, where that is not for what was written. */
-  readonly problem: string | null;
-  readonly hasFailed: boolean;
   readonly version: readonly string[];
+  /** Why the comparison is unknown, unless the answer itself is the reason. */
+  readonly problem?: string;
+  readonly hasFailed?: true;
 }
 
 async function askFirst(right: string, answer: string): Promise<Opinion> {
@@ -84,7 +84,7 @@ async function askFirst(right: string, answer: string): Promise<Opinion> {
       version.add(`compute-engine/${installed}`);
       return (await thread.ask(job)) as Comparison;
     });
-    return { comparison, problem: null, hasFailed: false, version: [...version] };
+    return { comparison, version: [...version] };
   } catch (error) {
     return { ...failed('compute-engine', error), version: [...version] };
   }
@@ -93,12 +93,9 @@ async function askFirst(right: string, answer: string): Promise<Opinion> {
 async function askSecond(right: string, answer: string): Promise<Opinion> {
   try {
     const opinion = await askMathVerify(right, answer);
-    if (opinion === null) {
-      const problem = `math-verify is not installed: ${INSTALL_MATH_VERIFY}`;
-      return { comparison: 'unknown', problem, hasFailed: false, version: [] };
-    }
-    const version = [`math-verify/${opinion.version}`];
-    return { comparison: opinion.comparison, problem: null, hasFailed: false, version };
+    if (opinion !== null) return { ...opinion, version: [`math-verify/${opinion.version}`] };
+    const problem = `math-verify is not installed: ${INSTALL_MATH_VERIFY}`;
+    return { comparison: 'unknown', version: [], problem };
   } catch (error) {
     return failed('math-verify', error);
   }
@@ -106,7 +103,7 @@ async function askSecond(right: string, answer: string): Promise<Opinion> {
 
 function failed(library: string, error: unknown): Opinion {
   if (!(error instanceof HelperError)) throw error;
-  return { comparison: 'unknown', problem: `${library}: ${error.message}`, hasFailed: true, version: [] };
+  return { comparison: 'unknown', version: [], problem: `${library}: ${error.message}`, hasFailed: true };
 }
 
 const PACKAGE = '@cortex-js/compute-engine';

@@ -26,25 +26,18 @@ interface SecondOpinion {
   readonly version: string;
 }
 
-/**
- * Compares two expressions in LaTeX with math-verify; null where it is not installed, which is found out once.
- *
- * @throws HelperError where it fails, or takes too long
- */
+/** Compares two expressions in LaTeX; null where math-verify is not installed. @throws HelperError where it fails */
 export async function askMathVerify(right: string, answer: string): Promise<SecondOpinion | null> {
-  if (isMissing()) return null;
+  const { missing } = found;
+  if (missing !== null) return null;
   try {
     if (found.confined === undefined) found.confined = await confinePython(pythonPath());
     return (await judge.ask({ right, answer })) as SecondOpinion;
   } catch (error) {
-    if (isMissing()) return null;
+    // Noted while the judge was asked.
+    if (found.missing !== null) return null;
     throw error;
   }
-}
-
-/** A function, since the compiler takes what was read before a wait for what is there after it. */
-function isMissing(): boolean {
-  return found.missing !== null;
 }
 
 /** Why math-verify cannot be asked, with what to do; null where it can. */
@@ -124,7 +117,7 @@ export function startPython(
   confined: string | null,
   args: readonly string[],
 ): ChildProcessWithoutNullStreams {
-  if (confined === null) return startProgram({ python }, args);
+  if (confined === null) return startProgram({ python }, args) as ChildProcessWithoutNullStreams;
   const child = startProgram('bwrap', [...READ_ONLY, '--seccomp', '3', '--', confined, '-I', ...args], {
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   });

@@ -1,7 +1,6 @@
-/**
- * One way to write what LaTeX, plain text and Unicode have many ways for. What comes in is at most `MOST_CHARACTERS` long:
- * longer texts are no answer to a question of mathematics.
- */
+import { closingOf } from '../read-answer';
+
+/** Longer texts are no answer to a question of mathematics. */
 export const MOST_CHARACTERS = 2_000;
 
 /** Whether a right answer is one that answers can be compared with. */
@@ -13,10 +12,9 @@ export function isMathematics(right: string): boolean {
 export function normalizeMath(text: string): string {
   let plain = text.slice(0, MOST_CHARACTERS).normalize('NFC').trim();
   plain = plain.replace(/^\*\*([^*]*)\*\*$/, '$1');
-  plain = plain.replace(
-    /[⁰¹²³⁴-⁹⁻]{1,20}/g,
-    (powers) => `^{${fromList(powers, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻', '0123456789-')}}`,
-  );
+  plain = plain.replace(/[⁰¹²³⁴-⁹⁻]{1,20}/g, (powers) => {
+    return `^{${Array.from(powers, (power) => '0123456789-'['⁰¹²³⁴⁵⁶⁷⁸⁹⁻'.indexOf(power)]).join('')}}`;
+  });
   for (const [character, latex] of UNICODE) plain = plain.replaceAll(character, latex);
   for (const [pattern, latex] of SPELLINGS) plain = plain.replace(pattern, latex);
   plain = withBraces(plain, /(?<![a-zA-Z\\])sqrt\s?\(/, '\\sqrt');
@@ -101,30 +99,16 @@ const AFTERWARDS: readonly (readonly [RegExp, string])[] = [
   [/[\s.,;:]{1,20}$/, ''],
 ];
 
-function fromList(text: string, from: string, to: string): string {
-  return Array.from(text, (character) => to[from.indexOf(character)] ?? '').join('');
-}
-
 /** Puts what stands in the brackets behind each match into braces behind a command. */
 function withBraces(text: string, before: RegExp, command: string): string {
   let done = '';
   let rest = text;
   for (let match = before.exec(rest); match !== null; match = before.exec(rest)) {
     const open = match.index + match[0].length;
-    const close = closingBracket(rest, open);
+    const close = closingOf(rest, open - 1, '()');
     if (close === null) break;
     done += `${rest.slice(0, match.index)}${command}{`;
     rest = `${rest.slice(open, close)}}${rest.slice(close + 1)}`;
   }
   return done + rest;
-}
-
-function closingBracket(text: string, from: number): number | null {
-  let depth = 1;
-  for (let at = from; at < text.length; at += 1) {
-    if (text[at] === '(') depth += 1;
-    else if (text[at] === ')') depth -= 1;
-    if (depth === 0) return at;
-  }
-  return null;
 }

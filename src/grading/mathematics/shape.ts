@@ -9,7 +9,14 @@ export type Shape =
   /** In any order: a list, a set, a union. */
   | { readonly kind: 'many'; readonly items: readonly Shape[] }
   | Tuple
-  | Relation;
+  | {
+      readonly kind: 'relation';
+      readonly operator: '=' | '<' | '\\le' | '\\ne';
+      readonly left: string;
+      readonly right: string;
+      /** Right side if the left one is a name, as in `x = 3` or `f(x) = 2x`. */
+      readonly value: Shape | null;
+    };
 
 /** In this order: a point, a vector, an interval, a matrix with its rows. */
 export interface Tuple {
@@ -28,18 +35,6 @@ export interface Scalar {
   readonly unit: Unit | 'other' | null;
 }
 
-interface Relation {
-  readonly kind: 'relation';
-  readonly operator: Operator;
-  readonly left: string;
-  readonly right: string;
-  /** Right side if the left one is a name, as in `x = 3` or `f(x) = 2x`. */
-  readonly value: Shape | null;
-}
-
-type Operator = '=' | '<' | '\\le' | '\\ne';
-
-/** Deeper nesting is no answer, and would only fill the stack. */
 const MOST_NESTED = 20;
 
 /** Reads an answer, or a right answer; what is not understood is a scalar. */
@@ -48,7 +43,8 @@ export function readShape(text: string): Shape {
 }
 
 function shapeOf(text: string, depth: number): Shape {
-  const latex = withoutGroup(text.trim());
+  const whole = text.trim();
+  const latex = whole.startsWith('{') && isOnePair(whole) ? whole.slice(1, -1).trim() : whole;
   if (depth > MOST_NESTED) return scalar(latex);
   return (
     readMany(latex, depth) ??
@@ -70,8 +66,8 @@ function readMany(latex: string, depth: number): Shape | null {
     const joined = thousands.replaceAll(',', '') + latex.slice(thousands.length);
     return shapeOf(joined, depth + 1);
   }
-  const listed = divide(latex, [',', ';']);
-  const parts = listed.length > 1 ? listed : divide(latex, ['\\cup']);
+  const listed = divideBy(latex, [',', ';']).parts;
+  const parts = listed.length > 1 ? listed : divideBy(latex, ['\\cup']).parts;
   if (parts.length < 2) return null;
   return many(parts.map((part) => shapeOf(part, depth + 1)));
 }
@@ -82,7 +78,7 @@ function many(items: readonly Shape[]): Shape {
   return first !== undefined && flat.length === 1 ? first : { kind: 'many', items: flat };
 }
 
-const OPERATORS = ['=', '<', '>', '\\le', '\\ge', '\\ne', '\\in', '\\approx'] as const;
+const OPERATORS = ['=', '<', '>', '\\le', '\\ge', '\\ne', '\\in', '\\approx'];
 const NAME =
   /^(?:[a-zA-Z]|\([a-z](?:, ?[a-z]){1,4}\)|\\[a-zA-Z]{2,12}|\\text\{[^{}]{0,60}\})(?:_\{\w{1,9}\})?\s?(?:\([a-zA-Z](?:, ?[a-zA-Z]){0,4}\))?$/;
 const VARIABLE = /^[a-zA-Z]$/;
@@ -90,66 +86,52 @@ const VARIABLE = /^[a-zA-Z]$/;
 /** Parts between the signs of `1 < x < 2`, and the signs. */
 interface Divided {
   readonly parts: readonly string[];
-  readonly operators: readonly (typeof OPERATORS)[number][];
+  readonly operators: readonly string[];
 }
 
+/** The set of `x \in A`; what is no equation and no inequality stays whole. */
 function readRelation(latex: string, depth: number): Shape | null {
   const divided = divideBy(latex, OPERATORS);
-  if (divided.operators.length === 0) return null;
-  return readEquation(divided, depth) ?? readInequality(divided, depth) ?? scalar(latex);
+  const [first] = divided.operators;
+  if (first === undefined) return null;
+  if (first === '\\in') return shapeOf(divided.parts[1] ?? '', depth + 1);
+  const isEquation = divided.operators.every((each) => each === '=' || each === '\\approx');
+  return isEquation ? readEquation(divided, depth) : (readInequality(divided, depth) ?? scalar(latex));
 }
 
-/** Takes the last part of `x = 6/2 = 3`, the first of `1/3 \approx 0.33`, and the set of `x \in A`. */
-function readEquation({ parts, operators }: Divided, depth: number): Shape | null {
-  const [left = '', right = ''] = parts;
-  if (operators[0] === '\\in') return shapeOf(right, depth + 1);
-  if (operators.some((each) => each !== '=' && each !== '\\approx')) return null;
-  if (operators[0] === '\\approx' && !NAME.test(left)) return shapeOf(left, depth + 1);
-  const last = parts.at(-1) ?? '';
-  const value = NAME.test(left) ? shapeOf(last, depth + 1) : null;
-  return { kind: 'relation', operator: '=', left, right: last, value };
+/** Takes the last part of `x = 6/2 = 3`, and the first of `1/3 \approx 0.33`. */
+function readEquation({ parts, operators }: Divided, depth: number): Shape {
+  const [left = ''] = parts;
+  const isNamed = NAME.test(left);
+  if (operators[0] === '\\approx' && !isNamed) return shapeOf(left, depth + 1);
+  const right = parts.at(-1) ?? '';
+  return { kind: 'relation', operator: '=', left, right, value: isNamed ? shapeOf(right, depth + 1) : null };
 }
+
+const TURNED: Readonly<Record<string, string>> = { '>': '<', '\\ge': '\\le' };
 
 /** null for a chain that runs up and down, or is too long. */
-function readInequality(divided: Divided, depth: number): Shape | null {
-  const chain = upwards(divided);
-  if (chain === null) return readUnequal(divided);
-  const [left = '', middle = '', right] = chain.parts;
-  if (right === undefined) return readBound(left, middle, chain, depth);
-  const isChain = chain.parts.length === 3 && VARIABLE.test(middle);
-  return isChain ? interval(chain.open, left, right, chain.close, depth) : null;
+function readInequality({ parts, operators }: Divided, depth: number): Shape | null {
+  if (operators.join() === '\\ne') return unequal('\\ne', parts);
+  if (operators.length > 2) return null;
+  if (operators.every((each) => each === '<' || each === '\\le')) return readUpwards(parts, operators, depth);
+  const turned = operators.flatMap((each) => TURNED[each] ?? []).toReversed();
+  return turned.length < operators.length ? null : readUpwards(parts.toReversed(), turned, depth);
 }
 
-function readBound(left: string, right: string, { open, close }: Upwards, depth: number): Shape {
-  if (VARIABLE.test(left)) return interval('(', '-\\infty', right, close, depth);
-  if (VARIABLE.test(right)) return interval(open, left, '\\infty', ')', depth);
-  return { kind: 'relation', operator: open === '(' ? '<' : '\\le', left, right, value: null };
+/** Reads a chain from its least part on. */
+function readUpwards(parts: readonly string[], signs: readonly string[], depth: number): Shape | null {
+  const [left = '', middle = '', right] = parts;
+  const open = signs[0] === '<' ? '(' : '[';
+  const close = signs.at(-1) === '<' ? ')' : ']';
+  if (right !== undefined) return VARIABLE.test(middle) ? interval(open, left, right, close, depth) : null;
+  if (VARIABLE.test(left)) return interval('(', '-\\infty', middle, close, depth);
+  if (VARIABLE.test(middle)) return interval(open, left, '\\infty', ')', depth);
+  return unequal(open === '(' ? '<' : '\\le', parts);
 }
 
-function readUnequal({ parts, operators }: Divided): Shape | null {
-  const [left = '', right = ''] = parts;
-  return operators.join() === '\\ne'
-    ? { kind: 'relation', operator: '\\ne', left, right, value: null }
-    : null;
-}
-
-/** A chain from its least part on, with the brackets that its signs stand for. */
-interface Upwards {
-  readonly parts: readonly string[];
-  readonly open: string;
-  readonly close: string;
-}
-
-function upwards({ parts, operators }: Divided): Upwards | null {
-  const isDown = operators.every((each) => each === '>' || each === '\\ge');
-  if (!isDown && !operators.every((each) => each === '<' || each === '\\le')) return null;
-  const strict = operators.map((each) => each === '<' || each === '>');
-  if (isDown) strict.reverse();
-  return {
-    parts: isDown ? parts.toReversed() : parts,
-    open: strict[0] === true ? '(' : '[',
-    close: strict.at(-1) === true ? ')' : ']',
-  };
+function unequal(operator: '<' | '\\le' | '\\ne', [left = '', right = '']: readonly string[]): Shape {
+  return { kind: 'relation', operator, left, right, value: null };
 }
 
 function interval(open: string, from: string, to: string, close: string, depth: number): Shape {
@@ -162,7 +144,9 @@ function readBracketed(latex: string, depth: number): Shape | null {
   if (latex === '\\emptyset') return { kind: 'many', items: [] };
   if (latex.startsWith('\\{') && latex.endsWith('\\}')) return readSet(latex.slice(2, -2).trim(), depth);
   if (!/^[([]/.test(latex) || !/[)\]]$/.test(latex) || !isOnePair(latex)) return null;
-  const [first, ...more] = divide(latex.slice(1, -1), [',', ';']).map((part) => shapeOf(part, depth + 1));
+  const [first, ...more] = divideBy(latex.slice(1, -1), [',', ';']).parts.map((part) =>
+    shapeOf(part, depth + 1),
+  );
   if (first === undefined || more.length === 0) return first ?? null;
   return { kind: 'tuple', open: latex.charAt(0), close: latex.slice(-1), items: [first, ...more] };
 }
@@ -170,7 +154,7 @@ function readBracketed(latex: string, depth: number): Shape | null {
 function readSet(inner: string, depth: number): Shape {
   const condition = SET_BUILDER.exec(inner)?.[1];
   if (condition !== undefined) return shapeOf(condition, depth + 1);
-  return many(divide(inner, [',', ';']).map((part) => shapeOf(part, depth + 1)));
+  return many(divideBy(inner, [',', ';']).parts.map((part) => shapeOf(part, depth + 1)));
 }
 
 const MATRIX_CELLS = /^\\begin\{([pbvBV]?matrix|array)\}(?:\{[clr|\s]{0,40}\})?(.{0,2000})\\end\{\1\}$/;
@@ -235,57 +219,34 @@ function scalar(latex: string, unit: Scalar['unit'] = null): Scalar {
   return { kind: 'scalar', latex: latex.trim(), unit };
 }
 
-function withoutGroup(latex: string): string {
-  return latex.startsWith('{') && isOnePair(latex) ? latex.slice(1, -1).trim() : latex;
-}
-
 /** Whether the bracket that a text begins with is closed by its last character. */
 function isOnePair(latex: string): boolean {
-  const depths = depthsOf(latex);
+  const depths = tokensOf(latex).map(({ depth }) => depth);
   return depths.at(-1) === 0 && depths.slice(0, -1).every((depth) => depth > 0);
 }
 
-/** How many brackets are open behind each character; what a backslash precedes is one as well. */
-function depthsOf(latex: string): number[] {
-  let depth = 0;
-  return Array.from({ length: latex.length }, (_, at) => {
-    const character = latex.charAt(at);
-    if ('([{'.includes(character)) depth += 1;
-    else if (')]}'.includes(character)) depth -= 1;
-    return depth;
-  });
-}
-
-function divide(latex: string, separators: readonly string[]): string[] {
-  return divideBy(latex, separators).parts;
-}
-
 /** Divides a text where such a separator stands outside of all brackets. */
-function divideBy<Separator extends string>(
-  latex: string,
-  separators: readonly Separator[],
-): { parts: string[]; operators: Separator[] } {
-  const depths = depthsOf(latex);
-  const operators: Separator[] = [];
+function divideBy(latex: string, separators: readonly string[]): Divided {
+  const operators: string[] = [];
   const parts: string[] = [];
-  let from = 0;
-  let environments = 0;
-  for (let at = 0; at < latex.length; at += 1) {
-    if (latex.startsWith('\\begin{', at)) environments += 1;
-    if (latex.startsWith('\\end{', at)) environments -= 1;
-    if (depths[at] !== 0 || environments > 0) continue;
-    const found = separators.find((each) => latex.startsWith(each, at) && !isLonger(latex, at, each));
-    if (found === undefined) continue;
-    parts.push(latex.slice(from, at).trim());
-    operators.push(found);
-    from = at + found.length;
-    at = from - 1;
+  let part = '';
+  for (const { token, depth } of tokensOf(latex)) {
+    if (depth === 0 && separators.includes(token)) {
+      operators.push(token);
+      parts.push(part.trim());
+      part = '';
+    } else part += token;
   }
-  parts.push(latex.slice(from).trim());
-  return { parts, operators };
+  return { parts: [...parts, part.trim()], operators };
 }
 
-/** `\in` is no beginning of `\infty`. */
-function isLonger(latex: string, at: number, separator: string): boolean {
-  return separator.startsWith('\\') && /[a-zA-Z]/.test(latex.charAt(at + separator.length));
+/** Commands and characters, each with how many brackets and environments are open behind it. */
+function tokensOf(latex: string): { readonly token: string; readonly depth: number }[] {
+  let depth = 0;
+  return (latex.match(/\\(?:begin|end)\{|\\[a-zA-Z]+|\\?[\s\S]/g) ?? []).map((token) => {
+    if (token === '\\begin{') depth += 2;
+    else if (token !== '\\end{' && /[([{]$/.test(token)) depth += 1;
+    else if (/[)\]}]$/.test(token)) depth -= 1;
+    return { token, depth };
+  });
 }

@@ -128,10 +128,7 @@ function real(path: string): string {
   }
 }
 
-/**
- * The command that runs a program in Python within limits that each of its processes has. Standard input is a file, so
- * that a program may open it by its name, too.
- */
+/** Runs a program in Python within limits. Standard input is a file, so that a program may open it by its name, too. */
 function limitedPython(limits: ProgramLimits, main: string, stdin: string): readonly string[] {
   const { seconds, memoryMb } = limits;
   const limit = [
@@ -151,10 +148,7 @@ function limitedPython(limits: ProgramLimits, main: string, stdin: string): read
   return ['/bin/sh', '-c', script, 'sh', 'prlimit', ...limit, 'python3', '-I', '-B', main];
 }
 
-/**
- * No sandbox: a program may read and write whatever this process may, and use its network. Only time, memory and
- * processes are limited.
- */
+/** No sandbox: a program may do whatever this process may. Only time, memory and processes are limited. */
 export const unsafe: Sandbox = {
   name: 'no-sandbox',
   places: availableParallelism(),

@@ -1,27 +1,20 @@
 import { release } from 'node:os';
 import { Turns } from '../../turns';
 import { bubblewrap, unsafe } from './bubblewrap';
-import { type Program, type ProgramLimits, type ProgramRun, type Sandbox, SandboxError } from './sandbox';
+import { type ProgramLimits, type Sandbox, SandboxError } from './sandbox';
 import { sandboxFusion } from './sandbox-fusion';
 
 const UNSAFE = 'none-unsafe';
 
 /** A sandbox that was seen to work, with the version of its Python. */
-export interface ReadySandbox {
-  readonly name: string;
+export interface ReadySandbox extends Pick<Sandbox, 'name' | 'run'> {
   readonly python: string;
-  /** Waits for one of the sandbox's places, and runs a program. */
-  run(program: Program, limits: ProgramLimits): Promise<ProgramRun>;
 }
 
 /** Those that work, by the setting that chose them: a failure is looked into again. */
 const ready = new Map<string, Promise<ReadySandbox>>();
 
-/**
- * The sandbox that `CONDUCTOR_SANDBOX` names, tried once.
- *
- * @throws SandboxError that says what to do
- */
+/** The sandbox that `CONDUCTOR_SANDBOX` names, tried once. @throws SandboxError that says what to do */
 export function openSandbox(): Promise<ReadySandbox> {
   const { CONDUCTOR_SANDBOX: setting = '' } = process.env;
   const known = ready.get(setting);

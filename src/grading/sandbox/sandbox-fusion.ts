@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { reasonOf } from '../../errors';
+import { orJson } from '../or-json';
 import {
   endOf,
   MOST_STDERR,
@@ -10,7 +11,6 @@ import {
   wallSecondsOf,
 } from './sandbox';
 
-/** Programs at once: the server has machines of its own, and makes the rest wait. */
 const PLACES = 16;
 /** For the request itself, and for its turn at the server. */
 const PATIENCE_MS = 60_000;
@@ -20,21 +20,20 @@ const text = z
   .nullish()
   .transform((given) => given ?? '');
 
-const answerSchema = z.object({
-  status: z.enum(['Success', 'Failed', 'SandboxError']),
-  message: text,
-  run_result: z
-    .object({
-      status: z.enum(['Finished', 'Error', 'TimeLimitExceeded']),
-      return_code: z
-        .int()
-        .nullish()
-        .transform((code) => code ?? 0),
-      stdout: text,
-      stderr: text,
-    })
-    .nullish(),
+const runResult = z.object({
+  status: z.enum(['Finished', 'Error', 'TimeLimitExceeded']),
+  return_code: z.int().nullish(),
+  stdout: text,
+  stderr: text,
 });
+
+const answerSchema = orJson(
+  z.object({
+    status: z.enum(['Success', 'Failed', 'SandboxError']),
+    message: text,
+    run_result: runResult.nullish(),
+  }),
+);
 
 /** A server that runs code, by the protocol of SandboxFusion: `POST /run_code`. It is trusted to keep programs in. */
 export function sandboxFusion(url: string): Sandbox {
@@ -42,13 +41,21 @@ export function sandboxFusion(url: string): Sandbox {
     name: 'sandbox-fusion',
     places: PLACES,
     run: async ({ python, stdin }, limits) => {
+      const { seconds, memoryMb } = limits;
+      // The server itself limits only wall-clock time.
+      const limited = [
+        'import resource',
+        `resource.setrlimit(resource.RLIMIT_CPU, (${seconds}, ${seconds + 1}))`,
+        `resource.setrlimit(resource.RLIMIT_AS, (${memoryMb} << 20, ${memoryMb} << 20))`,
+        python,
+      ];
       const request = {
         language: 'python',
-        code: `${limitPython(limits)}\n${python}`,
+        code: limited.join('\n'),
         stdin,
         compile_timeout: 10,
         run_timeout: wallSecondsOf(limits),
-        memory_limit_MB: limits.memoryMb,
+        memory_limit_MB: memoryMb,
         files: {},
         fetch_files: [],
       };
@@ -57,15 +64,6 @@ export function sandboxFusion(url: string): Sandbox {
     },
     remedyFor: () => 'Start SandboxFusion there, or correct CONDUCTOR_SANDBOX',
   };
-}
-
-/** The limits that a program must have by itself: the server counts wall-clock time alone. */
-function limitPython({ seconds, memoryMb }: ProgramLimits): string {
-  return [
-    'import resource',
-    `resource.setrlimit(resource.RLIMIT_CPU, (${seconds}, ${seconds + 1}))`,
-    `resource.setrlimit(resource.RLIMIT_AS, (${memoryMb} << 20, ${memoryMb} << 20))`,
-  ].join('\n');
 }
 
 /** Null if the answer is longer than its program may print. */
@@ -100,7 +98,7 @@ async function readAtMost({ body }: Response, most: number): Promise<string | nu
 }
 
 function readAnswer(url: string, body: string, limits: ProgramLimits): ProgramRun {
-  const { data: answer } = answerSchema.safeParse(readJson(body));
+  const { data: answer } = answerSchema.safeParse(body);
   if (answer === undefined) throw new SandboxError(`${url} answered no result: ${body.slice(0, 200)}`);
   const { status, message, run_result: run } = answer;
   if (status === 'SandboxError' || !run || run.status === 'Error') {
@@ -109,7 +107,8 @@ function readAnswer(url: string, body: string, limits: ProgramLimits): ProgramRu
   if (run.status === 'TimeLimitExceeded') {
     return { kind: 'stopped', reason: `it was not done after ${wallSecondsOf(limits)} s` };
   }
-  const { stdout, stderr, return_code: code } = run;
+  const { stdout, stderr, return_code } = run;
+  const code = return_code ?? 0;
   if (Buffer.byteLength(stdout) > limits.outputBytes) return tooLong(limits);
   // Python reports the signal that ended a process as its number below zero.
   return endOf(code < 0 ? 128 - code : code, { stdout, stderr }, limits);
@@ -117,12 +116,4 @@ function readAnswer(url: string, body: string, limits: ProgramLimits): ProgramRu
 
 function tooLong({ outputBytes }: ProgramLimits): ProgramRun {
   return { kind: 'stopped', reason: `it printed more than ${outputBytes} bytes` };
-}
-
-function readJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
 }

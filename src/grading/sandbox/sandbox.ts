@@ -4,13 +4,11 @@ import type { Readable, Writable } from 'node:stream';
 import { codeOf, reasonOf } from '../../errors';
 import { startProgram } from '../../start-program';
 
-/** A program to run: Python 3 in one file, and what it reads from standard input. */
 export interface Program {
   readonly python: string;
   readonly stdin: string;
 }
 
-/** Limits of a program, which is one process. */
 export interface ProgramLimits {
   /** CPU time: a busy machine takes nothing from it. */
   readonly seconds: number;
@@ -32,13 +30,10 @@ export type ProgramRun =
 
 /** A place where a program that no one trusts can do no harm. */
 export interface Sandbox {
-  /** Name in versions of graders. */
   readonly name: string;
-  /** How many programs it runs at once: more would only take longer. */
   readonly places: number;
   /** @throws SandboxError where the sandbox itself fails; whatever the program does to itself is in the result */
   run(program: Program, limits: ProgramLimits): Promise<ProgramRun>;
-  /** What to do where it fails with these words. */
   remedyFor(words: string): string;
 }
 
@@ -55,7 +50,6 @@ export function wallSecondsOf({ seconds }: ProgramLimits): number {
 /** 128 and the numbers of SIGKILL and SIGXCPU. */
 const KILLED = 137;
 const CPU_TIME_IS_UP = 152;
-/** The reason of a failure is among a program's last words. */
 export const MOST_STDERR = 2_000;
 
 export function endOf(
@@ -75,20 +69,14 @@ interface Command {
   readonly cwd?: string;
   /** Inputs on file descriptors 4, 5 and so on. */
   readonly texts: readonly (string | Buffer)[];
-  /** User and group to run as; absent: as this process. */
   readonly uid?: number;
   /** Whether it tells by JSON lines on descriptor 3 what became of the program, as bubblewrap does. */
   readonly reports: boolean;
 }
 
-/** Bytes of standard error; a function may print to it. */
 const MOST_ERRORS = 16 << 20;
 
-/**
- * Runs a command to its end, and ends it where it prints too much or is not done in time. The kernel keeps it to the rest.
- *
- * @throws SandboxError where the command cannot be started, or did not come to run the program
- */
+/** Runs a command to its end, and ends it where it prints too much or is late. @throws SandboxError where it did not run */
 export function runCommand(command: Command, limits: ProgramLimits): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
     const { file, texts, reports } = command;

@@ -55,7 +55,6 @@ const LOCK_COMMANDS = [6, 7, 37, 38];
 /** Later ones were not thought about: they are not there. */
 const LAST_KNOWN = 462;
 
-/** Numbers from linux/audit.h. */
 const ARCHITECTURES = { x64: [0, 0xc000003e], arm64: [1, 0xc00000b7] } as const;
 
 const [EPERM, EAGAIN, ENOSYS] = [1, 11, 38];
@@ -111,7 +110,6 @@ export function systemCallFilter(processor: string = process.arch): Buffer | nul
   ]);
 }
 
-/** Both processors are little-endian. */
 function assemble(instructions: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(8 * instructions.length);
   for (const [index, [code, yes, no, k]] of instructions.entries()) {

@@ -31,11 +31,9 @@ export interface ConductorPrompt {
 }
 
 /**
- * Messages that ask the Conductor for a plan.
- *
- * The part that every question to one pool shares comes first, a review repeats the first conversation, and a repair
- * only appends, so that a provider's prompt cache serves them all. The form of a review is the paper's (its figure 14):
- * the earlier plan as the Conductor's own turn, then its outcome.
+ * Messages that ask the Conductor for a plan. What every question to one pool shares comes first, a review repeats the
+ * first conversation, and a repair only appends, for a provider's prompt cache. The form of a review is the paper's
+ * (its figure 14): the earlier plan as the Conductor's own turn, then its outcome.
  */
 export function conductorMessages(prompt: ConductorPrompt): Message[] {
   if (prompt.style === 'compact') return compactMessages(prompt);
@@ -69,8 +67,7 @@ function reviewRule(format: ConductorPrompt['format']): string {
 }
 
 /**
- * The prompt for a policy that was trained to plan: the question and a `Model id N` line for each worker, as in the
- * paper's figure 13. Hints, given texts and repairs are told as in the full prompt.
+ * The prompt for a trained policy: the question and a `Model id N` line for each worker, as in the paper's figure 13.
  */
 function compactMessages(prompt: ConductorPrompt): Message[] {
   const { question, review, hints } = prompt;
@@ -183,8 +180,7 @@ const FORMATS = {
 } as const;
 
 /**
- * The workers by number, each with its id or its notes, never both: a Conductor that must read what workers are good at
- * must not be able to go by their names instead.
+ * The workers by number, each with its id or its notes, never both: a Conductor must not go by names instead of notes.
  */
 function describeTeam(
   { workers, describe, mayCallItself = false }: ConductorPrompt,

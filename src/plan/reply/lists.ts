@@ -8,10 +8,9 @@ export type ChosenLists =
   | { readonly kind: 'triple'; readonly lists: readonly [Literal, Literal, Literal] };
 
 /**
- * Chooses among the lists of a reply: the last complete plan wins, since a model's last word is its decision.
- *
- * Three neighbours are one plan, in the order the prompt asks for before any other order, and bracketed lists before
- * bulleted ones. A plan that begins after the chosen one and is not finished is an error: it may have been the real one.
+ * Chooses among the lists of a reply: the last complete plan wins, since a model's last word is its decision. Three
+ * neighbours are one plan, in the order the prompt asks for before any other order, and bracketed lists before bulleted
+ * ones. A later plan that is not finished is an error: it may have been the real one.
  */
 export function chooseLists(text: string): ChosenLists {
   const { lists, stillThinking } = findLists(text);
@@ -89,10 +88,9 @@ function isBroken(list: LabelledList): list is BrokenList {
 const LABELS = [...LIST_NAMES, 'steps'] as const;
 
 /**
- * Finds every labelled list of a reply in the order of the text, past markdown, JSON braces and prose.
- *
- * Reasoning blocks are skipped. A closing tag without an opening one (chat templates may write the opening tag
- * themselves) makes all before it reasoning. Tags inside a list's quotations are text and mean nothing.
+ * Finds every labelled list of a reply in the order of the text, past markdown, JSON braces and prose. Reasoning is
+ * skipped, also before a closing tag alone (chat templates may write the opening one themselves). Tags inside a list's
+ * quotations are text and mean nothing.
  */
 function findLists(text: string): { lists: LabelledList[]; stillThinking: boolean } {
   let lists: LabelledList[] = [];

@@ -92,10 +92,8 @@ function startsQuote(character: string): boolean {
 }
 
 /**
- * Reads a quotation and decodes its escapes.
- *
- * Models forget to escape quotes and apostrophes ('Find the user's name'), so a quote closes only where an entry can
- * end: before a bracket, a comment, or a comma with another entry behind it.
+ * Reads a quotation and decodes its escapes. Models forget to escape apostrophes ('Find the user's name'), so a quote
+ * closes only where an entry can end: before a bracket, a comment, or a comma with another entry behind it.
  */
 function readQuoted(reader: Reader, isKey = false): string {
   const opened = reader.at;

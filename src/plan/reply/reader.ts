@@ -60,10 +60,7 @@ export function isSpace(character: string): boolean {
   return character !== '' && character.trim() === '';
 }
 
-/**
- * Why a list cannot be read. It becomes a `PlanError` only if it decides the outcome: a message shows the line at
- * fault, and to look for the line of each of many broken drafts would take quadratic time.
- */
+/** Why a list cannot be read. Only the one that decides the outcome becomes a `PlanError`, with the line at fault. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import { type ErrorFaultKind, ERRORS } from '../faults';
-import { type Decoded, textContent, tokenLimit, type Wire, type WireError, type WholeReply } from './wire';
+import type { StreamEvent } from '../stream';
+import { textContent, tokenLimit, type WholeReply, type Wire } from './wire';
 
 const contentSchema = z.object({ role: z.enum(['user', 'model']).exactOptional(), parts: textContent });
 
@@ -18,28 +19,41 @@ const FINISH_REASONS = { stop: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' }
 export const google: Wire = {
   protocol: 'google',
   requestIdHeader: 'x-goog-request-id',
-  decode,
-  encodeReply,
-  encodeError,
+  decode: (body, modelInPath) => {
+    const { contents, systemInstruction: system, generationConfig } = requestSchema.parse(body);
+    const turns = contents.map(({ role, parts }): Message => ({
+      role: role === 'model' ? 'assistant' : 'user',
+      text: parts,
+    }));
+    return {
+      model: modelInPath ?? '',
+      messages: system ? [{ role: 'system', text: system.parts }, ...turns] : turns,
+      maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
+    };
+  },
+  encodeReply: (reply) => encodeResponse(reply),
+  encodeStream: (reply, pieces) => {
+    const whole = encodeResponse(reply);
+    if (!('candidates' in whole) || pieces.length === 0) return [{ data: whole }];
+    const [candidate] = whole.candidates;
+    // Usage comes with each event, and counts what there was so far.
+    return pieces.map((text, index): StreamEvent => {
+      const content = { ...candidate.content, parts: [{ text }] };
+      if (index < pieces.length - 1) return { data: { ...whole, candidates: [{ index: 0, content }] } };
+      return { data: { ...whole, candidates: [{ ...candidate, content }] } };
+    });
+  },
+  encodeError: (kind, message, retryAfterMs) => {
+    const [general, , , , status] = ERRORS[kind];
+    const code = kind === 'invalid-key' ? 400 : general;
+    const retryInfo = retryAfterMs !== null && detail('RetryInfo', { retryDelay: `${retryAfterMs / 1000}s` });
+    const details = [DETAILS[kind], retryInfo].filter((each) => typeof each === 'object');
+    const error = { code, message, status, details: details.length > 0 ? details : undefined };
+    return { status: code, body: { error } };
+  },
 };
 
-/** The model is named by the path alone, and streaming by another method in the path. */
-function decode(body: unknown, modelInPath: string | null): Decoded {
-  const { contents, systemInstruction: system, generationConfig } = requestSchema.parse(body);
-  const turns = contents.map(({ role, parts }): Message => ({
-    role: role === 'model' ? 'assistant' : 'user',
-    text: parts,
-  }));
-  return {
-    model: modelInPath ?? '',
-    messages: system ? [{ role: 'system', text: system.parts }, ...turns] : turns,
-    maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
-    stream: false,
-  };
-}
-
-function encodeReply(reply: WholeReply): object {
-  const { model, sequence, text, finish, refusal, stated } = reply;
+function encodeResponse({ model, sequence, text, finish, refusal, stated }: WholeReply) {
   const answered = {
     modelVersion: model,
     responseId: `gemini-${sequence}`,
@@ -52,7 +66,7 @@ function encodeReply(reply: WholeReply): object {
     finishReason: FINISH_REASONS[finish],
     finishMessage: refusal ?? undefined,
   };
-  return { ...answered, candidates: [candidate] };
+  return { ...answered, candidates: [candidate] as const };
 }
 
 function encodeUsage(usage: Usage): object {
@@ -70,6 +84,10 @@ function detail(type: string, fields: object): object {
   return { '@type': `type.googleapis.com/google.rpc.${type}`, ...fields };
 }
 
+function quotaFailure(quotaId: string): object {
+  return detail('QuotaFailure', { violations: [{ quotaId }] });
+}
+
 /** Where code and status are ambiguous, Google adds a typed detail (google/rpc/error_details.proto). */
 const DETAILS: Partial<Record<ErrorFaultKind, object>> = {
   'invalid-key': detail('ErrorInfo', { reason: 'API_KEY_INVALID', domain: 'googleapis.com' }),
@@ -77,16 +95,3 @@ const DETAILS: Partial<Record<ErrorFaultKind, object>> = {
   'rate-limited': quotaFailure('GenerateRequestsPerMinutePerProjectPerModel'),
   'quota-exceeded': quotaFailure('GenerateRequestsPerDayPerProjectPerModel'),
 };
-
-function quotaFailure(quotaId: string): object {
-  return detail('QuotaFailure', { violations: [{ quotaId }] });
-}
-
-function encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError {
-  const [general, , , , status] = ERRORS[kind];
-  const code = kind === 'invalid-key' ? 400 : general;
-  const retryInfo = retryAfterMs !== null && detail('RetryInfo', { retryDelay: `${retryAfterMs / 1000}s` });
-  const details = [DETAILS[kind], retryInfo].filter((each) => typeof each === 'object');
-  const error = { code, message, status, details: details.length > 0 ? details : undefined };
-  return { status: code, body: { error } };
-}

@@ -1,58 +1,31 @@
 import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
-import type { ErrorFaultKind } from '../faults';
-import {
-  type Decoded,
-  encodeOpenAiError,
-  lateError,
-  openAiMessages,
-  tokenLimit,
-  type WholeReply,
-  type Wire,
-} from './wire';
+import { type ErrorFaultKind, ERRORS } from '../faults';
+import type { StreamEvent } from '../stream';
+import { encodeOpenAiError, openAiMessages, tokenLimit, type WholeReply, type Wire } from './wire';
 
 const chatSchema = z.object({
   model: z.string().min(1),
   messages: openAiMessages,
   max_completion_tokens: tokenLimit,
   max_tokens: tokenLimit,
-  stream: z.boolean().nullish(),
 });
 
-const CHAT_FINISHES = {
-  stop: 'stop',
-  length: 'length',
-  refusal: 'stop',
-  filtered: 'content_filter',
-} as const;
+const CHAT_FINISHES = { stop: 'stop', length: 'length', refusal: 'stop', filtered: 'content_filter' };
 
 /** OpenAI Chat Completions (platform.openai.com/docs/api-reference/chat). */
 export const openAiChat: Wire = {
   protocol: 'openai-chat',
   requestIdHeader: 'x-request-id',
-  decode: decodeChat,
-  encodeReply: encodeChat,
   encodeError: encodeOpenAiError,
-};
-
-function decodeChat(body: unknown): Decoded {
-  const { model, messages, max_completion_tokens, max_tokens, stream } = chatSchema.parse(body);
-  return {
-    model,
-    messages,
-    maxOutputTokens: max_completion_tokens ?? max_tokens ?? null,
-    stream: stream ?? false,
-  };
-}
-
-function encodeChat(reply: WholeReply): object {
-  const { model, sequence, text, finish, refusal, stated } = reply;
-  return {
-    id: `chatcmpl-${sequence}`,
+  decode: (body) => {
+    const { model, messages, max_completion_tokens, max_tokens } = chatSchema.parse(body);
+    return { model, messages, maxOutputTokens: max_completion_tokens ?? max_tokens ?? null };
+  },
+  encodeReply: ({ model, sequence, text, finish, refusal, stated }) => ({
+    ...completionOf({ model, sequence }),
     object: 'chat.completion',
-    created: Math.floor(Date.now() / 1000),
-    model,
     choices: [
       {
         index: 0,
@@ -61,7 +34,26 @@ function encodeChat(reply: WholeReply): object {
       },
     ],
     usage: stated ? encodeChatUsage(stated) : undefined,
-  };
+  }),
+  encodeStream: (reply, pieces, usage) => {
+    const { finish, refusal, stated } = reply;
+    const completion = { ...completionOf(reply), object: 'chat.completion.chunk' };
+    const chunk = (delta: object, finish_reason: string | null = null): StreamEvent => ({
+      data: { ...completion, choices: [{ index: 0, delta, finish_reason }], ...(usage && { usage: null }) },
+    });
+    const deltas = refusal === null ? pieces.map((content) => ({ content })) : [{ refusal }];
+    return [
+      chunk({ role: 'assistant', content: '' }),
+      ...deltas.map((delta) => chunk(delta)),
+      chunk({}, CHAT_FINISHES[finish]),
+      ...(usage && stated ? [{ data: { ...completion, choices: [], usage: encodeChatUsage(stated) } }] : []),
+      { data: '[DONE]' },
+    ];
+  },
+};
+
+function completionOf({ model, sequence }: Named): object {
+  return { id: `chatcmpl-${sequence}`, created: Math.floor(Date.now() / 1000), model };
 }
 
 function encodeChatUsage(usage: Usage): object {
@@ -79,46 +71,81 @@ const responsesSchema = z.object({
   instructions: z.string().nullish(),
   input: z.union([z.string().transform((text): Message[] => [{ role: 'user', text }]), openAiMessages]),
   max_output_tokens: tokenLimit,
-  stream: z.boolean().nullish(),
   background: z.boolean().nullish(),
 });
+
+const CUT_REASONS = { length: 'max_output_tokens', filtered: 'content_filter' } as const;
 
 /** OpenAI Responses (platform.openai.com/docs/api-reference/responses). */
 export const openAiResponses: Wire = {
   protocol: 'openai-responses',
   requestIdHeader: 'x-request-id',
-  decode: decodeResponses,
-  encodeReply: encodeResponse,
   encodeError: encodeOpenAiError,
+  decode: (body) => {
+    const { model, instructions, input, max_output_tokens, background } = responsesSchema.parse(body);
+    return {
+      model,
+      messages: instructions ? [{ role: 'system', text: instructions }, ...input] : input,
+      maxOutputTokens: max_output_tokens ?? null,
+      background: background === true || undefined,
+    };
+  },
+  encodeReply: (reply) => encodeResponse(reply),
+  encodeStream: (reply, pieces) => numbered(encodeResponseEvents(reply, pieces)),
 };
 
-function decodeResponses(body: unknown): Decoded {
-  const { model, instructions, input, max_output_tokens, stream, background } = responsesSchema.parse(body);
-  return {
-    model,
-    messages: instructions ? [{ role: 'system', text: instructions }, ...input] : input,
-    maxOutputTokens: max_output_tokens ?? null,
-    background: background === true || undefined,
-    stream: stream ?? false,
-  };
-}
-
-function encodeResponse(reply: WholeReply): object {
-  const { finish, stated } = reply;
-  const reasons = {
-    stop: null,
-    refusal: null,
-    length: 'max_output_tokens',
-    filtered: 'content_filter',
-  } as const;
-  const reason = reasons[finish];
+function encodeResponse(reply: WholeReply) {
+  const { finish, stated, usage, sequence } = reply;
+  const reasoning = { type: 'reasoning', id: `rs_${sequence}`, summary: [] };
+  const reason = finish === 'length' || finish === 'filtered' ? CUT_REASONS[finish] : null;
   return {
     ...emptyResponse(reply),
     status: reason === null ? 'completed' : 'incomplete',
     incomplete_details: reason === null ? null : { reason },
-    output: [...reasoningItems(reply), ...messageItems(reply)],
+    output: [...(usage.reasoningTokens > 0 ? [reasoning] : []), ...messageItems(reply, reason !== null)],
     usage: stated ? encodeUsage(stated) : undefined,
   };
+}
+
+/** The order of events of one response (developers.openai.com/api/reference/resources/responses/streaming-events). */
+function encodeResponseEvents(reply: WholeReply, pieces: readonly string[]): [name: string, data: object][] {
+  const whole = encodeResponse(reply);
+  const begun = { ...emptyResponse(reply), status: 'in_progress' };
+  return [
+    ['response.created', { response: begun }],
+    ['response.in_progress', { response: begun }],
+    ...whole.output.flatMap((item, output_index) => encodeItem(item, output_index, pieces)),
+    [`response.${whole.status}`, { response: whole }],
+  ];
+}
+
+function encodeItem(item: Item, output_index: number, pieces: readonly string[]): [string, object][] {
+  const begun = { ...item, ...(item.content && { content: [], status: 'in_progress' }) };
+  return [
+    ['response.output_item.added', { output_index, item: begun }],
+    ...(item.content ?? []).flatMap((part, content_index): [string, object][] => {
+      const place = { item_id: item.id, output_index, content_index };
+      const [type, deltas] = 'refusal' in part ? ['refusal', [part.refusal]] : ['output_text', pieces];
+      const empty = 'refusal' in part ? { ...part, refusal: '' } : { ...part, text: '' };
+      return [
+        ['response.content_part.added', { ...place, part: empty }],
+        ...deltas.map((delta): [string, object] => [
+          `response.${type}.delta`,
+          { ...place, delta, logprobs: [] },
+        ]),
+        [`response.${type}.done`, { ...place, ...part, type: undefined }],
+        ['response.content_part.done', { ...place, part }],
+      ];
+    }),
+    ['response.output_item.done', { output_index, item }],
+  ];
+}
+
+function numbered(events: readonly [name: string, data: object][]): StreamEvent[] {
+  return events.map(([name, data], sequence_number) => ({
+    name,
+    data: { ...data, type: name, sequence_number },
+  }));
 }
 
 /** A response in the background that is not finished, or was cancelled; `usage` where it is billed all the same. */
@@ -133,7 +160,9 @@ export function encodeUnfinished(
 
 /** A response in the background that went wrong after it had been started. */
 export function encodeFailed(named: Named, kind: ErrorFaultKind, message: string): object {
-  return { ...emptyResponse(named), status: 'failed', background: true, error: lateError(kind, message) };
+  const [, type, code] = ERRORS[kind];
+  const error = { code: code ?? type, message };
+  return { ...emptyResponse(named), status: 'failed', background: true, error };
 }
 
 interface WireResponse {
@@ -165,23 +194,21 @@ function encodeUsage(usage: Usage): object {
   };
 }
 
-function reasoningItems({ sequence, usage }: WholeReply): object[] {
-  return usage.reasoningTokens > 0 ? [{ type: 'reasoning', id: `rs_${sequence}`, summary: [] }] : [];
+interface Item {
+  readonly type: string;
+  readonly id: string;
+  readonly role?: string;
+  readonly status?: string;
+  readonly content?: readonly (
+    { readonly type: string; readonly text: string } | { readonly type: string; readonly refusal: string }
+  )[];
 }
 
 /** A reply that was cut before its text has no message at all. */
-function messageItems({ sequence, text, finish, refusal }: WholeReply): object[] {
-  const cut = finish === 'length' || finish === 'filtered';
-  if (cut && text === '') return [];
-  const content =
-    refusal === null ? { type: 'output_text', text, annotations: [] } : { type: 'refusal', refusal };
-  return [
-    {
-      type: 'message',
-      id: `msg_${sequence}`,
-      role: 'assistant',
-      status: cut ? 'incomplete' : 'completed',
-      content: [content],
-    },
-  ];
+function messageItems({ sequence, text, refusal }: WholeReply, isCut: boolean): Item[] {
+  if (isCut && text === '') return [];
+  const said = { type: 'output_text', text, annotations: [] };
+  const content = refusal === null ? said : { type: 'refusal', refusal };
+  const status = isCut ? 'incomplete' : 'completed';
+  return [{ type: 'message', id: `msg_${sequence}`, role: 'assistant', status, content: [content] }];
 }

@@ -10,7 +10,6 @@ export interface Route {
   readonly path: string;
   /** Gemini names the model in its path, the others in the body. */
   readonly modelInPath: string | null;
-  /** Gemini streams at an address of its own. */
   readonly streams: boolean;
 }
 
@@ -30,26 +29,24 @@ export function findRoute(path: string): Route | null {
   return { wire: google, path, modelInPath: model, streams: method === 'streamGenerateContent' };
 }
 
+const streamSchema = z.object({
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+});
+
 /** Reads a request as its vendor would; why the vendor would not accept it comes back as a sentence. */
 export function decodePrompt(route: Route, body: string): Prompt | { readonly problem: string } {
-  const json = parseJson(body);
-  if (json === undefined) return { problem: 'The request body is not JSON.' };
   try {
-    const { stream, ...prompt } = route.wire.decode(json, route.modelInPath);
-    if (!stream && !route.streams) return prompt;
-    return { problem: 'Streaming is not simulated: send the request without `stream`.' };
+    const json: unknown = JSON.parse(body);
+    const prompt = route.wire.decode(json, route.modelInPath);
+    const { stream, stream_options: options } = streamSchema.parse(json);
+    if (!route.streams && stream !== true) return prompt;
+    if (prompt.background) return { problem: 'A stream in the background is not simulated.' };
+    return { ...prompt, streams: { usage: options?.include_usage === true } };
   } catch (error) {
     if (error instanceof z.ZodError) return { problem: z.prettifyError(error) };
+    if (error instanceof SyntaxError) return { problem: 'The request body is not JSON.' };
     throw error;
-  }
-}
-
-/** undefined for a text that is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }
 

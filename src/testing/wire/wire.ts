@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import { type ErrorFaultKind, ERRORS } from '../faults';
+import type { StreamEvent } from '../stream';
 
-/** A vendor's HTTP protocol, by name. */
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google';
 
 export interface Prompt {
@@ -12,27 +12,24 @@ export interface Prompt {
   readonly maxOutputTokens: number | null;
   /** OpenAI's background mode: the caller wants an id now and fetches the answer later. */
   readonly background?: true;
+  /** Asked to be answered as a stream, and whether with its usage at the end, where that must be asked for. */
+  readonly streams?: { readonly usage: boolean };
   /** The beginning of it that Anthropic's cache is to keep, as one text. */
   readonly keptPrefix?: string;
 }
 
-/** A prompt, and whether it is to be answered by server-sent events, which the simulation does not speak. */
-export type Decoded = Prompt & { readonly stream: boolean };
-
 export interface WholeReply {
   readonly model: string;
-  /** Makes the reply's ids, one per request. */
   readonly sequence: number;
   readonly text: string;
   readonly finish: 'stop' | 'length' | 'refusal' | 'filtered';
   readonly refusal: string | null;
-  /** Usage that is billed. */
   readonly usage: Usage;
   /** Usage that the reply states; null if it states none. */
   readonly stated: Usage | null;
 }
 
-export interface WireError {
+interface WireError {
   readonly status: number;
   readonly body: object;
 }
@@ -40,11 +37,12 @@ export interface WireError {
 /** One vendor's HTTP protocol. */
 export interface Wire {
   readonly protocol: Protocol;
-  /** Response header in which the vendor names the request. */
   readonly requestIdHeader: string;
   /** Reads a JSON body; throws a `z.ZodError` where the vendor would say 400. */
-  decode(body: unknown, modelInPath: string | null): Decoded;
+  decode(body: unknown, modelInPath: string | null): Prompt;
   encodeReply(reply: WholeReply): object;
+  /** Encodes a reply as a stream that sends its text in `pieces`. `usage`: the caller asked for usage at the end. */
+  encodeStream(reply: WholeReply, pieces: readonly string[], usage: boolean): StreamEvent[];
   /** `retryAfterMs` is a delay stated in the body itself, where the vendor does that. */
   encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError;
 }
@@ -61,18 +59,12 @@ export const openAiMessages = z
   .array(
     z
       .object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content: textContent })
-      .transform(({ role, content }): Message => ({
+      .transform(({ role, content: text }): Message => ({
         role: role === 'developer' ? 'system' : role,
-        text: content,
+        text,
       })),
   )
   .min(1);
-
-/** For a response in the background that fails after it was started. */
-export function lateError(kind: ErrorFaultKind, message: string): { code: string; message: string } {
-  const [, type, code] = ERRORS[kind];
-  return { code: code ?? type, message };
-}
 
 /** OpenAI's error body, the same in both of its APIs (platform.openai.com/docs/guides/error-codes). */
 export function encodeOpenAiError(kind: ErrorFaultKind, message: string): WireError {

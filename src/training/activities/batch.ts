@@ -19,17 +19,15 @@ export interface WriteBatchRequest {
   readonly checkpoint: CheckpointRef;
   readonly writer?: CheckpointRef;
   readonly temperature: number;
-  /** Store keys of the groups to learn from. */
   readonly groups: readonly string[];
   /** Date of the night whose canary wrote them: the batch is to be compared, and lies beside that night. */
   readonly canary?: string;
 }
 
 /**
- * Activity `conductor.train.writeBatch`: joins what the policy wrote, token by token, with its rewards: gzip JSON lines, a
- * header and the rollouts in the order of their ids. Equal groups give equal bytes.
- *
- * @throws ApplicationFailure `Trainer.BatchInvalid`, not retryable, for samples of another checkpoint or temperature
+ * Activity `conductor.train.writeBatch`: the tokens that the policy wrote with their rewards, in the order of their ids.
+ * Equal groups give equal bytes.
+ * @throws ApplicationFailure `Trainer.BatchInvalid` for samples of another checkpoint or temperature
  */
 export async function writeBatch(
   { store, sealed }: { readonly store: Store; readonly sealed: SealedFiles },
@@ -94,7 +92,6 @@ const keptSampleSchema = z.object({
 });
 
 const keptSamplesSchema = z.object({
-  /** SHA-256 over all that decides what is sampled. */
   identity: z.string(),
   checkpoint: z.string(),
   temperature: z.number(),

@@ -24,11 +24,8 @@ export interface CheckInputRequest {
 }
 
 /**
- * Local activity `conductor.train.checkPlaces`: whether a workflow can work with its input, and the places which that names
- * are those of this process's own configuration.
- *
- * @throws ApplicationFailure `Solve.BadInput` that says what is wrong
- * @throws ConfigError that says which place is another one
+ * Local activity `conductor.train.checkPlaces`: whether a workflow can work with its input, in places that are configured.
+ * @throws ApplicationFailure `Solve.BadInput`, or ConfigError where a place is another one
  */
 export function checkInput(
   configured: { readonly config: TrainableConfig },

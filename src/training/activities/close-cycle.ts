@@ -3,20 +3,11 @@ import type { TrainingSettings } from '../config/resolve';
 import type { PublishSettings } from '../inputs';
 import { checkpointId, type CheckpointRef } from '../names';
 import { readServing, writeManifest } from '../policy/serving';
-import { type CycleMetrics, cycleMetricsSchema, type NightRecord } from '../records';
+import type { CycleMetrics, NightRecord } from '../records';
 import { metricsKey } from '../store-keys';
 import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
 import type { Checkpoint } from '../trainer-contract';
-import {
-  advanceRun,
-  readGroups,
-  readNight,
-  readRecord,
-  readRun,
-  RecordError,
-  writeNight,
-  writeRecord,
-} from './records';
+import * as records from './records';
 
 export interface CloseCycleRequest extends Pick<
   CycleMetrics,
@@ -31,10 +22,7 @@ export interface CloseCycleRequest extends Pick<
   readonly groups: readonly string[];
 }
 
-/**
- * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps its metrics, and moves night and training
- * run forwards. A second attempt does the same.
- */
+/** Activity `conductor.train.closeCycle`: keeps the metrics of a cycle, and moves night and run forwards; repeatable. */
 export async function closeCycle(store: Store, request: CloseCycleRequest): Promise<CycleMetrics> {
   const { settings, groups: keys, checkpoint, writer, ...figures } = request;
   const { trainRun } = settings;
@@ -45,17 +33,17 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
     ...figures,
     checkpoint: checkpointId(checkpoint),
     at: new Date().toISOString(),
-    ...summarizeCycle(await readGroups(store, keys)),
+    ...summarizeCycle(await records.readGroups(store, keys)),
   };
   const earlier = await readEarlier(store, trainRun, cycle);
   const metrics: CycleMetrics = { ...latest, collapse: findCollapse([...earlier, latest]) };
-  await writeRecord(store, metricsKey(trainRun, cycle), metrics);
-  const record = await readNight(store, trainRun, night);
-  const run = await readRun(store, trainRun);
+  await records.writeRecord(store, metricsKey(trainRun, cycle), metrics);
+  const record = await records.readNight(store, trainRun, night);
+  const run = await records.readRun(store, trainRun);
   // Only forwards: an attempt that was thought lost may still write when a later cycle is over.
   if (Math.max(record?.done ?? 0, run?.done ?? 0) <= cycle) {
-    if (record !== null) await writeNight(store, { ...record, done: cycle, checkpoint });
-    await advanceRun(store, { schema: 1, trainRun, done: cycle, checkpoint, writer });
+    if (record !== null) await records.writeNight(store, { ...record, done: cycle, checkpoint });
+    await records.advanceRun(store, { schema: 1, trainRun, done: cycle, checkpoint, writer });
   }
   return metrics;
 }
@@ -64,7 +52,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
 async function readEarlier(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics[]> {
   const first = Math.max(1, cycle + 1 - COLLAPSE_CYCLES);
   const read = Array.from({ length: cycle - first }, (_, index) =>
-    readRecord(store, metricsKey(trainRun, first + index), cycleMetricsSchema).catch(() => null),
+    records.readCycle(store, trainRun, first + index).catch(() => null),
   );
   return (await Promise.all(read)).filter((each) => each !== null);
 }
@@ -78,20 +66,20 @@ export async function closeNight(
 ): Promise<void> {
   const { next, ...ending } = request;
   const { trainRun, date, done, checkpoint } = ending;
-  const night = await readNight(store, trainRun, date);
+  const night = await records.readNight(store, trainRun, date);
   if (night === null) {
-    throw new RecordError(
+    throw new records.RecordError(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }
   if (night.done > done) return;
-  await writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
-  await advanceRun(store, { schema: 1, trainRun, done, checkpoint: next ?? checkpoint });
+  await records.writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
+  await records.advanceRun(store, { schema: 1, trainRun, done, checkpoint: next ?? checkpoint });
 }
 
 /**
- * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked, which is how it was trained. It returns
- * what serves and what the next rollback would bring back, so that a policy server can forget the rest.
+ * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked. Returns what serves and what the next
+ * rollback would bring back, so that a policy server can forget the rest.
  */
 export async function keepCheckpoint(
   store: Store,

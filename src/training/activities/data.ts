@@ -29,17 +29,14 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   return rows.flatMap(({ value, place }) => {
     const { id } = value;
     const question = normalizeQuestion(value.question);
-    const sameId = ids.get(id);
-    const sameQuestion = questions.get(question);
+    const [sameId, sameQuestion] = [ids.get(id), questions.get(question)];
     ids.set(id, sameId ?? place);
     questions.set(question, sameQuestion ?? place);
     if (sameId !== undefined) {
-      return [`${place}: id is ${JSON.stringify(id)}, as it is in ${sameId}: give each question its own`];
+      return `${place}: id is ${JSON.stringify(id)}, as it is in ${sameId}: give each question its own`;
     }
-    if (sameQuestion !== undefined) {
-      return [`${place}: question is the same as in ${sameQuestion}, but for case and blanks: remove one`];
-    }
-    return [];
+    if (sameQuestion === undefined) return [];
+    return `${place}: question is the same as in ${sameQuestion}, but for case and blanks: remove one`;
   });
 }
 
@@ -61,7 +58,6 @@ export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<r
   return rows;
 }
 
-/** More make a tokenizer of some hundred tokens no better. */
 const TOKENIZER_TEXTS = 2000;
 
 /** What a policy reads, markers included, and what it is to write, without the marker at its end. */
@@ -72,23 +68,20 @@ type WarmStartSettings = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'example
   readonly examples: readonly Example[];
 };
 
-/**
- * Requests to the trainer before the first cycle: the base model as a checkpoint, and supervised steps where examples are
- * configured. The tokenizer of a tiny model is made from the examples, else from the questions.
- */
+/** Requests to the trainer before the first cycle; the tokenizer of a tiny model is made from examples, else questions. */
 export async function askForFirstCheckpoint(
   sealed: SealedFiles,
   { base, warmStart }: Pick<TrainingConfig, 'base' | 'warmStart'>,
   settings: TrainingSettings,
   questions: readonly Question[],
 ): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
-  if (warmStart !== undefined) {
-    const rows = await readRows(warmStart.examples, exampleSchema);
-    const start = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
-    return askForWarmStart(sealed, base, start, settings);
+  if (warmStart === undefined) {
+    const texts = questions.map(({ question }) => question);
+    return { init: await askForBase(sealed, base, texts, settings), warmStart: null };
   }
-  const texts = questions.map(({ question }) => question);
-  return { init: await askForBase(sealed, base, texts, settings), warmStart: null };
+  const rows = await readRows(warmStart.examples, exampleSchema);
+  const start = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
+  return askForWarmStart(sealed, base, start, settings);
 }
 
 export async function askForWarmStart(

@@ -4,17 +4,7 @@ import { openFiles } from '../artifacts';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
-import {
-  checkpointsFolder,
-  isWeightsKey,
-  manifestKey,
-  readRecordKey,
-  TRAINING_FOLDER,
-  UNFINISHED_FOLDER,
-  WEIGHTS_FOLDER,
-  weightsFolder,
-  weightsKey,
-} from '../store-keys';
+import * as keys from '../store-keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken } from './open-night';
 import type { RunRecord } from '../records';
@@ -29,9 +19,7 @@ export interface ForgetCheckpointsRequest {
 
 /**
  * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs, and returns which are left.
- * Manifests go first, then what names their files, then the files, so that nothing ever names what is gone. Needed is what
- * serves and all that a rollback may bring back, what this configuration's Conductor is fixed to, what any night of any
- * training run goes on from or began with, and what the request names.
+ * Manifests go first, then what names their files, then the files, so that nothing ever names what is gone.
  */
 export async function forgetCheckpoints(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
@@ -39,8 +27,9 @@ export async function forgetCheckpoints(
 ): Promise<{ readonly kept: readonly string[] }> {
   const { trainRun } = request;
   const files = openFiles(trainingOf(config).artifacts);
-  const folders = [store.list(checkpointsFolder(trainRun)), files.list(weightsFolder(trainRun))];
-  const names = namesOf((await Promise.all(folders)).flat());
+  const manifests = await store.list(keys.checkpointsFolder(trainRun));
+  const weights = await files.list(keys.weightsFolder(trainRun));
+  const names = [...new Set([...manifests, ...weights].map((key) => posix.basename(key, '.json')))].sort();
   const { serving, before } = await readServing(store);
   const { conductor } = config;
   const needed = [
@@ -54,23 +43,19 @@ export async function forgetCheckpoints(
   const now = new Date();
   for (const name of names) {
     if (kept.includes(name)) continue;
-    await store.removeOlder(manifestKey(trainRun, name), now);
-    await files.removeOlder(weightsKey(trainRun, name), now);
+    await store.removeOlder(keys.manifestKey(trainRun, name), now);
+    await files.removeOlder(keys.weightsKey(trainRun, name), now);
   }
   await sweepWeights(files);
   return { kept };
-}
-
-function namesOf(keys: readonly string[]): string[] {
-  return [...new Set(keys.map((key) => posix.basename(key, '.json')))].sort();
 }
 
 /** What the next night of each training run goes on from, and where an unfinished one that is not overtaken stands and began. */
 async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
   const points: (CheckpointRef | null | undefined)[] = [];
   const runs = new Map<string, RunRecord | null>();
-  for await (const { key } of store.entries(TRAINING_FOLDER)) {
-    const record = readRecordKey(key);
+  for await (const { key } of store.entries(keys.TRAINING_FOLDER)) {
+    const record = keys.readRecordKey(key);
     if (record === null) continue;
     const { trainRun, date } = record;
     // Before its nights: a night records a cycle before its run does, and so never looks overtaken.
@@ -89,7 +74,8 @@ export type Holdings = ForgetCheckpointsRequest & { readonly names: readonly str
 /** The names that stay: those needed, the last cycles' and each n-th one's, and all that no cycle made: adapters lie over them. */
 export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): string[] {
   const ids = new Set(needed.map(checkpointId));
-  const cycles = names.filter(isCycle).sort((one, other) => Number(one) - Number(other));
+  const isCycle = (name: string): boolean => /^\d+$/.test(name);
+  const cycles = names.filter(isCycle).sort();
   const last = new Set(cycles.slice(Math.max(0, cycles.length - keep.last)));
   return names.filter(
     (name) =>
@@ -100,10 +86,6 @@ export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): st
   );
 }
 
-function isCycle(name: string): boolean {
-  return /^\d+$/.test(name);
-}
-
 /** The trainer's record of a checkpoint, see `stored_checkpoint.py`: here it is read and removed, never written. */
 const weightsSchema = z.object({
   schema: z.literal(1),
@@ -112,31 +94,25 @@ const weightsSchema = z.object({
 
 /** Bytes of a checkpoint's files; null if there is no such checkpoint. */
 export async function sizeOfWeights(files: Files, { trainRun, name }: CheckpointRef): Promise<number | null> {
-  const weights = await readRecord(files, weightsKey(trainRun, name), weightsSchema);
+  const weights = await readRecord(files, keys.weightsKey(trainRun, name), weightsSchema);
   return weights?.files.reduce((sum, { bytes }) => sum + bytes, 0) ?? null;
 }
 
-/**
- * The trainer writes a file anew that is older than an hour, and is done with all of a checkpoint within half an hour
- * before it writes the record that names them. What is younger than this may be about to be named.
- */
+/** Younger files may be about to be named: the trainer names what is up to an hour old, within half an hour. */
 const YOUNG_MS = 2 * 60 * 60 * 1000;
 
-/**
- * Removes files of weights that no checkpoint of any training run names, and what killed writers left, if older than two
- * hours at least; a dry run only counts. Nothing is removed where the record of a checkpoint cannot be read.
- */
+/** Removes files of weights that no checkpoint names, and what killed writers left; none where a record is unreadable. */
 export async function sweepWeights(
   files: Files,
   { olderThanMs = 0, dryRun = false }: { readonly olderThanMs?: number; readonly dryRun?: boolean } = {},
 ): Promise<Swept> {
   const than = new Date(Date.now() - Math.max(olderThanMs, YOUNG_MS));
   const named = new Set<string>();
-  await eachInParallel(files.entries(TRAINING_FOLDER), async ({ key }) => {
-    const weights = isWeightsKey(key) ? await readRecord(files, key, weightsSchema) : null;
+  await eachInParallel(files.entries(keys.TRAINING_FOLDER), async ({ key }) => {
+    const weights = keys.isWeightsKey(key) ? await readRecord(files, key, weightsSchema) : null;
     for (const { sha256 } of weights?.files ?? [])
-      named.add(`${WEIGHTS_FOLDER}${sha256.slice(0, 2)}/${sha256}`);
+      named.add(`${keys.WEIGHTS_FOLDER}${sha256.slice(0, 2)}/${sha256}`);
   });
   const isLive = (key: string): boolean => named.has(key);
-  return sweep(files, [WEIGHTS_FOLDER, UNFINISHED_FOLDER], { than, isLive, dryRun });
+  return sweep(files, [keys.WEIGHTS_FOLDER, keys.UNFINISHED_FOLDER], { than, isLive, dryRun });
 }

@@ -16,10 +16,7 @@ import { samplePlans, type SamplePlansRequest } from './sample-plans';
 
 export type TrainingActivities = ReturnType<typeof activitiesOf>;
 
-/**
- * The activities of training, without the trainer's own. A worker whose configuration has no `training:` may register them
- * too: a night that comes to it fails with that reason.
- */
+/** The activities of training. A worker without `training:` may register them: a night that comes to it says so. */
 export function createTrainingActivities(given: Given): TrainingActivities {
   return activitiesOf(given);
 }
@@ -40,11 +37,9 @@ function activitiesOf({ config, store }: Given) {
       return samplePlans(all, request);
     }, all),
     [names.KEEP_GROUP]: bind(keepGroup, store),
-    [names.WRITE_BATCH]: bind(
-      // A worker without `training:` has no artifacts.
-      async (_, request: WriteBatchRequest) => writeBatch({ store, sealed: openSealed(config) }, request),
-      all,
-    ),
+    // A worker without `training:` has no artifacts.
+    [names.WRITE_BATCH]: (request: WriteBatchRequest) =>
+      asFailure(async () => writeBatch({ store, sealed: openSealed(config) }, request)),
     [names.KEEP_CHECKPOINT]: bind(async (_, request: Parameters<typeof keepCheckpoint>[1]) => {
       checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
       return keepCheckpoint(store, request);

@@ -12,26 +12,21 @@ import { type TrainableConfig, type TrainingConfig } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
 import { questionSetKey } from '../../evaluation/contract';
 import { keepLines } from '../../store/texts';
-import { metricsKey } from '../store-keys';
 import { readManifest } from '../policy/serving';
-import { cycleMetricsSchema, type NightRecord, type RunRecord } from '../records';
+import type { NightRecord, RunRecord } from '../records';
 import { openSealed } from '../artifacts';
 import { askForFirstCheckpoint, readQuestions } from './data';
-import { readNight, readRecord, readRun, writeNight } from './records';
+import { readCycle, readNight, readRun, writeNight } from './records';
 import { sortByTopic } from '../draw';
 
-export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> {
-  /** Local calendar date, e.g. `2026-11-21`. */
+export type OpenNightRequest = Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> & {
   readonly date: string;
-}
+};
 
 /**
- * Activity `conductor.train.openNight`: resolves the settings of a night, checks all that it will need before anything is
- * spent, and claims its cycles. A night that is there already keeps its cycles and questions.
- *
+ * Activity `conductor.train.openNight`: checks all that a night will need before anything is spent, and claims its cycles.
  * @throws ApplicationFailure, to be tried again, where this worker read another version of the configuration
- * @throws ConfigError for settings, files and options that no night can be made of
- * @throws PolicyError where the checkpoint to go on from is unknown
+ * @throws ConfigError or PolicyError for what no night can be made of
  */
 export async function openNight(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
@@ -47,8 +42,7 @@ export async function openNight(
   const night = await readNight(store, trainRun, date);
   const claimed = claimNight(run, night, { cycles: resolved.cycles, total: totalOf(training) });
   checkSchedule(training, run, claimed);
-  const { isTrained, ...cycles } = claimed;
-  const { first, last, done } = cycles;
+  const { isTrained, first, last, done } = claimed;
   const earlier = night?.first === first ? night : null;
   const settings = { ...resolved, cycles: last - first + 1 };
   const from = await findBeginning(store, request, { run, earlier, claimed });
@@ -62,6 +56,7 @@ export async function openNight(
   if (!isTrained) {
     const begun = earlier?.begun ?? from;
     const openedAt = earlier?.openedAt ?? new Date().toISOString();
+    const cycles = { first, last, done };
     const open = { ...cycles, train, heldOut, checkpoint: from, begun, openedAt };
     await writeNight(store, { schema: 1, trainRun, date, ...open, closedAt: null, decision: null });
   }
@@ -72,7 +67,7 @@ export async function openNight(
 }
 
 async function readRolloutCost(store: Store, trainRun: string, cycle: number): Promise<number | null> {
-  const { usd = null } = (await readRecord(store, metricsKey(trainRun, cycle), cycleMetricsSchema)) ?? {};
+  const { usd = null } = (await readCycle(store, trainRun, cycle)) ?? {};
   return usd === null ? null : Math.round(usd * 1e9);
 }
 
@@ -83,8 +78,8 @@ function totalOf({ totalCycles, trainer }: TrainingConfig): number {
 
 function checkSchedule(training: TrainingConfig, run: RunRecord | null, claimed: Claim): void {
   const { first, last, done, isTrained } = claimed;
-  const hasCyclesLeft = !isTrained && done < Math.max(first, last);
-  if (run === null || !hasCyclesLeft || done < totalOf(training)) return;
+  const isOver = isTrained || done >= Math.max(first, last);
+  if (run === null || isOver || done < totalOf(training)) return;
   const { totalCycles, trainer } = training;
   const from = run.checkpoint === null ? 'CHECKPOINT' : checkpointId(run.checkpoint);
   throw new ConfigError(
@@ -110,12 +105,11 @@ function checkVersion(config: TrainableConfig, asked: ConfigDigest | undefined):
 async function findBeginning(
   store: Store,
   request: OpenNightRequest,
-  known: { readonly run: RunRecord | null; readonly earlier: NightRecord | null; readonly claimed: Claim },
+  { run, earlier, claimed }: { run: RunRecord | null; earlier: NightRecord | null; claimed: Claim },
 ): Promise<CheckpointRef | null> {
-  const { run, earlier, claimed } = known;
   const own = earlier?.checkpoint ?? null;
   if (claimed.isTrained || claimed.done >= claimed.first) return own;
-  const asked = request.from === undefined ? null : readCheckpointId(request.from);
+  const asked = readCheckpointId(request.from ?? '');
   if (asked === null) return own ?? run?.checkpoint ?? null;
   await readManifest(store, asked);
   return asked;
@@ -157,12 +151,9 @@ async function keepSet(store: Store, questions: readonly Question[]): Promise<Op
 export type Claim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly isTrained: boolean };
 
 /**
- * The cycles of a night. A night of a new date (null) claims those that follow the run's last; one that is there already
- * keeps those it has, so that a second start or a backfill does not train it twice. What it leaves untrained is there for
- * the next one, and then it has nothing left to do, lest two lines of descent be mixed up; but where it had trained nothing
- * yet, it begins after them.
- *
- * @param total what the run may have in all: no night claims more
+ * The cycles of a night. A new one (null) claims those after the run's last, up to `total`; one that is there keeps those it
+ * has, so that a second start does not train it twice. What it left untrained the next one claims, and then it has nothing
+ * left to do, lest two lines of descent be mixed up; but where it had trained nothing, it begins after them.
  */
 export function claimNight(
   run: RunRecord | null,

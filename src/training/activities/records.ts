@@ -4,27 +4,9 @@ import { ConductorError } from '../../errors';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { Question } from '../../grading/question';
 import { eachInParallel, type Store } from '../../store/store';
-import {
-  type CycleMetrics,
-  cycleMetricsSchema,
-  type GroupRecord,
-  groupRecordSchema,
-  type NightRecord,
-  nightRecordSchema,
-  type RunRecord,
-  runRecordSchema,
-} from '../records';
-import {
-  groupKey,
-  groupsFolder,
-  metricsFolder,
-  metricsKey,
-  nightKey,
-  nightsFolder,
-  readRecordKey,
-  runKey,
-  TRAINING_FOLDER,
-} from '../store-keys';
+import type { CycleMetrics, GroupRecord, NightRecord, RunRecord } from '../records';
+import { cycleMetricsSchema, groupRecordSchema, nightRecordSchema, runRecordSchema } from '../records';
+import * as keys from '../store-keys';
 
 /** Thrown for a record that is gone, was altered, or is of another version. It must not be taken for one that never was. */
 export class RecordError extends ConductorError {
@@ -71,33 +53,35 @@ export async function changeRecord<T extends object>(
   }
 }
 
-export function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
-  return readRecord(store, runKey(trainRun), runRecordSchema);
-}
+/** Makes a reader of one kind of record from its schema and the function that names its keys. */
+const reader =
+  <Place extends unknown[], T>(keyOf: (...place: Place) => string, schema: z.ZodType<T>) =>
+  (store: Store, ...place: Place): Promise<T | null> =>
+    readRecord(store, keyOf(...place), schema);
+
+export const readRun = reader(keys.runKey, runRecordSchema);
+export const readNight = reader(keys.nightKey, nightRecordSchema);
+export const readCycle = reader(keys.metricsKey, cycleMetricsSchema);
 
 /** Keeps how far a training run is; false where it is further already, as of an attempt that was thought lost. */
 export function advanceRun(store: Store, run: RunRecord): Promise<boolean> {
-  return changeRecord(store, runKey(run.trainRun), runRecordSchema, (was) =>
+  return changeRecord(store, keys.runKey(run.trainRun), runRecordSchema, (was) =>
     (was?.done ?? 0) <= run.done ? run : null,
   );
 }
 
-export function readNight(store: Store, trainRun: string, date: string): Promise<NightRecord | null> {
-  return readRecord(store, nightKey(trainRun, date), nightRecordSchema);
-}
-
 export function writeNight(store: Store, night: NightRecord): Promise<void> {
-  return writeRecord(store, nightKey(night.trainRun, night.date), night);
+  return writeRecord(store, keys.nightKey(night.trainRun, night.date), night);
 }
 
 export async function keepGroup(store: Store, group: GroupRecord): Promise<string> {
-  const key = groupKey(group);
+  const key = keys.groupKey(group);
   await writeRecord(store, key, group);
   return key;
 }
 
-export function readGroups(store: Store, keys: readonly string[]): Promise<GroupRecord[]> {
-  return Promise.all(keys.map((key) => readGroup(store, key)));
+export function readGroups(store: Store, groups: readonly string[]): Promise<GroupRecord[]> {
+  return Promise.all(groups.map((key) => readGroup(store, key)));
 }
 
 export async function readGroup(store: Store, key: string): Promise<GroupRecord> {
@@ -109,17 +93,13 @@ export async function readGroup(store: Store, key: string): Promise<GroupRecord>
 }
 
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
-  const cycles = await readAll(store, metricsFolder(trainRun), cycleMetricsSchema);
+  const cycles = await readAll(store, keys.metricsFolder(trainRun), cycleMetricsSchema);
   return cycles.sort((a, b) => a.cycle - b.cycle);
-}
-
-export function readCycle(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics | null> {
-  return readRecord(store, metricsKey(trainRun, cycle), cycleMetricsSchema);
 }
 
 /** The groups of a cycle, as far as they are over, in the order they were drawn, later rounds after the first. */
 export async function readCycleGroups(store: Store, trainRun: string, cycle: number): Promise<GroupRecord[]> {
-  const groups = await readAll(store, groupsFolder(trainRun, cycle), groupRecordSchema);
+  const groups = await readAll(store, keys.groupsFolder(trainRun, cycle), groupRecordSchema);
   return groups.sort((a, b) => a.draw - b.draw || a.round - b.round);
 }
 
@@ -132,21 +112,20 @@ async function readAll<Item>(store: Store, folder: string, schema: z.ZodType<Ite
   return items;
 }
 
-/** A night, with the metrics of its cycles that are over, the first one first. */
 export type TrainedNight = NightRecord & { readonly cycles: readonly CycleMetrics[] };
 
 export async function listTrainRuns(store: Store): Promise<string[]> {
   const runs: string[] = [];
-  for await (const { key } of store.entries(TRAINING_FOLDER)) {
-    const record = readRecordKey(key);
+  for await (const { key } of store.entries(keys.TRAINING_FOLDER)) {
+    const record = keys.readRecordKey(key);
     if (record?.date === null) runs.push(record.trainRun);
   }
   return runs.sort();
 }
 
 export async function readNights(store: Store, trainRun: string): Promise<TrainedNight[]> {
-  const listed = await store.list(nightsFolder(trainRun));
-  const dates = listed.flatMap((key) => readRecordKey(key)?.date ?? []);
+  const listed = await store.list(keys.nightsFolder(trainRun));
+  const dates = listed.flatMap((key) => keys.readRecordKey(key)?.date ?? []);
   const nights = await Promise.all(dates.map((date) => readNight(store, trainRun, date)));
   const metrics = await readMetrics(store, trainRun);
   return nights.flatMap((night) =>
@@ -154,7 +133,6 @@ export async function readNights(store: Store, trainRun: string): Promise<Traine
   );
 }
 
-/** The questions that a training run learned from, by id, as the sets of its nights have them in the store. */
 export async function readTrainQuestions(store: Store, trainRun: string): Promise<Map<string, Question>> {
   const sets = new QuestionSets(store);
   const questions = new Map<string, Question>();

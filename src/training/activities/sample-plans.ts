@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { timeLimit, whileHeartbeating } from '../../activities/heartbeat';
+import { whileHeartbeating, withinLimit } from '../../activities/heartbeat';
 import { factsOf } from '../../errors';
 import type { Message, Plan, PlanContext } from '../../plan/plan';
 import { parsePlan } from '../../plan/parse';
@@ -19,6 +19,7 @@ import type { SampledPlan } from '../records';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
 import type { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { AskedQuestion } from '../../evaluation/contract';
+import { groupBy } from '../../evaluation/statistics';
 import type { Text } from '../../protocol/text';
 import { writeRecord } from './records';
 
@@ -48,8 +49,8 @@ interface SamplingDependencies {
 }
 
 /**
- * Activity `conductor.train.samplePlans`: has a checkpoint write the plans of one group. They are kept in the store before
- * they are returned, and returned again to a request with the same weights, prompts, seed and temperature.
+ * Activity `conductor.train.samplePlans`: has a checkpoint write the plans of one group, which are kept first, and returned
+ * again to a request with the same weights, prompts, seed and temperature.
  */
 export async function samplePlans(
   dependencies: SamplingDependencies,
@@ -71,14 +72,14 @@ async function sampleOnce(
   request: SamplePlansRequest,
   question: string,
 ): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
-  const { checkpoint, seed, temperature, policy } = request;
+  const { checkpoint, purpose, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
   // A checkpoint that is tried may be of another training run.
-  const isTraining = request.purpose === 'training';
-  const settings: PromptSettings = isTraining ? { ...policy, maxSteps: request.maxSteps } : manifest;
+  const settings: PromptSettings =
+    purpose === 'training' ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxSteps, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
-  const baseUrl = request.purpose === 'canary' ? serverOfUsers(config, manifest) : policy.baseUrl;
+  const baseUrl = purpose === 'canary' ? serverOfUsers(config, manifest) : policy.baseUrl;
   const task = {
     policy: { ...manifest, maxPromptTokens, baseUrl },
     prompts: await planPrompts(store, request, settings, question),
@@ -95,10 +96,14 @@ async function sampleOnce(
   if (earlier?.identity === identity) return { kept: earlier, maxSteps };
 
   const { cancellationSignal } = Context.current();
-  const signal = AbortSignal.any([cancellationSignal, timeLimit(policy.timeoutMs)]);
-  const sampling = whileHeartbeating(() => samplePrompts(task, signal));
+  const sampling = withinLimit(policy.timeoutMs, cancellationSignal, (signal) =>
+    whileHeartbeating(() => samplePrompts(task, signal)),
+  );
   const rollouts = await sampling.catch((error: unknown) => {
-    throw factsOf(error).code === 'TimeoutError' ? outOfTime(policy.timeoutMs) : error;
+    if (factsOf(error).code !== 'TimeoutError') throw error;
+    const happened = `the policy server gave no answer within ${policy.timeoutMs / 1000} s`;
+    const remedy = 'It may be busy: raise training.policy.timeout, or sample fewer plans at once.';
+    throw new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
   });
   const source = { checkpoint: checkpointId(checkpoint), temperature, tokenizerSha256 };
   const kept: KeptSamples = { identity, ...source, rollouts };
@@ -109,12 +114,6 @@ async function sampleOnce(
 /** A canary is asked where users' questions are: by the configuration's address, else where it was published. */
 function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { servers }: Manifest): string {
   return (conductor.provider === 'policy' ? conductor.baseUrl : undefined) ?? servers[0];
-}
-
-function outOfTime(timeoutMs: number): PolicyError {
-  const happened = `the policy server gave no answer within ${timeoutMs / 1000} s`;
-  const remedy = 'It may be busy: raise training.policy.timeout, or sample fewer plans at once.';
-  return new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
 }
 
 export type PromptSettings = Pick<
@@ -167,9 +166,7 @@ export async function samplePrompts(
     const { promptTokenIds, samples } = await askPolicy(policy, question, signal);
     for (const [at, place] of places.entries()) {
       const sample = samples[at];
-      if (sample === undefined) continue;
-      const { text, tokenIds: completionTokenIds, logprobs: sampledLogprobs, finishReason } = sample;
-      replies.set(place, { text, promptTokenIds, completionTokenIds, sampledLogprobs, finishReason });
+      if (sample !== undefined) replies.set(place, { ...sample, promptTokenIds });
     }
   });
   return prompts.flatMap((_, place) => replies.get(place) ?? []);
@@ -179,18 +176,12 @@ export async function samplePrompts(
 function requestsFor(
   prompts: readonly (readonly Message[])[],
   first: number,
-): { messages: readonly Message[]; places: number[]; seed: number }[] {
-  const byPrompt = new Map<string, { messages: readonly Message[]; places: number[] }>();
-  for (const [place, messages] of prompts.entries()) {
-    const key = JSON.stringify(messages);
-    const request = byPrompt.get(key) ?? { messages, places: [] };
-    request.places.push(place);
-    byPrompt.set(key, request);
-  }
+): { messages: readonly Message[]; places: readonly number[]; seed: number }[] {
+  const byPrompt = groupBy([...prompts.keys()], (place) => JSON.stringify(prompts[place]));
   let next = first;
-  return [...byPrompt.values()].map((request) => {
+  return [...byPrompt.values()].map((places) => {
     const seed = next % SEEDS;
-    next += request.places.length;
-    return { ...request, seed };
+    next += places.length;
+    return { messages: prompts[places[0] ?? 0] ?? [], places, seed };
   });
 }

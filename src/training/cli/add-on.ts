@@ -3,7 +3,6 @@ import type { Config } from '../../config/schema';
 import type { TrainableConfig } from '../config/schema';
 import { TRAIN_WORKFLOW } from '../names';
 
-/** The section as this add-on has read it. */
 const sectionOf = (config: Config) => (config as TrainableConfig).training;
 
 /** Loads what it needs only when it is asked for: every command begins with this file. */

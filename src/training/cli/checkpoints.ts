@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { ActivityFailure } from '@temporalio/common';
 import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../../cli/ending';
 import { print, say } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { isPolled } from '../../client/pollers';
+import { RefusedError } from '../../client/steer';
 import { someOf } from '../../config/errors';
 import { describeConductor } from '../../config/cards';
 import { readPolicy } from '../../evaluation/methods/read-method';
@@ -15,32 +18,23 @@ import { askForWarmStart, type Example, readRows } from '../activities/data';
 import { advanceRun } from '../activities/records';
 import { openSealed } from '../artifacts';
 import { type AskedHow, askedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
-import { beginExport, beginWarmStart, type TrainerJob } from '../client/training-client';
+import { beginExport, beginWarmStart } from '../client/training-client';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { pin, promote, readManifest, rollback, type ServingChange } from '../policy/serving';
 import { checkpointsFolder } from '../store-keys';
-import {
-  chooseRun,
-  findSetback,
-  findTraining,
-  SEE_LIST,
-  type TrainingSession,
-  type TrainOptions,
-  withTraining,
-} from './session';
+import type { ExportResult } from '../trainer-contract';
+import type { TrainingSession, TrainOptions } from './session';
+import { chooseRun, findSetback, findTraining, SEE_LIST, withTraining } from './session';
 
 // What serves is chosen without a server.
 
 type Reasoned = TrainOptions & { readonly reason: string };
 
-export async function promoteCheckpoint(
-  checkpoint: string,
-  { reason, ...options }: Reasoned,
-): Promise<ExitCode> {
+export async function promoteCheckpoint(given: string, { reason, ...options }: Reasoned): Promise<ExitCode> {
   const { config, store, trainRun } = await findTraining(options);
-  return told(await promote(store, readCheckpoint(checkpoint, trainRun), { reason, by: 'person' }), config);
+  return told(await promote(store, readCheckpoint(given, trainRun), { reason, by: 'person' }), config);
 }
 
 export async function rollbackCheckpoint({ reason, ...options }: Reasoned): Promise<ExitCode> {
@@ -54,11 +48,8 @@ export async function pinCheckpoint({ off, ...options }: TrainOptions & { off: b
 }
 
 /** A checkpoint that serves already is no failure. */
-function told(
-  { sentence, overtaken, serving: { serving } }: ServingChange,
-  config: TrainableConfig,
-): ExitCode {
-  say(`${sentence}.\nPlans of solves are written ${describePlanner(config, serving)}.`);
+function told({ sentence, overtaken, serving }: ServingChange, config: TrainableConfig): ExitCode {
+  say(`${sentence}.\nPlans of solves are written ${describePlanner(config, serving.serving)}.`);
   return overtaken ? EXIT.failed : EXIT.answered;
 }
 
@@ -109,27 +100,22 @@ export async function checkCheckpoints(store: Store, methods: readonly string[])
 // What the trainer makes of checkpoints goes on without the command that asked for it.
 
 /** @param folder on the trainer's machine; a relative one is resolved here, where both are one machine */
-export function exportCheckpoint(
-  checkpoint: string,
-  folder: string,
-  options: TrainOptions,
-): Promise<ExitCode> {
+export function exportCheckpoint(given: string, folder: string, options: TrainOptions): Promise<ExitCode> {
   return withTraining(options, { outliving: '"train export"' }, async (session) => {
     const { config, store, temporal, trainRun } = session;
-    const ref = readCheckpoint(checkpoint, trainRun);
-    await readManifest(store, ref);
+    const checkpoint = readCheckpoint(given, trainRun);
+    await readManifest(store, checkpoint);
     const { trainer, run, budget } = resolveTraining(config);
-    const job = await beginExport(
-      { client: temporal, taskQueue: config.temporal.taskQueue },
-      {
-        checkpoint: ref,
-        directory: resolve(folder),
-        taskQueue: trainer.taskQueue,
-        heartbeatMs: run.heartbeatMs,
-        timeoutMs: budget.wallClockMs,
-      },
-    );
-    const result = await awaitJob(session, job, `Exporting ${checkpointId(ref)}`, trainer.taskQueue);
+    const at = { client: temporal, taskQueue: config.temporal.taskQueue };
+    const job = await beginExport(at, {
+      checkpoint,
+      directory: resolve(folder),
+      taskQueue: trainer.taskQueue,
+      heartbeatMs: run.heartbeatMs,
+      timeoutMs: budget.wallClockMs,
+    });
+    const what = `Exporting ${checkpointId(checkpoint)}`;
+    const result = await awaitJob<ExportResult>(session, job, what, trainer.taskQueue);
     if (result === undefined) return EXIT.interrupted;
     await print(result.files.map((file) => `${result.directory}/${file}`).join('\n'));
     return EXIT.answered;
@@ -139,7 +125,7 @@ export function exportCheckpoint(
 /** @returns undefined when the person interrupted the wait: the job goes on */
 async function awaitJob<Result extends object>(
   session: TrainingSession,
-  job: TrainerJob<Result>,
+  job: WorkflowHandle,
   what: string,
   trainerQueue: string,
 ): Promise<Result | undefined> {
@@ -154,17 +140,25 @@ async function awaitJob<Result extends object>(
     draw: (line, { columns }) => wrap([line], columns),
     tell: (before, line) => (line === before ? [] : [line]),
   });
-  const under = `${what}: workflow ${job.id}`;
-  const states = lookAgain(async () => (await findSetback(session, job.id)) ?? under);
-  const result = await follow(session, job.id, interruption, { states, view, aside: job.result() });
+  const { workflowId } = job;
+  const under = `${what}: workflow ${workflowId}`;
+  const states = lookAgain(async () => (await findSetback(session, workflowId)) ?? under);
+  const aside = (job.result() as Promise<Result>).catch(refuseInItsWords);
+  const result = await follow(session, workflowId, interruption, { states, view, aside });
   if (result !== null && result !== undefined && typeof result !== 'string') return result;
   say('It goes on without this command; the same command waits for it again.');
   return undefined;
 }
 
+/** @throws RefusedError with what the trainer said */
+function refuseInItsWords(error: unknown): never {
+  if (!(error instanceof WorkflowFailedError)) throw error;
+  const reason = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
+  throw new RefusedError(reason?.message ?? error.message, { cause: error });
+}
+
 interface WarmStartOptions extends TrainOptions {
   readonly examples?: string;
-  /** A training run; true: the command's own. */
   readonly fromTraces?: string | true;
   readonly steps: number;
   readonly learningRate: number;
@@ -184,22 +178,16 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
     const setup = { steps, learningRate, batch, warmupSteps, weights };
     const digest = createHash('sha256').update(JSON.stringify([setup, examples, trainer]));
     // Another setup makes another checkpoint.
-    const name = `warm-${digest.digest('hex').slice(0, 8)}`;
-    const { base } = trainingOf(config);
-    const asked = await askForWarmStart(openSealed(config), base, { ...setup, examples, name }, settings);
+    const start = { ...setup, examples, name: `warm-${digest.digest('hex').slice(0, 8)}` };
+    const asked = await askForWarmStart(openSealed(config), trainingOf(config).base, start, settings);
     const at = { client: temporal, taskQueue: config.temporal.taskQueue };
     const job = await beginWarmStart(at, { ...asked, settings });
     const what = `Learning ${counted(examples.length, 'example')} in ${counted(steps, 'step')}`;
-    const checkpoint = await awaitJob(session, job, what, trainer.taskQueue);
+    const checkpoint = await awaitJob<CheckpointRef>(session, job, what, trainer.taskQueue);
     if (checkpoint === undefined) return EXIT.interrupted;
     const id = checkpointId(checkpoint);
     // A training run that has learned something goes on from that, unless a night is started otherwise.
-    const isFirst = await advanceRun(store, {
-      schema: 1,
-      trainRun: checkpoint.trainRun,
-      done: 0,
-      checkpoint,
-    });
+    const isFirst = await advanceRun(store, { schema: 1, trainRun, done: 0, checkpoint });
     say(
       isFirst
         ? `The first night of ${trainRun} will begin with it.`
@@ -215,7 +203,15 @@ async function gatherExamples(
   trainRun: string,
   asked: AskedHow,
 ): Promise<readonly Example[]> {
-  if (file !== undefined) return readExampleFile(file, asked);
+  if (file !== undefined) {
+    const rows = await readRows(file, exampleRowSchema);
+    const examples = rows.map(({ value, place }) =>
+      writeExample(value, asked).catch((error: unknown) => {
+        throw new UsageError(`${place}: ${reasonOf(error)}`, { cause: error });
+      }),
+    );
+    return Promise.all(examples);
+  }
   if (fromTraces === undefined) {
     throw new UsageError('choose a source: a file with --examples, or a training run with --from-traces');
   }
@@ -227,14 +223,4 @@ async function gatherExamples(
   throw new UsageError(
     `training run ${imitated} has no plan in the store ${asked.store.url} whose answer was right: ${SEE_LIST}`,
   );
-}
-
-async function readExampleFile(file: string, asked: AskedHow): Promise<Example[]> {
-  const rows = await readRows(file, exampleRowSchema);
-  const examples = rows.map(async ({ value, place }) =>
-    writeExample(value, asked).catch((error: unknown) => {
-      throw new UsageError(`${place}: ${reasonOf(error)}`, { cause: error });
-    }),
-  );
-  return Promise.all(examples);
 }

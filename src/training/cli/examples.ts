@@ -12,10 +12,10 @@ import { sumOfAll, tally } from '../../evaluation/statistics';
 import { reasonOf } from '../../errors';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/data';
-import { askedHow, type ExampleRow, exampleRowSchema, gradeSolve, tryExample } from '../client/examples';
+import type { ExampleRow, GradedSolve } from '../client/examples';
+import { askedHow, exampleRowSchema, gradeSolve, tryExample } from '../client/examples';
 import { playPrompted } from '../client/prompted-groups';
 import { resolveTraining, trainingOf, type TrainingSettings } from '../config/resolve';
-import type { TrainingConfig } from '../config/schema';
 import type { GroupRecord } from '../records';
 import { warmStartWith } from './init';
 import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
@@ -63,20 +63,14 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
     const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
     const conductor = describeConductor(config.conductor);
     say(`Asking the Conductor (${conductor}) for plans of ${counted(most, 'question')}, ${bound}.`);
-    const playing = playPrompted({
-      client: temporal,
-      taskQueue: session.config.temporal.taskQueue,
-      store,
-      settings,
-      questions,
-      most,
-      nanoUsd: maxCost === null ? null : Math.round(maxCost * 1e9),
-      tell: (group) => {
-        groups.push(group);
-        say(`${groups.length} of ${most}: ${describeGroup(group)}`);
-      },
-      signal: interruption,
-    });
+    const tell = (group: GroupRecord): void => {
+      groups.push(group);
+      say(`${groups.length} of ${most}: ${describeGroup(group)}`);
+    };
+    const { taskQueue } = session.config.temporal;
+    const nanoUsd = maxCost === null ? null : Math.round(maxCost * 1e9);
+    const asked = { client: temporal, taskQueue, store, settings, questions, most, nanoUsd };
+    const playing = playPrompted({ ...asked, tell, signal: interruption });
     const reason = await unlessInterrupted(interruption, Promise.race([playing, breakdownOf(worker?.ended)]));
     if (reason === undefined) {
       say('What is under way is kept; the same command goes on from here, and buys nothing twice.');
@@ -95,14 +89,10 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
 
 /** Limits are those of so many rollouts, of one round each. */
 function settingsFor({ config, trainRun }: TrainingSession, samples: number): TrainingSettings {
-  const { recursion, gate, ...others } = trainingOf(config);
-  const training: TrainingConfig = {
-    ...others,
-    groupSize: samples,
-    recursion: { ...recursion, rounds: 1 },
-    gate: { ...gate, samples },
-  };
-  return resolveTraining({ ...config, training }, { trainRun });
+  const training = trainingOf(config);
+  const recursion = { ...training.recursion, rounds: 1 as const };
+  const changed = { ...training, groupSize: samples, recursion, gate: { ...training.gate, samples } };
+  return resolveTraining({ ...config, training: changed }, { trainRun });
 }
 
 const VERDICTS = {
@@ -125,8 +115,8 @@ function sumUp(groups: readonly GroupRecord[]): string {
   const known = rollouts.flatMap(({ nanoUsd }) => nanoUsd ?? []);
   const sum = describeUsd((sumOfAll(known) ?? 0) / 1e9);
   const cost = known.length === rollouts.length ? sum : `at least ${sum}, since a price is unknown`;
-  const verdicts = Object.entries(tally(rollouts.map(({ verdict }) => VERDICTS[verdict])));
-  const parts = verdicts.map(([words, count]) => `${count} ${words}`);
+  const verdicts = tally(rollouts.map(({ verdict }) => VERDICTS[verdict]));
+  const parts = Object.entries(verdicts).map(([words, count]) => `${count} ${words}`);
   return `${counted(rollouts.length, 'plan')}: ${parts.join(', ')}; they cost ${cost}.`;
 }
 
@@ -138,30 +128,28 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
   return withTraining(options, { used: true }, async (session) => {
     const { config, store, temporal: client, trainRun } = session;
     const { train: questions } = await readQuestions(trainingOf(config).data);
-    const latest = async (): Promise<string[]> => {
+    const isNamed = fromRuns !== undefined && fromRuns !== true;
+    const ids: string[] = [];
+    if (isNamed) for (const given of fromRuns) ids.push(await findRun(session, given));
+    else {
       const { solves } = await completedSolves(client, config.temporal.taskQueue, MOST_SOLVES);
-      return solves.map(({ workflowId }) => workflowId);
-    };
-    const named = fromRuns === true ? undefined : fromRuns;
-    const rows: ExampleRow[] = [];
-    let graded = 0;
-    for (const given of named ?? (await latest())) {
-      const id = named === undefined ? given : await findRun(session, given);
-      const solve = await gradeSolve({ client, store, questions }, id).catch((error: unknown) => {
-        if (named !== undefined) throw error;
+      ids.push(...solves.map(({ workflowId }) => workflowId));
+    }
+    const graded: GradedSolve[] = [];
+    for (const id of ids) {
+      try {
+        const solve = await gradeSolve({ client, store, questions }, id);
+        if (solve !== null) graded.push(solve);
+        else if (isNamed) say(`Left out: ${id} has no answer to one of the training questions.`);
+      } catch (error) {
+        if (isNamed) throw error;
         // The latest runs of a server may be another configuration's: in another store, under another key.
         say(`Left out: ${id} cannot be read here (${reasonOf(error)}).`);
-        return null;
-      });
-      if (solve === null) {
-        if (named !== undefined) say(`Left out: ${id} has no answer to one of the training questions.`);
-        continue;
       }
-      const { verdict, ...row } = solve;
-      graded += 1;
-      if (verdict === 'correct') rows.push(row);
     }
-    await print(`${counted(graded, 'solve')} of training questions: ${rows.length} right.`);
+    const right = graded.filter(({ verdict }) => verdict === 'correct');
+    await print(`${counted(graded.length, 'solve')} of training questions: ${right.length} right.`);
+    const rows = right.map(({ question, plan, workers }) => ({ question, plan, workers }));
     return keep(session, resolveTraining(config, { trainRun }), options.out, rows);
   });
 }

@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { stringify } from 'yaml';
 import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { ask as askPerson, isPersonHere, say } from '../../cli/terminal';
 import { defaultConfig } from '../../config/default-pool';
 import { configPath, readYaml } from '../../config/load';
-import type { Question } from '../../grading/question';
 import { counted } from '../../trace/describe';
 import { parseTrainable, readProfile, shippedProfiles } from '../config/load';
 import { type TrainingConfig, trainingSchema } from '../config/schema';
@@ -57,7 +56,7 @@ function requireNoSection(text: string, file: string): void {
   );
 }
 
-/** The answer to a question, or what holds without one. */
+/** Answers a question, or gives what holds without an answer. */
 type Ask = (question: string, otherwise: string) => Promise<string>;
 
 const takeDefault: Ask = (_, otherwise) => Promise.resolve(otherwise);
@@ -124,85 +123,29 @@ function writeSection(training: ChosenSettings): string {
   return `training:\n${lines.join('')}`;
 }
 
+/** Beside the sources, as the package has them. They show that a night works, not what a Conductor is good at. */
+const EXAMPLES = join(__dirname, '../../../src/training/cli/example-questions');
+
 /** Small ones, for a person who has none yet. No file is ever overwritten. */
 async function offerQuestions(
   { train, heldOut }: ChosenSettings['data'],
   isWanted: boolean,
   ask: Ask,
 ): Promise<void> {
-  const examples = exampleQuestions();
-  const missing = [
-    { file: train, questions: examples.train },
-    { file: heldOut, questions: examples.heldOut },
-  ].filter(({ file }) => !existsSync(file));
-  const names = missing.map(({ file }) => file).join(' and ');
+  const missing = [train, heldOut].filter((file) => !existsSync(file));
+  const names = missing.join(' and ');
   if (names === '') return;
   const offer = (): Promise<string> => ask(`Write small example questions to ${names}?`, 'yes');
   if (!isWanted && (ask === takeDefault || !/^y(es)?$/i.test(await offer()))) {
     say(`Not there yet: ${names}. Write them, one question a line, see docs/configuration.md.`);
     return;
   }
-  for (const { file, questions } of missing) {
-    const lines = questions.map((question) => `${JSON.stringify(question)}\n`);
-    await writeFile(file, lines.join(''), { flag: 'wx' });
-    say(`Wrote ${file}: ${counted(lines.length, 'example question')}, to be replaced by your own.`);
+  for (const file of missing) {
+    const lines = await readFile(join(EXAMPLES, file === train ? 'train.jsonl' : 'held-out.jsonl'), 'utf8');
+    await writeFile(file, lines, { flag: 'wx' });
+    const count = lines.trimEnd().split('\n').length;
+    say(`Wrote ${file}: ${counted(count, 'example question')}, to be replaced by your own.`);
   }
-}
-
-const WORDS =
-  'anchor basket candle dragon engine forest garden hammer island jacket kettle ladder mirror needle orange pencil ' +
-  'rocket saddle timber window';
-
-/**
- * Small questions for a first night, which any model can be asked: of four topics with three graders, the same each time.
- * They show that a night works; what a Conductor should be good at takes questions of one's own.
- */
-export function exampleQuestions(): { readonly train: Question[]; readonly heldOut: Question[] } {
-  const all = WORDS.split(' ').map((word, index): Question[] => {
-    const [apples, pears, crates] = [index + 3, 2 * index + 5, 2 + (index % 7)];
-    const [twentieths, twenties] = [1 + (index % 19), index + 3];
-    const base = index + 4;
-    // The first is the larger one: (base + 2)(base + 7) exceeds (base + 3)(base + 5) by base - 1.
-    const pair = [`${base + 2}/${base + 5}`, `${base + 3}/${base + 7}`];
-    const isFirst = index % 3 !== 0;
-    const [a = '', b = ''] = isFirst ? pair : pair.toReversed();
-    return [
-      {
-        id: `sum-${index + 1}`,
-        question: `A crate holds ${apples} apples and ${pears} pears. How many pieces of fruit do ${crates} crates hold?`,
-        answer: `${(apples + pears) * crates}`,
-        grader: 'number',
-        topic: 'sums',
-      },
-      {
-        id: `share-${index + 1}`,
-        question: `What is ${5 * twentieths} % of ${20 * twenties}?`,
-        answer: `${twentieths * twenties}`,
-        grader: 'number',
-        topic: 'shares',
-      },
-      {
-        id: `fraction-${index + 1}`,
-        question: `Which is larger: A) ${a} or B) ${b}? Answer with the letter.`,
-        answer: isFirst ? 'A' : 'B',
-        grader: 'choice',
-        topic: 'fractions',
-      },
-      {
-        id: `word-${index + 1}`,
-        question: `Write the word "${word}" backwards, and nothing else.`,
-        answer: word.split('').reverse().join(''),
-        grader: 'exact',
-        topic: 'words',
-      },
-    ];
-  });
-  // Every fourth of a topic is held out.
-  const isHeldOut = (_: unknown, index: number): boolean => index % 4 === 3;
-  return {
-    train: all.filter((each, index) => !isHeldOut(each, index)).flat(),
-    heldOut: all.filter(isHeldOut).flat(),
-  };
 }
 
 function sayNext({ profile, base }: ChosenSettings): void {

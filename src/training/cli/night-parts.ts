@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { CheckedPlace } from '../../cli/add-ons';
-import { broken, find, type Finding, fine, type Looked, note, STORE_NOT_ASKED } from '../../cli/finding';
-import { storeOf } from '../../cli/load-settings';
+import { broken, find, type Finding, fine, type Looked, note, NOT_ASKED } from '../../cli/finding';
+import { configuredStore } from '../../store/open-store';
 import { say } from '../../cli/terminal';
 import { isPolled } from '../../client/pollers';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/grade-mathematics';
@@ -23,21 +23,19 @@ import { openFiles } from '../artifacts';
 import { sizeOfWeights } from '../activities/forget-checkpoints';
 import type { TrainingSession } from './session';
 
-interface Place extends Pick<TrainingSession, 'store' | 'trainRun'> {
-  /** Null if no server runs, so that no trainer can listen. */
-  readonly temporal: Client | null;
-}
+/** `temporal` is null if no server runs, so that no trainer can listen. */
+type Place = Pick<TrainingSession, 'store' | 'trainRun'> & { readonly temporal: Client | null };
 
 /** Checks what nights need beside a worker, for `doctor`. */
 export async function checkNight(
   training: TrainingConfig,
   { config, server, isStoreTrusted }: CheckedPlace,
 ): Promise<readonly Finding[]> {
-  if (!isStoreTrusted) return [{ what: 'Training', ...STORE_NOT_ASKED }];
+  if (!isStoreTrusted) return [{ what: 'Training', ...NOT_ASKED }];
   let connection: Connection | null = null;
   try {
     connection = server.connection === undefined ? null : await Connection.connect(server.connection);
-    const store = storeOf(config);
+    const store = configuredStore(config);
     const temporal = connection && new Client({ connection, namespace: server.namespace });
     return await checkNightParts(training, { store, temporal, trainRun: training.run });
   } catch (error) {
@@ -86,14 +84,16 @@ async function checkQuestions(
   questions: ReturnType<typeof readQuestions>,
 ): Promise<Looked> {
   const { train, heldOut } = await questions;
-  const examples = warmStart === undefined ? [] : await readRows(warmStart.examples, exampleSchema);
   const held = `${heldOut.length} held out`;
+  const more =
+    warmStart === undefined
+      ? ''
+      : `, ${counted((await readRows(warmStart.examples, exampleSchema)).length, 'example')}`;
   if (heldOut.length < FEWEST_VALUES) {
     return note(
       `${held} in ${data.heldOut} are too few for the gate to promote anything: at least ${FEWEST_VALUES} are needed`,
     );
   }
-  const more = warmStart === undefined ? '' : `, ${counted(examples.length, 'example')}`;
   const few = describeSmallSet(heldOut.length);
   return few === null ? fine(`${train.length} to learn from, ${held}${more}`) : note(few);
 }
@@ -109,14 +109,12 @@ async function checkMathematics(): Promise<Looked> {
   const script = 'import importlib.metadata as packages; print(packages.version("math-verify"))';
   const second = await runProgram({ python: pythonPath() }, ['-c', script]).catch(() => null);
   const hint = `install math-verify with "${INSTALL_MATH_VERIFY}", or name its Python in CONDUCTOR_PYTHON`;
-  if (engine === null) {
-    return second === null
-      ? broken(`no tier is installed: ${INSTALL_COMPUTE_ENGINE}; or ${hint}`)
-      : note(`math-verify alone: ${INSTALL_COMPUTE_ENGINE}`);
-  }
-  return second === null
-    ? note(`compute-engine ${engine} alone, which misses some right answers: ${hint}`)
-    : fine(`compute-engine ${engine}, math-verify ${second.trim()}`);
+  if (engine !== null && second !== null)
+    return fine(`compute-engine ${engine}, math-verify ${second.trim()}`);
+  if (engine !== null)
+    return note(`compute-engine ${engine} alone, which misses some right answers: ${hint}`);
+  if (second !== null) return note(`math-verify alone: ${INSTALL_COMPUTE_ENGINE}`);
+  return broken(`no tier is installed: ${INSTALL_COMPUTE_ENGINE}; or ${hint}`);
 }
 
 async function checkTrainer(
@@ -136,23 +134,14 @@ async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promi
   const remedy = `start one there, e.g. ${HOW}, or correct training.policy.baseUrl`;
   const found = await askHealth(baseUrl, TIMEOUT_MS - 500);
   if (found === null) return broken(`nothing answers at ${baseUrl}: ${remedy}`);
-  const { ok, status, url } = found;
-  if (ok) return fine(`${baseUrl} answers`);
-  return note(`${url} answered ${status}: is a policy server there? Else ${remedy}`);
+  if (found.ok) return fine(`${baseUrl} answers`);
+  return note(`${found.url} answered ${found.status}: is a policy server there? Else ${remedy}`);
 }
 
 /** Asks a policy server, which answers at once, whatever it is busy with; null where nothing does in so many milliseconds. */
-export async function askHealth(
-  baseUrl: string,
-  timeoutMs: number,
-): Promise<{ ok: boolean; status: number; url: string } | null> {
-  try {
-    const url = new URL('/health', baseUrl);
-    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
-    return { ok, status, url: url.href };
-  } catch {
-    return null;
-  }
+export async function askHealth(baseUrl: string, timeoutMs: number): Promise<Response | null> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  return fetch(new URL('/health', baseUrl), { signal }).catch(() => null);
 }
 
 async function checkCheckpoints(

@@ -4,15 +4,10 @@ import { checkServed, watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
-import {
-  findSchedule,
-  holdSchedule,
-  type NightSchedule,
-  removeSchedule,
-  scheduleNights,
-} from '../client/schedule';
+import type { NightSchedule } from '../client/schedule';
+import { findSchedule, holdSchedule, removeSchedule, scheduleNights } from '../client/schedule';
 import { trainingOf } from '../config/resolve';
-import { isNightDate, isTimeZone, nightWorkflowId, readCheckpointId } from '../names';
+import { nightWorkflowId } from '../names';
 import { sayMissing } from './night-parts';
 import { findSetback, type TrainingSession, type TrainOptions, whyFailed, withTraining } from './session';
 
@@ -24,16 +19,7 @@ interface StartOptions extends TrainOptions {
 }
 
 export async function startNight(options: StartOptions): Promise<ExitCode> {
-  const { cycles, from, date, timezone } = options;
-  const timeZone = chooseTimeZone(timezone);
-  if (date !== undefined && !isNightDate(date)) {
-    throw new UsageError(`--date ${JSON.stringify(date)} is no date: expected one such as 2026-11-21`);
-  }
-  if (from !== undefined && readCheckpointId(from) === null) {
-    throw new UsageError(
-      `--from ${JSON.stringify(from)} names no checkpoint: expected one such as nightly/000040`,
-    );
-  }
+  const { cycles, from, date, timezone: timeZone = ownTimeZone() } = options;
   return withTraining(options, { outliving: '"train start"' }, async (session) => {
     const { training, trainRun, config } = session;
     const asked = { trainRun, timeZone, cycles, from, date, config: digestOf(config) };
@@ -50,12 +36,8 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
   });
 }
 
-/** The time zone whose calendar names the nights; default: that of this process. */
-function chooseTimeZone(timezone = new Intl.DateTimeFormat().resolvedOptions().timeZone): string {
-  if (isTimeZone(timezone)) return timezone;
-  throw new UsageError(
-    `--timezone ${JSON.stringify(timezone)} is unknown: expected a name of the tz database, such as Europe/Berlin`,
-  );
+function ownTimeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Whatever hinders the opening of a night mostly does so at once. */
@@ -105,12 +87,10 @@ function steerNight(order: keyof typeof SENT, options: TrainOptions): Promise<Ex
   });
 }
 
-interface BudgetOptions extends TrainOptions {
-  readonly maxCost?: number | null;
-  readonly hours?: number;
-}
-
-export async function budgetNight({ maxCost, hours, ...options }: BudgetOptions): Promise<ExitCode> {
+export async function budgetNight(
+  options: TrainOptions & { readonly maxCost?: number | null; readonly hours?: number },
+): Promise<ExitCode> {
+  const { maxCost, hours } = options;
   if (maxCost === undefined && hours === undefined) {
     throw new UsageError('there is nothing to change: name --max-cost, --hours, or both');
   }
@@ -125,6 +105,7 @@ export async function budgetNight({ maxCost, hours, ...options }: BudgetOptions)
 }
 
 interface ScheduleOptions extends TrainOptions {
+  /** A cron expression, too. */
   readonly at?: string;
   readonly cron?: string;
   readonly timezone?: string;
@@ -139,9 +120,7 @@ interface ScheduleOptions extends TrainOptions {
 }
 
 export async function scheduleTraining(options: ScheduleOptions): Promise<ExitCode> {
-  const { at, pause: isHeld = false } = options;
-  const cron = at === undefined ? options.cron : cronAt(at);
-  const timeZone = chooseTimeZone(options.timezone);
+  const { at, cron = at, timezone: timeZone = ownTimeZone(), pause: isHeld = false } = options;
   if (cron !== undefined) {
     return withTraining(options, { outliving: '"train schedule"' }, async (session) =>
       show(await schedule(session, cron, timeZone, options)),
@@ -162,15 +141,9 @@ export async function scheduleTraining(options: ScheduleOptions): Promise<ExitCo
   });
 }
 
-function cronAt(at: string): string {
-  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(at) ?? [];
-  if (hour !== undefined && minute !== undefined) return `${Number(minute)} ${Number(hour)} * * *`;
-  throw new UsageError(`--at ${JSON.stringify(at)} is no time of day: expected one such as 03:30`);
-}
-
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Time for evaluation and gate after a night's hours. */
+/** For the gate after a night's hours. */
 const AFTERWARDS_MS = 2 * HOUR_MS;
 
 async function schedule(

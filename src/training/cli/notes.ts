@@ -25,11 +25,8 @@ export async function writeNotes(options: TrainOptions): Promise<ExitCode> {
 }
 
 /**
- * Notes on workers for prompts with `describe: notes`: percent of right answers by topic, best first. A rollout's answer is
- * by the worker of its last step. Left out are topics with too few answers, ungraded ones, and those of a second round,
- * which are to other prompts.
- *
- * @param topicOf a question, by its id; one without is left out
+ * Notes on workers for prompts with `describe: notes`: percent of right answers by topic, best first. An answer is by the
+ * worker of the last step. Reviews do not count, nor questions without a topic, nor topics with few answers.
  */
 export function notesFrom(
   groups: readonly GroupRecord[],
@@ -41,7 +38,7 @@ export function notesFrom(
       rollouts.flatMap(({ plan, verdict }) => {
         const [worker, topic] = [plan?.steps.at(-1)?.worker, topicOf(question)];
         if (topic === undefined || worker === undefined || verdict === 'ungraded') return [];
-        return [{ worker, topic, isRight: verdict === 'correct' }];
+        return { worker, topic, isRight: verdict === 'correct' };
       }),
     );
   return [...groupBy(answers, ({ worker }) => worker)].flatMap(([id, own]) => {

@@ -15,10 +15,7 @@ import { findTraining, SEE_LIST, type TrainOptions } from './session';
 type Cycles = readonly CycleMetrics[];
 
 /** `train plot`: figures and charts of all cycles of a training run. */
-export async function plotRun({
-  out,
-  ...options
-}: TrainOptions & { readonly out: string }): Promise<ExitCode> {
+export async function plotRun({ out, ...options }: TrainOptions & { out: string }): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   const cycles = await readMetrics(store, trainRun);
   if (cycles.length === 0) {
@@ -27,15 +24,9 @@ export async function plotRun({
     );
   }
   const pages = [learningCurves(cycles), effortCurves(cycles)];
-  const report = {
-    title: `Training run ${trainRun}`,
-    parts: [
-      ...findingsOf(cycles),
-      ...(await drawCharts(pages.map((page) => curvesChart(page)))),
-      tableOf(pages),
-    ],
-  };
-  for (const file of await writeReport(report, out)) await print(file);
+  const charts = await drawCharts(pages.map((page) => curvesChart(page)));
+  const parts = [...findingsOf(cycles), ...charts, tableOf(pages)];
+  for (const file of await writeReport({ title: `Training run ${trainRun}`, parts }, out)) await print(file);
   return EXIT.answered;
 }
 
@@ -108,17 +99,16 @@ export function effortCurves(cycles: Cycles): CurvesPage {
       policy: ({ update }) => update?.policyGap,
     }),
     lines('Entropy', 'nats a token', plain, { entropy: ({ update }) => update?.entropy }),
-    lines('Time', 'of a cycle and its parts', duration, {
-      whole: ({ times }) => times.whole,
-      rollouts: ({ times }) => times.rollouts,
-      sampling: ({ times }) => times.sampling,
-      update: ({ times }) => times.update,
-      publish: ({ times }) => times.publish,
-      grading: ({ times }) => times.grading,
-      between: ({ times }) => times.between,
-    }),
+    lines(
+      'Time',
+      'of a cycle and its parts',
+      duration,
+      Object.fromEntries(PARTS.map((part): [string, Quantity] => [part, ({ times }) => times[part]])),
+    ),
   ]);
 }
+
+const PARTS = ['whole', 'rollouts', 'sampling', 'update', 'publish', 'grading', 'between'] as const;
 
 type Quantity = (cycle: CycleMetrics) => number | null | undefined;
 type Shares = Readonly<Record<string, number>>;

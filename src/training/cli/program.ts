@@ -1,13 +1,24 @@
 import { type Command, Option } from 'commander';
-import { CONFIG, loading, read, RUN, type Settle, TRUST } from '../../cli/arguments';
-import { MOST } from '../names';
+import { CONFIG, loading, read, reader, RUN, type Settle, TRUST } from '../../cli/arguments';
+import { isTimeZone, MOST, readCheckpointId } from '../names';
+
+const timeZone = reader('a name of the tz database, such as Europe/Berlin', (name) =>
+  isTimeZone(name) ? name : undefined,
+);
+
+const checkpoint = reader('a checkpoint such as nightly/000040', (id) =>
+  readCheckpointId(id) === null ? undefined : id,
+);
+
+/** A time of day, as a cron expression. */
+const everyDay = reader('a time of day such as 03:30', (text) => {
+  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  return hour === undefined ? undefined : `${Number(minute)} ${Number(hour)} * * *`;
+});
 
 const CHECKPOINT = ['<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040'] as const;
 
-/**
- * Below `train`: commands that train a Conductor, and say which one serves. What a command does is loaded only when it is
- * called.
- */
+/** Commands below `train`. Each loads what it needs only when it is called. */
 export function addTraining(train: Command, settle: Settle): void {
   const run = loading(settle);
   const addOffline = (usage: string, description: string): Command =>
@@ -44,9 +55,9 @@ export function addTraining(train: Command, settle: Settle): void {
 
   addOf('start', 'begin a night of training now, and leave it to the workers that are there')
     .option('--cycles <number>', 'how many, instead of as configured', read.countTo(MOST.cycles))
-    .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040')
-    .option('--date <date>', 'the night that it counts as (default: today)')
-    .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin')
+    .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040', checkpoint)
+    .option('--date <date>', 'the night that it counts as (default: today)', read.date)
+    .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin', timeZone)
     .action(run(async () => (await import('./night.js')).startNight));
 
   addOf('pause', 'hold the night after its present cycle').action(
@@ -64,9 +75,9 @@ export function addTraining(train: Command, settle: Settle): void {
   const other = (flag: string, description: string, conflicts: string[]): Option =>
     new Option(flag, description).conflicts(conflicts);
   addOf('schedule', 'have a night begin by itself, or see when the next ones do')
-    .option('--at <time>', 'every day at this time, e.g. 03:30')
+    .option('--at <time>', 'every day at this time, e.g. 03:30', everyDay)
     .addOption(other('--cron <expression>', 'five fields, e.g. "30 3 * * 1-5"', ['at']))
-    .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin")
+    .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin", timeZone)
     .option('--cycles <number>', 'of each night, instead of as configured', read.countTo(MOST.cycles))
     .option('--jitter <duration>', 'begin up to this much later', read.duration, 60_000)
     .option(

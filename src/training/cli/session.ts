@@ -3,17 +3,15 @@ import { rootCause } from '@temporalio/common';
 import { isNotFound } from '../../client/steer';
 import { UsageError } from '../../cli/ending';
 import { type Session, type SessionOptions, withSession } from '../../cli/session';
-import { loadSettings, storeOf, type WorkOptions } from '../../cli/load-settings';
-import { checkStore } from '../../store/open-store';
+import { loadSettings, type WorkOptions } from '../../cli/load-settings';
+import { checkStore, configuredStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
 import { trainRunSchema } from '../trainer-contract';
 import { nightWorkflowId } from '../names';
 
-/** The options that every command about training takes. */
 export interface TrainOptions extends WorkOptions {
-  /** Default: the training run that the configuration names. */
   readonly run?: string;
   readonly json?: boolean;
 }
@@ -28,15 +26,11 @@ export interface TrainingSession extends TrainingPlace, Omit<Session, 'config'> 
   readonly training: TrainingClient;
 }
 
-/** The settings as this add-on has read them. */
-export async function loadTrainable(options: WorkOptions): Promise<TrainableConfig> {
-  return (await loadSettings(options)) as TrainableConfig;
-}
+export const loadTrainable = loadSettings as (options: WorkOptions) => Promise<TrainableConfig>;
 
-/** Reads everything a command needs without a server. */
 export async function findTraining(options: TrainOptions): Promise<TrainingPlace> {
   const config = await loadTrainable(options);
-  return { config, store: storeOf(config), trainRun: chooseRun(options.run ?? config.training?.run) };
+  return { config, store: configuredStore(config), trainRun: chooseRun(options.run ?? config.training?.run) };
 }
 
 export async function withTraining<Result>(
@@ -46,21 +40,16 @@ export async function withTraining<Result>(
 ): Promise<Result> {
   const place = await findTraining(options);
   if (demands.outliving !== undefined) await checkStore(place.config.store);
-  const setting: SessionOptions = { role: 'look', ...demands, file: options.config, trust: options.trust };
-  return withSession(place.config, setting, (session) => {
-    const { temporal: client } = session;
+  return withSession(place.config, options, { role: 'look', ...demands }, (session) => {
     const config = session.config as TrainableConfig;
-    const training = new TrainingClient({ client, taskQueue: config.temporal.taskQueue });
+    const { taskQueue } = config.temporal;
+    const training = new TrainingClient({ client: session.temporal, taskQueue });
     return work({ ...place, ...session, config, training });
   });
 }
 
-/** Finds the failed activity that a workflow is retrying; null if there is none. */
-export async function findSetback(
-  { conductor }: TrainingSession,
-  workflowId: string,
-): Promise<string | null> {
-  const [retry] = await conductor.retries(workflowId);
+export async function findSetback({ conductor }: TrainingSession, id: string): Promise<string | null> {
+  const [retry] = await conductor.retries(id);
   if (retry === undefined) return null;
   const { attempt, reason } = retry;
   return /heartbeat timeout/i.test(reason)

@@ -12,10 +12,7 @@ import { groupWorkflowId } from '../names';
 import type { CycleMetrics, GroupRecord, Rollout } from '../records';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
-export async function showCycle(
-  cycle: number,
-  { json = false, ...options }: TrainOptions,
-): Promise<ExitCode> {
+export async function showCycle(cycle: number, options: TrainOptions): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   const metrics = await readCycle(store, trainRun, cycle);
   const groups = await readCycleGroups(store, trainRun, cycle);
@@ -25,11 +22,9 @@ export async function showCycle(
     );
   }
   const shown = { trainRun, cycle, metrics, groups };
-  if (json) await print(await renderJson(store, shown));
-  else {
-    const columns = columnsOf(process.stdout);
-    await print(renderCycle(shown, paintFor(process.stdout), columns), { painted: true });
-  }
+  if (options.json === true) await print(await renderJson(store, shown));
+  else
+    await print(renderCycle(shown, paintFor(process.stdout), columnsOf(process.stdout)), { painted: true });
   return EXIT.answered;
 }
 
@@ -43,15 +38,13 @@ interface ShownCycle {
 
 /** Everything, with long answers as they are. */
 async function renderJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
-  const wholeRollout = async (rollout: Rollout): Promise<Rollout> => ({
-    ...rollout,
-    answer: rollout.answer && (await readText(store, rollout.answer)),
+  const whole = groups.map(async (group) => {
+    const rollouts = group.rollouts.map(async (rollout) => {
+      return { ...rollout, answer: rollout.answer && (await readText(store, rollout.answer)) };
+    });
+    return { ...group, rollouts: await Promise.all(rollouts) };
   });
-  const wholeGroups = groups.map(async (group) => ({
-    ...group,
-    rollouts: await Promise.all(group.rollouts.map(wholeRollout)),
-  }));
-  return toJson({ ...cycle, groups: await Promise.all(wholeGroups) });
+  return toJson({ ...cycle, groups: await Promise.all(whole) });
 }
 
 /** A cycle for a terminal: each group with its plans, equal ones together, and their results. */
@@ -105,9 +98,9 @@ function groupBranch(group: GroupRecord, paint: Paint): Branch {
 }
 
 function describeReward(rollouts: readonly Rollout[]): string {
-  const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
-  const mean = meanOf(rewards);
+  const mean = rewardOf(rollouts);
   if (mean === null) return 'no rewards';
+  const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
   const [least, most] = [Math.min(...rewards), Math.max(...rewards)];
   return least === most
     ? `every reward ${plain(mean)}`
@@ -151,8 +144,7 @@ function answersOf(rollouts: readonly Rollout[]): Line[] {
   const answers = rollouts.flatMap(({ answer }) => (answer === null ? [] : previewOf(answer)));
   const lines = Object.entries(tally(answers))
     .toSorted(([, one], [, other]) => other - one)
-    .map(([answer, count]) => plainLine(`→ ${answer}${count === 1 ? '' : ` (${count} times)`}`));
-  const more = lines.length - MOST_ANSWERS;
-  const rest = more > 0 ? [plainLine(`→ ${counted(more, 'other answer')}`)] : [];
-  return [...lines.slice(0, MOST_ANSWERS), ...rest];
+    .map(([answer, count]) => `→ ${answer}${count === 1 ? '' : ` (${count} times)`}`);
+  const more = lines.splice(MOST_ANSWERS).length;
+  return [...lines, ...(more > 0 ? [`→ ${counted(more, 'other answer')}`] : [])].map(plainLine);
 }

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode, listenForInterruption } from '../../cli/ending';
-import { storeOf } from '../../cli/load-settings';
+import { configuredStore } from '../../store/open-store';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 import { follow, type Frame, lookAgain, openView } from '../../cli/view/follow';
 import { meanOf, meanOfAll } from '../../evaluation/statistics';
@@ -13,15 +13,8 @@ import { readServing } from '../policy/serving';
 import { describePlanner } from './checkpoints';
 import { describeSchedule } from './night';
 import { findMissing, sayMissing } from './night-parts';
-import {
-  chooseRun,
-  findSetback,
-  loadTrainable,
-  type TrainingSession,
-  type TrainOptions,
-  whyFailed,
-  withTraining,
-} from './session';
+import type { TrainingSession, TrainOptions } from './session';
+import { chooseRun, findSetback, loadTrainable, whyFailed, withTraining } from './session';
 
 export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
@@ -54,8 +47,8 @@ function followNight(session: TrainingSession, interruption: AbortSignal): Promi
   const view = openView<NightProgress>(process.stderr, {
     draw: drawNight,
     tell: (before, after) => {
-      const [known, line] = [before && describeProgress(before), describeProgress(after)];
-      return line === known ? [] : [line];
+      const line = describeProgress(after);
+      return before !== null && line === describeProgress(before) ? [] : [line];
     },
   });
   const states = lookAgain(async () => {
@@ -64,8 +57,6 @@ function followNight(session: TrainingSession, interruption: AbortSignal): Promi
   });
   return follow(session, id, interruption, { states, view });
 }
-
-const LABEL_COLUMNS = 9;
 
 async function describeRest({ config, store, trainRun, temporal }: TrainingSession): Promise<string> {
   const [nights, schedule, { serving, pinned, reason }, failure] = await Promise.all([
@@ -87,7 +78,7 @@ async function describeRest({ config, store, trainRun, temporal }: TrainingSessi
   const columns = columnsOf(process.stdout) ?? Infinity;
   return [
     latest.length === 0 ? `No night of ${trainRun} has started yet.` : renderNights(latest),
-    ...Object.entries(facts).flatMap(([label, text]) => beside(label, LABEL_COLUMNS, text, columns)),
+    ...Object.entries(facts).flatMap(([label, text]) => beside(label, 9, text, columns)),
   ].join('\n');
 }
 
@@ -130,7 +121,7 @@ function describeProgress({ night, status, phase, done, rewards, warning }: Nigh
 }
 
 export async function listNights({ run, json = false, ...options }: TrainOptions): Promise<ExitCode> {
-  const store = storeOf(await loadTrainable(options));
+  const store = configuredStore(await loadTrainable(options));
   const names = run === undefined ? await listTrainRuns(store) : [chooseRun(run)];
   const runs = await Promise.all(
     names.map(async (name) => ({ trainRun: name, nights: await readNights(store, name) })),

@@ -19,19 +19,17 @@ import { askHealth } from './night-parts';
 import { loadTrainable } from './session';
 
 /** How the trainer's Python programs are run here, without their options. */
-type FindProgram = (program: 'worker' | 'policy-server') => {
-  readonly command: readonly [string, ...string[]];
+interface Trainer {
+  readonly file: string;
+  readonly argsOf: (program: 'worker' | 'policy-server') => readonly string[];
   readonly env: NodeJS.ProcessEnv;
-};
+}
 
-/**
- * `train up`: all that nights need on one machine: what `up` runs, the trainer, and a policy server where none is given.
- * Once a folder: two trainers would share its checkpoints.
- */
+/** `train up`: all that nights need on one machine, once a folder: two trainers would share its checkpoints. */
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
   const training = trainingOf(await loadTrainable(options));
   requireBase(training);
-  const program = findTrainer();
+  const python = findTrainer();
   const path = join(FOLDER, 'train-up.lock');
   const held = await lockFile(path);
   if (held === null) {
@@ -41,10 +39,10 @@ export async function trainUp(options: WorkOptions): Promise<ExitCode> {
     );
   }
   try {
-    const policies = await policiesOf(training, program);
+    const policies = await policiesOf(training, python);
     return await serveHere(options, 'train up', (session) => {
       say('Waiting for the worker and for Python, whose libraries take some seconds to load …');
-      return [trainerOf(session, training, program), ...policies];
+      return [trainerOf(session, training, python), ...policies];
     });
   } finally {
     await held.close();
@@ -62,32 +60,34 @@ function requireBase({ base }: TrainingConfig): void {
 /** Folder of exports, below the one that commands run in. */
 const EXPORTS = 'exported';
 
-function trainerOf({ config, server }: Session, training: TrainingConfig, find: FindProgram): Supervised {
+function trainerOf({ config, server }: Session, training: TrainingConfig, python: Trainer): Supervised {
   const { base, checkpoints, policy, trainer } = training;
-  const options = {
-    '--allow-server': policy.baseUrl,
-    '--export-root': resolve(EXPORTS),
-    ...(base.kind === 'folder' && { '--base-root': resolve(base.path) }),
-    '--task-queue': trainer.taskQueue,
-    '--namespace': server.namespace,
-    ...(config.encryption !== undefined && { '--encryption-key-env': config.encryption.keyEnv }),
-    '--drain-seconds': `${DRAIN_MS / 1000}`,
-  };
-  const strict = config.encryption?.strict === true ? ['--encryption-strict'] : [];
+  const { encryption } = config;
+  const options = [
+    ['--allow-server', policy.baseUrl],
+    ['--export-root', resolve(EXPORTS)],
+    base.kind === 'folder' ? ['--base-root', resolve(base.path)] : [],
+    ['--task-queue', trainer.taskQueue],
+    ['--namespace', server.namespace],
+    encryption === undefined ? [] : ['--encryption-key-env', encryption.keyEnv],
+    encryption?.strict === true ? ['--encryption-strict'] : [],
+    ['--drain-seconds', `${DRAIN_MS / 1000}`],
+  ].flat();
   const env = server.embedded ? { TEMPORAL_ADDRESS: server.address } : {};
   return {
     name: 'trainer',
     line: `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`,
-    start: starting(find('worker'), training, [...Object.entries(options).flat(), ...strict], env),
+    start: starting(python, 'worker', training, options, env),
   };
 }
 
 /**
- * Starts a program that writes a line to stdout when it works, and ends when its stdin does. It runs in a process group of
- * its own, so that Ctrl-C in a terminal reaches only this process, which then decides.
+ * Starts a program that writes a line to stdout when it works, and ends when its stdin does. In a process group of its own,
+ * so that Ctrl-C in a terminal reaches only this process, which then decides.
  */
 function starting(
-  { command: [file, ...command], env }: ReturnType<FindProgram>,
+  { file, argsOf, env }: Trainer,
+  program: 'worker' | 'policy-server',
   { artifacts, checkpoints, trainer }: TrainingConfig,
   options: readonly string[],
   more: NodeJS.ProcessEnv = {},
@@ -95,14 +95,15 @@ function starting(
   // Batches and checkpoints, and where those lie ready: trainer and policy server share the folder.
   const place = readStoreUrl(artifacts) === null ? resolve(artifacts) : artifacts;
   const places = ['--artifacts', place, '--checkpoints', resolve(checkpoints)];
-  const args = [...command, ...options, ...places, '--end-with-stdin'];
+  const args = [...argsOf(program), ...options, ...places, '--end-with-stdin'];
   // On a processor, one thread: a tiny model loses more time to a second one than it gains.
   const threads = trainer.device === 'cpu' ? { OMP_NUM_THREADS: '1' } : {};
-  // Its options may name files of this folder.
-  const setting = { cwd: process.cwd(), env: { ...threads, ...env, ...more }, passes: 'all' } as const;
   return (sayReady) => {
     const child = startProgram(file, args, {
-      ...setting,
+      // Its options may name files of this folder.
+      cwd: process.cwd(),
+      env: { ...threads, ...env, ...more },
+      passes: 'all',
       detached: true,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -112,7 +113,7 @@ function starting(
 }
 
 /** A policy server of ours for CPUs, where the configured one would be on this machine and nothing answers there. */
-async function policiesOf(training: TrainingConfig, find: FindProgram): Promise<Supervised[]> {
+async function policiesOf(training: TrainingConfig, python: Trainer): Promise<Supervised[]> {
   const { baseUrl } = training.policy;
   const { hostname, port } = new URL(baseUrl);
   const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
@@ -124,7 +125,7 @@ async function policiesOf(training: TrainingConfig, find: FindProgram): Promise<
   }
   const address = ['--host', hostname, '--port', port === '' ? '80' : port];
   const line = `Policies    ${baseUrl}, on this machine's processor`;
-  return [{ name: 'policy server', line, start: starting(find('policy-server'), training, address) }];
+  return [{ name: 'policy server', line, start: starting(python, 'policy-server', training, address) }];
 }
 
 const PACKAGE = 'temporal-conductor-trainer';
@@ -132,24 +133,17 @@ const PACKAGE = 'temporal-conductor-trainer';
 /** In a checkout of the repository; the npm package has no such folder. */
 const SOURCES = resolve(__dirname, '../../../trainer');
 
-/**
- * Finds the trainer: the Python that `TRAINER_PYTHON` names, the script of the installed package, or the sources of this
- * repository with the environment that `scripts/prepare-trainer.mjs` makes.
- *
- * @throws UsageError that names the command to install it with
- */
-function findTrainer(): FindProgram {
+/** The Python of `TRAINER_PYTHON`, the installed script, or these sources. @throws UsageError with how to install it */
+function findTrainer(): Trainer {
   const { env } = process;
   const hasSources = existsSync(join(SOURCES, 'requirements.lock'));
   const chosen = env.TRAINER_PYTHON === '' ? undefined : env.TRAINER_PYTHON;
   const script = chosen === undefined ? findScript(env) : null;
-  if (script !== null) return (program) => ({ command: [script, program], env: withModules(env) });
+  if (script !== null) return { file: script, argsOf: (program) => [program], env: withModules(env) };
   const python = chosen ?? (hasSources ? preparedPython(env) : '');
   if (isAbsolute(python) && existsSync(python)) {
-    return (program) => ({
-      command: [python, '-m', `conductor_trainer.${program.replace('-', '_')}`],
-      env: withModules(env, hasSources ? join(SOURCES, 'src') : undefined),
-    });
+    const argsOf: Trainer['argsOf'] = (program) => ['-m', `conductor_trainer.${program.replace('-', '_')}`];
+    return { file: python, argsOf, env: withModules(env, hasSources) };
   }
   if (chosen !== undefined) {
     throw new UsageError(
@@ -162,13 +156,10 @@ function findTrainer(): FindProgram {
   throw new UsageError(`the trainer is not installed: ${remedy}`);
 }
 
-/**
- * The user's environment, in which Python and the processes it starts load no module of the current folder, which may be a
- * stranger's: an empty or relative entry of PYTHONPATH would mean it. Isolated, they would not find the sources either.
- */
-function withModules(env: NodeJS.ProcessEnv, sources?: string): NodeJS.ProcessEnv {
+/** Keeps Python from loading modules of the current folder, a stranger's perhaps; isolated, it would miss the sources. */
+function withModules(env: NodeJS.ProcessEnv, hasSources = false): NodeJS.ProcessEnv {
   const own = (env.PYTHONPATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter);
-  const PYTHONPATH = sources ?? (own === '' ? undefined : own);
+  const PYTHONPATH = hasSources ? join(SOURCES, 'src') : own === '' ? undefined : own;
   return { ...env, PYTHONSAFEPATH: '1', PYTHONHOME: undefined, PYTHONPATH };
 }
 

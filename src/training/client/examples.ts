@@ -13,7 +13,7 @@ import type { GroupRecord } from '../records';
 import type { TrainingSettings } from '../config/resolve';
 import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 import type { Client } from '@temporalio/client';
-import { type KnownRun, readRun } from '../../client/trace-reader';
+import { readRunNow } from '../../client/trace-reader';
 import { grade, type Verdict } from '../../grading/grade';
 import type { Question } from '../../grading/question';
 import type { Plan } from '../../plan/plan';
@@ -51,11 +51,7 @@ export function askedHow(store: Store, { run, policy }: TrainingSettings): Asked
   return { store, workers: run.workers, settings: { ...policy, maxSteps: run.limits.steps } };
 }
 
-/**
- * An example in the very words in which the policy will be asked while it is trained, and served.
- *
- * @throws PlanError or UnknownWorkerError where this pool could not carry the plan out
- */
+/** An example as the policy will be asked. @throws PlanError or UnknownWorkerError for a plan beyond this pool */
 export async function writeExample(
   row: ExampleRow,
   { store, workers, settings }: AskedHow,
@@ -84,9 +80,8 @@ class UnknownWorkerError extends ConductorError {
 }
 
 /**
- * The plans of a training run whose answers were right, as examples: each question with each reply once, in the order of
- * cycles and draws. First rounds only: a correction would be learned as a first plan. `unfit` counts those that this
- * configuration could not carry out: another pool, fewer steps.
+ * The right plans of a training run's first rounds, each once: a correction would be learned as a first plan. `unfit` counts
+ * those that this configuration could not carry out.
  */
 export async function examplesOfRun(
   trainRun: string,
@@ -110,9 +105,8 @@ export async function examplesOfRun(
 }
 
 async function rightReplies(store: Store, { round, samples, rollouts }: GroupRecord): Promise<string[]> {
+  const kept = round === 0 && samples !== null ? await readSamples(store, samples) : null;
   const right = rollouts.filter(({ verdict }) => verdict === 'correct');
-  if (round !== 0 || samples === null || right.length === 0) return [];
-  const kept = await readSamples(store, samples);
   return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
 }
 
@@ -125,7 +119,6 @@ export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Exam
   }
 }
 
-/** The first plan of a solve of a question whose right answer is known, with what its own answer was worth. */
 export interface GradedSolve {
   readonly question: string;
   readonly plan: Plan;
@@ -138,10 +131,8 @@ export async function gradeSolve(
   { client, store, questions }: { client: Client; store: Store; questions: readonly Question[] },
   id: string,
 ): Promise<GradedSolve | null> {
-  let known: KnownRun | undefined;
-  for await (known of readRun(client, id, false));
-  if (!known?.origin || known.origin.input.parent !== undefined) return null;
-  const { trace, origin } = known;
+  const { trace, origin } = await readRunNow(client, id);
+  if (!origin || origin.input.parent !== undefined) return null;
   const { plan, answer } = firstRound(trace);
   if (plan === null || answer === null) return null;
   const asked = normalizeQuestion(await readText(store, trace.question));

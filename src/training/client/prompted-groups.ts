@@ -23,18 +23,15 @@ export interface PromptedRequest {
   readonly most: number;
   /** For all of them, whoever asked; 10⁻⁹ USD, null: no limit. */
   readonly nanoUsd: number | null;
-  /** Told of each group that is over; those of earlier commands come first. */
   readonly tell: (group: GroupRecord) => void;
   readonly signal: AbortSignal;
 }
 
-/** Questions under way at once, each with its part of the money that is left. */
 const AT_ONCE = 4;
 
 /**
- * Has the prompted Conductor plan training questions, and the plans carried out and graded as in a night: each question is
- * a group, a workflow of its own. One that is under way is joined, and one that is kept in the store is not asked again,
- * unless a provider's failure or a limit spoilt it. Returns why not all questions were asked; null where they were.
+ * Has the prompted Conductor plan training questions, each a group as in a night. One under way is joined, and one that is
+ * kept is not asked again, unless a provider or a limit spoilt it. Returns why not all were asked; null where they were.
  */
 export async function playPrompted(request: PromptedRequest): Promise<string | null> {
   const { store, settings, questions, most, tell, signal } = request;
@@ -56,7 +53,6 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
     const group = await readKept(store, settings.trainRun, options);
     if (group === null) rest.push(options);
     else add(group);
-    // As far as prices are known.
     for (const { nanoUsd } of group?.rollouts ?? []) spent += nanoUsd ?? 0;
   }
   const budget = new SharedBudget(request.nanoUsd, spent);
@@ -103,12 +99,11 @@ function optionsOf(
 async function readKept(store: Store, trainRun: string, options: GroupOptions): Promise<GroupRecord | null> {
   const key = groupKey({ ...options, trainRun, round: 0, checkpoint: '' });
   const group = await readRecord(store, key, groupRecordSchema);
-  const isJudged = group?.rollouts.every(({ invalidBecause }) => invalidBecause === null) ?? false;
-  return isJudged ? group : null;
+  return group?.rollouts.some(({ invalidBecause }) => invalidBecause !== null) ? null : group;
 }
 
-async function play({ client, taskQueue }: PromptedRequest, input: GroupInput): Promise<GroupResult> {
-  const handle = await client.workflow.start(GROUP_WORKFLOW, {
+function play({ client, taskQueue }: PromptedRequest, input: GroupInput): Promise<GroupResult> {
+  return client.workflow.execute<(input: GroupInput) => Promise<GroupResult>>(GROUP_WORKFLOW, {
     workflowId: trialWorkflowId(input),
     taskQueue,
     args: [input],
@@ -116,5 +111,4 @@ async function play({ client, taskQueue }: PromptedRequest, input: GroupInput): 
     staticSummary: `examples: question ${input.question.index + 1}, ${input.plans} plans`,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
   });
-  return (await handle.result()) as GroupResult;
 }

@@ -35,9 +35,8 @@ export interface NightSchedule {
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Creates the schedule of a training run, or changes the one that there is: one that is paused stays paused. A night that is
- * due while another is under way is left out, after an outage only one of the last hour is made up for, and one that fails
- * pauses the schedule: a broken trainer must not spend night after night.
+ * Creates or changes the schedule of a training run; a paused one stays paused. A night that is due while another is under
+ * way is left out, and one that fails pauses it: a broken trainer must not spend night after night.
  */
 export async function scheduleNights(client: Client, request: ScheduleRequest): Promise<NightSchedule> {
   const scheduleId = scheduleIdOf(request.trainRun);
@@ -61,14 +60,13 @@ export async function removeSchedule(client: Client, trainRun: string): Promise<
   return (await unlessMissing(client, trainRun, (handle) => handle.delete())) !== null;
 }
 
-/** Holds the schedule, or lets it go on. False where there is none. */
-export async function holdSchedule(client: Client, trainRun: string, isHeld: boolean): Promise<boolean> {
-  const held = await unlessMissing(client, trainRun, (handle) =>
+/** Holds the schedule, or lets it go on, where there is one. */
+export async function holdSchedule(client: Client, trainRun: string, isHeld: boolean): Promise<void> {
+  await unlessMissing(client, trainRun, (handle) =>
     isHeld
       ? handle.pause('paused by "train schedule --pause"')
       : handle.unpause('resumed by "train schedule --resume"'),
   );
-  return held !== null;
 }
 
 function optionsOf({ trainRun, cycles, timeZone, ...request }: ScheduleRequest) {
@@ -97,7 +95,7 @@ function describe({ scheduleId, spec, state, info }: ScheduleDescription): Night
     id: scheduleId,
     timeZone: spec.timezone ?? 'UTC',
     isPaused: state.paused,
-    note: state.note === undefined || state.note === '' ? null : state.note,
+    note: state.note === '' ? null : (state.note ?? null),
     next: info.nextActionTimes,
   };
 }

@@ -3,34 +3,17 @@ import {
   type Client,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
   type WorkflowHandle,
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
-import { ActivityFailure } from '@temporalio/common';
 import { describeRun } from '../../client/list-runs';
 import { RefusedError, signalRun, updateRun } from '../../client/steer';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
 import type { NightBudget, NightProgress, TrainInput } from '../contract';
 import type { ExportInput, WarmStartInput } from '../inputs';
-import {
-  type CheckpointRef,
-  EXPORT_WORKFLOW,
-  NIGHT_PRIORITY,
-  nightDate,
-  nightWorkflowId,
-  PAUSE_SIGNAL,
-  PROGRESS_QUERY,
-  RESUME_SIGNAL,
-  SET_BUDGET_UPDATE,
-  STOP_SIGNAL,
-  TRAIN_WORKFLOW,
-  WARM_START_WORKFLOW,
-} from '../names';
-import type { ExportResult } from '../trainer-contract';
+import * as names from '../names';
 
 export interface TrainingClientOptions {
-  /** Any Temporal client; its namespace and data converter hold. */
   readonly client: Client;
   /** @default conductor */
   readonly taskQueue?: string;
@@ -48,10 +31,7 @@ export interface NightHandle {
   readonly night: string;
 }
 
-/**
- * Starts, follows and steers nights of training. A training run has at most one night under way, started by a person or
- * by the schedule; what steers it throws a RefusedError where there is none.
- */
+/** Starts, follows and steers nights, one at a time for a training run. @throws RefusedError where there is none */
 export class TrainingClient {
   private readonly client: Client;
   private readonly taskQueue: string;
@@ -63,14 +43,14 @@ export class TrainingClient {
 
   /** Begins a night, and returns at once. Throws a RefusedError while another night of the run is under way. */
   async start({ timeLimitMs, ...request }: NightRequest): Promise<NightHandle> {
-    const { trainRun, timeZone = 'UTC', date: night = nightDate(new Date(), timeZone) } = request;
-    const id = nightWorkflowId(trainRun);
+    const { trainRun, timeZone = 'UTC', date: night = names.nightDate(new Date(), timeZone) } = request;
+    const id = names.nightWorkflowId(trainRun);
     try {
-      const { firstExecutionRunId } = await this.client.workflow.start(TRAIN_WORKFLOW, {
+      const { firstExecutionRunId } = await this.client.workflow.start(names.TRAIN_WORKFLOW, {
         workflowId: id,
         taskQueue: this.taskQueue,
         args: [{ ...request, date: night } satisfies TrainInput],
-        priority: { priorityKey: NIGHT_PRIORITY },
+        priority: { priorityKey: names.NIGHT_PRIORITY },
         staticSummary: `night ${night} of ${trainRun}`,
         workflowExecutionTimeout: timeLimitMs,
       });
@@ -89,8 +69,8 @@ export class TrainingClient {
   async progress(trainRun: string): Promise<NightProgress | null> {
     if (!(await this.isUnderWay(trainRun))) return null;
     try {
-      const handle = this.client.workflow.getHandle(nightWorkflowId(trainRun));
-      return await handle.query<NightProgress>(PROGRESS_QUERY);
+      const handle = this.client.workflow.getHandle(names.nightWorkflowId(trainRun));
+      return await handle.query<NightProgress>(names.PROGRESS_QUERY);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       throw new RefusedError(
@@ -100,31 +80,29 @@ export class TrainingClient {
     }
   }
 
-  /** Whether a night of the run is under way. Needs no worker. */
   async isUnderWay(trainRun: string): Promise<boolean> {
-    return (await describeRun(this.client, nightWorkflowId(trainRun)))?.status.name === 'RUNNING';
+    return (await describeRun(this.client, names.nightWorkflowId(trainRun)))?.status.name === 'RUNNING';
   }
 
   pause(trainRun: string): Promise<void> {
-    return this.signal(trainRun, PAUSE_SIGNAL);
+    return this.signal(trainRun, names.PAUSE_SIGNAL);
   }
 
   resume(trainRun: string): Promise<void> {
-    return this.signal(trainRun, RESUME_SIGNAL);
+    return this.signal(trainRun, names.RESUME_SIGNAL);
   }
 
   /** Ends the night after its present cycle, as if it had had no more of them: the gate still judges what was learned. */
   stop(trainRun: string): Promise<void> {
-    return this.signal(trainRun, STOP_SIGNAL);
+    return this.signal(trainRun, names.STOP_SIGNAL);
   }
 
   async cancel(trainRun: string): Promise<void> {
     await this.client.workflow.getHandle(await this.idOf(trainRun)).cancel();
   }
 
-  /** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */
   async setBudget(trainRun: string, budget: NightBudget): Promise<NightBudget> {
-    return updateRun(this.client, await this.idOf(trainRun), SET_BUDGET_UPDATE, budget);
+    return updateRun(this.client, await this.idOf(trainRun), names.SET_BUDGET_UPDATE, budget);
   }
 
   private async signal(trainRun: string, name: string): Promise<void> {
@@ -134,7 +112,7 @@ export class TrainingClient {
   }
 
   private async idOf(trainRun: string): Promise<string> {
-    if (await this.isUnderWay(trainRun)) return nightWorkflowId(trainRun);
+    if (await this.isUnderWay(trainRun)) return names.nightWorkflowId(trainRun);
     throw new RefusedError(
       `no night of training run ${trainRun} is under way: begin one with "temporal-conductor train start", ` +
         'or see what there is with "temporal-conductor train list"',
@@ -142,47 +120,25 @@ export class TrainingClient {
   }
 }
 
-export interface TrainerJob<Result> {
-  readonly id: string;
-  /** @throws RefusedError with the trainer's own words where it failed */
-  result(): Promise<Result>;
-}
-
 type At = Required<TrainingClientOptions>;
 
-export function beginWarmStart(at: At, input: WarmStartInput): Promise<TrainerJob<CheckpointRef>> {
+export function beginWarmStart(at: At, input: WarmStartInput): Promise<WorkflowHandle> {
   const { trainRun, name } = input.warmStart;
-  return begin(at, WARM_START_WORKFLOW, `warm-start-${trainRun}-${name}`, input);
+  return begin(at, names.WARM_START_WORKFLOW, `warm-start-${trainRun}-${name}`, input);
 }
 
-export function beginExport(at: At, input: ExportInput): Promise<TrainerJob<ExportResult>> {
+export function beginExport(at: At, input: ExportInput): Promise<WorkflowHandle> {
   const { checkpoint, directory } = input;
   const place = createHash('sha256').update(directory).digest('hex').slice(0, 8);
-  return begin(at, EXPORT_WORKFLOW, `export-${checkpoint.trainRun}-${checkpoint.name}-${place}`, input);
+  return begin(at, names.EXPORT_WORKFLOW, `export-${checkpoint.trainRun}-${checkpoint.name}-${place}`, input);
 }
 
-async function begin<Result>(
+function begin(
   { client, taskQueue }: At,
   workflow: string,
   workflowId: string,
-  input: WarmStartInput | ExportInput,
-): Promise<TrainerJob<Result>> {
-  const handle: WorkflowHandle = await client.workflow.start(workflow, {
-    workflowId,
-    taskQueue,
-    args: [input],
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-  });
-  return {
-    id: workflowId,
-    result: async () => {
-      try {
-        return (await handle.result()) as Result;
-      } catch (error) {
-        if (!(error instanceof WorkflowFailedError)) throw error;
-        const reason = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
-        throw new RefusedError(reason?.message ?? error.message, { cause: error });
-      }
-    },
-  };
+  input: object,
+): Promise<WorkflowHandle> {
+  const workflowIdConflictPolicy = WorkflowIdConflictPolicy.USE_EXISTING;
+  return client.workflow.start(workflow, { workflowId, taskQueue, args: [input], workflowIdConflictPolicy });
 }

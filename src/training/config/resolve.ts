@@ -7,8 +7,6 @@ import type { ModelCard, ResolvedRun, RunLimits } from '../../protocol/cards';
 import type { PolicySettings, RewardSettings } from '../inputs';
 import type { TrainerConfig } from '../trainer-contract';
 
-const HOUR_MS = 60 * 60 * 1000;
-
 /** @throws ConfigError where the configuration asks for no training */
 export function trainingOf({ training }: TrainableConfig): TrainingConfig {
   if (training !== undefined) return training;
@@ -30,6 +28,7 @@ export function resolveTraining(
   const { scale, ...reward } = training.reward;
   const { timeout, patience, ...policy } = training.policy;
   const { optimizer, ...trainer } = training.trainer;
+  const tolerance = TOLERANCE[trainer.device];
   return {
     ...training,
     trainRun: options.trainRun ?? training.run,
@@ -37,10 +36,13 @@ export function resolveTraining(
     maxDraws: training.maxDraws ?? 2 * questions,
     reward,
     policy: { ...policy, temperature, timeoutMs: durationMs(timeout), patienceMs: durationMs(patience) },
-    tolerance: tolerancesOf(training),
+    tolerance: {
+      probe: training.tolerance.probe ?? tolerance.probe,
+      canary: training.tolerance.canary ?? tolerance.canary,
+    },
     budget: {
       nanoUsd: budget.costUsd === null ? null : Math.round(budget.costUsd * 1e9),
-      wallClockMs: Math.round(budget.hours * HOUR_MS),
+      wallClockMs: Math.round(budget.hours * 3_600_000),
     },
     trainer: {
       ...trainer,
@@ -56,7 +58,6 @@ export function resolveTraining(
     ...(verifier !== null && { verifier }),
     run: {
       ...run,
-      // A queue of their own is beside those of the providers, too.
       queuePerProvider: run.queuePerProvider && slots === null,
       limits: groupLimits(run.limits, training),
     },
@@ -64,16 +65,10 @@ export function resolveTraining(
 }
 
 /**
- * How far log-probabilities may be off the trainer's: any one on the probe, and the mean of those of a canary. A GPU
- * computes in bfloat16: on 63 tokens of a tiny model vLLM and transformers were up to 0.25 and in the mean 0.05 apart with
- * equal weights, and from 1.1 to 7.7 with those of other checkpoints. In 32-bit floats they were 1.5e-4 apart at most.
+ * How far log-probabilities may be off the trainer's, at most on the probe, in the mean on a canary. In bfloat16 a GPU was up
+ * to 0.25 and 0.05 off with equal weights, and 1.1 to 7.7 with others; in 32-bit floats 1.5e-4 at most.
  */
 const TOLERANCE = { cpu: { probe: 1e-4, canary: 1e-3 }, cuda: { probe: 0.5, canary: 0.1 } } as const;
-
-function tolerancesOf({ tolerance, trainer }: TrainingConfig): { probe: number; canary: number } {
-  const usual = TOLERANCE[trainer.device];
-  return { probe: tolerance.probe ?? usual.probe, canary: tolerance.canary ?? usual.canary };
-}
 
 function checkPool({ pool, reward }: TrainingConfig, run: ResolvedRun): void {
   const ids = run.workers.map(({ id }) => id);

@@ -2,14 +2,7 @@ import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
 import { baseUrlSchema, durationSchema } from '../../config/field-schemas';
 import { readStoreUrl } from '../../config/store-url';
-import {
-  lossSchema,
-  optimizerSchema,
-  tinySchema,
-  trainRunSchema,
-  tuningSchema,
-  warmedWeights,
-} from '../trainer-contract';
+import * as contract from '../trainer-contract';
 import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
 
 const count = z.int().positive();
@@ -18,7 +11,7 @@ const share = z.number().min(0).max(1);
 
 const baseSchema = z.discriminatedUnion(
   'kind',
-  [z.strictObject({ kind: z.literal('folder'), path }), tinySchema],
+  [z.strictObject({ kind: z.literal('folder'), path }), contract.tinySchema],
   {
     error:
       'expected the model to begin with, { kind: folder, path: … } or { kind: tiny }, here or in a profile',
@@ -31,7 +24,7 @@ const warmStartSchema = z.strictObject({
   batch: count.default(32),
   learningRate: z.number().positive(),
   warmupSteps: z.int().nonnegative().default(0),
-  weights: warmedWeights.default('tuned'),
+  weights: contract.warmedWeights.default('tuned'),
 });
 
 /** The defaults are the paper's (appendix A.1 and its configurations). */
@@ -39,9 +32,9 @@ const trainerSchema = z.strictObject({
   taskQueue: z.string().min(1).default(TRAINER_TASK_QUEUE),
   device: z.enum(['cpu', 'cuda']).default('cuda'),
   precision: z.enum(['float32', 'bfloat16']).default('bfloat16'),
-  tuning: tuningSchema.default({ kind: 'full' }),
-  loss: lossSchema.prefault({}),
-  optimizer: optimizerSchema.prefault({}),
+  tuning: contract.tuningSchema.default({ kind: 'full' }),
+  loss: contract.lossSchema.prefault({}),
+  optimizer: contract.optimizerSchema.prefault({}),
   microBatch: count.default(4),
   processes: count.max(64).default(1),
   offload: z.boolean().default(false),
@@ -98,12 +91,11 @@ const poolSchema = z
     error: 'expected "adaptive: true" beside it: else every question is given all workers',
   });
 
-/** How a Conductor is trained. What is not said is as in the paper. */
 export const trainingSchema = z
   .strictObject({
     /** Read before the rest is checked: its values stand wherever the rest says nothing. */
     profile: path.exactOptional(),
-    run: trainRunSchema.default('nightly'),
+    run: contract.trainRunSchema.default('nightly'),
     seed: z.int().min(0).max(0x7fffffff).default(42),
     data: z.strictObject(
       { train: path, heldOut: path },
@@ -117,12 +109,9 @@ export const trainingSchema = z
     totalCycles: count.max(MAX_CYCLE).default(200),
     questions: count.max(MOST.questions).default(4),
     groupSize: z.int().min(2).max(MOST.plans).default(64),
-    /** Whether plans of a cycle are sampled while the trainer updates: from the checkpoint before, one cycle behind. */
     staleness: z.literal([0, 1]).default(0),
-    /** Groups without spread are replaced by others, up to so many draws; default: twice as many as `questions`. */
     maxDraws: count.max(MOST.draws).exactOptional(),
     window: count.default(10),
-    /** Activities of nights that a worker process has at once, besides its own; null: among its own. */
     slots: count.nullable().default(null),
     temperature: temperature.default(1),
     reward: rewardSchema.prefault({}),
@@ -139,7 +128,6 @@ export const trainingSchema = z
         samples: count.max(MOST.plans).default(4),
       })
       .prefault({}),
-    /** Largest difference between a policy server's log-probabilities and the trainer's; null: its device's default. */
     tolerance: z
       .strictObject({
         probe: z.number().positive().nullable().default(null),
@@ -147,7 +135,6 @@ export const trainingSchema = z
       })
       .prefault({}),
     continueFrom: z.enum(['last', 'best', 'serving']).default('serving'),
-    /** Checkpoints that stay on the trainer's disk though no one needs them: of the last cycles, and of each n-th one. */
     keep: z
       .strictObject({ last: z.int().nonnegative().default(5), every: count.nullable().default(null) })
       .prefault({}),

@@ -4,6 +4,7 @@ import { redact } from '../../activities/models/redact';
 import { sendOnce } from '../../activities/models/transport';
 import type { Message } from '../../plan/plan';
 import { briefly } from '../../plan/plan-error';
+import type { KeptSample } from '../activities/batch';
 import { badReply, cannotLoad, POLICY_FAILURES, PolicyError, refused, unavailable } from './errors';
 import type { Manifest } from './serving';
 
@@ -18,14 +19,8 @@ export interface SampleRequest {
   readonly maxTokens: number;
 }
 
-export interface Sample {
-  /** Up to the end marker, which it does not hold. */
-  readonly text: string;
-  /** The end marker included where it came to its end. */
-  readonly tokenIds: readonly number[];
-  readonly logprobs: readonly number[];
-  readonly finishReason: 'stop' | 'length';
-}
+/** One reply. Where it came to its end, its tokens include the end marker, and its text does not. */
+export type Sample = Omit<KeptSample, 'promptTokenIds'>;
 
 /** The policy's own distribution. vLLM takes what is left out from `generation_config.json`, where Qwen penalizes repetition. */
 const UNTOUCHED = {
@@ -38,15 +33,12 @@ const UNTOUCHED = {
 } as const;
 
 /**
- * The verbs of a policy server, each one HTTP request: what vLLM's OpenAI-compatible server and our own small one have
- * in common. Prompts go out as token ids, so that what was sampled from is what will be trained on.
- *
- * @throws PolicyError from each; the signal's reason where it was aborted
+ * The verbs of a policy server that vLLM and our own have in common, each one HTTP request. Prompts go out as token ids, so
+ * that what was sampled from is what will be trained on. @throws PolicyError; the signal's reason where it was aborted
  */
 export class PolicyClient {
   constructor(private readonly baseUrl: string) {}
 
-  /** Token ids of a text, markers of ChatML included. */
   async tokenize(model: string, text: string, signal: AbortSignal): Promise<number[]> {
     // The one route that vLLM has beside `/v1`.
     const url = `${this.baseUrl.replace(/\/v1\/?$/, '')}/tokenize`;
@@ -91,8 +83,9 @@ export class PolicyClient {
     throw badReply(this.baseUrl, `cannot be read: ${place}: ${issue?.message}`);
   }
 
-  private sampleOf({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }: Choice): Sample {
-    if (finishReason !== 'abort') return { text, tokenIds, logprobs: logprobs.token_logprobs, finishReason };
+  private sampleOf({ text, logprobs, token_ids: completionTokenIds, finish_reason }: Choice): Sample {
+    const sampled = { text, completionTokenIds, sampledLogprobs: logprobs.token_logprobs };
+    if (finish_reason !== 'abort') return { ...sampled, finishReason: finish_reason };
     // vLLM breaks off replies when it is put to sleep or stopped.
     throw unavailable(`the policy server ${this.baseUrl} broke off a reply`);
   }
@@ -201,19 +194,13 @@ export async function askPolicy(
   }
 }
 
-/**
- * Writes a conversation as ChatML, up to where the policy begins its reply. It is the only chat template of the product:
- * what is trained on and what is served is the same text. There is no default system message.
- */
+/** A conversation as ChatML, up to where the policy begins its reply; without a default system message. */
 export function renderChatml(messages: readonly Message[]): string {
   const turns = messages.map(({ role, text }) => `<|im_start|>${role}\n${withoutMarkers(text)}<|im_end|>\n`);
   return `${turns.join('')}<|im_start|>assistant\n`;
 }
 
-/**
- * Breaks what a tokenizer could read as a marker, such as `<|im_end|>`, by a space: else the author of a question could
- * write the turns of others. Half a surrogate pair, which has no UTF-8, becomes U+FFFD.
- */
+/** Breaks markers such as `<|im_end|>`, by which a question could write the turns of others; half a surrogate is U+FFFD. */
 export function withoutMarkers(text: string): string {
   return text.replace(MARKER_START, '< |').replace(/\p{Surrogate}/gu, '\uFFFD');
 }

@@ -12,9 +12,8 @@ import { PolicyError } from './errors';
 import { type Manifest, readManifest, readServing } from './serving';
 
 /**
- * Serves the checkpoints that a store knows as Conductors of runs. Which one writes a run's plans is fixed when the run
- * begins: the one that it names, else the one that `conductor.yaml` names, else the one that serves at this moment. It is
- * asked as its manifest says, so that it is served exactly as it was trained.
+ * Serves checkpoints as Conductors. Which one writes a run's plans is fixed when it begins: the one that it names, else the
+ * configuration's, else the one that serves. It is asked as its manifest says.
  */
 export function createPolicyProvider(store: Store, { conductor }: Pick<Config, 'conductor'>): PolicyProvider {
   return {
@@ -32,7 +31,7 @@ export function createPolicyProvider(store: Store, { conductor }: Pick<Config, '
         limits: { ...run.limits, steps: Math.min(run.limits.steps, manifest.maxSteps) },
       };
     },
-    complete: createCompletePolicy(store),
+    complete: completionsOf(store),
   };
 }
 
@@ -59,18 +58,15 @@ async function manifestOf(store: Store, checkpoint: CheckpointRef): Promise<Mani
   }
 }
 
-/**
- * Asks checkpoints through the very client that sampled their training; it is booked at 0. As in training, the parser judges
- * whether there is a plan in a reply that was cut at its longest.
- */
-function createCompletePolicy(store: Store): Complete {
+/** Asks through the client that sampled the training, at no cost. The parser judges a reply that was cut at its longest. */
+function completionsOf(store: Store): Complete {
   return async ({ card, messages, maxOutputTokens: maxTokens, seed, signal }) => {
     const policy = await servedPolicyOf(store, card);
     const question = { messages, n: 1, temperature: card.temperature ?? 0, maxTokens, seed };
     const { promptTokenIds, samples } = await askPolicy(policy, question, signal);
     const usage = {
       inputTokens: promptTokenIds.length,
-      outputTokens: samples.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
+      outputTokens: samples.reduce((sum, { completionTokenIds }) => sum + completionTokenIds.length, 0),
       cachedInputTokens: 0,
       reasoningTokens: 0,
     };
@@ -79,10 +75,7 @@ function createCompletePolicy(store: Store): Complete {
   };
 }
 
-/**
- * Where a card's checkpoint is served. Addresses and folders come from this process's store and card alone: a card
- * travels through Temporal, where others may write.
- */
+/** Where a card's checkpoint is served, by this process's store alone: others may write to what travels. */
 export async function servedPolicyOf(store: Store, card: ModelCard | ConductorCard): Promise<ServedPolicy> {
   const checkpoint = 'checkpoint' in card && card.checkpoint ? readCheckpointId(card.checkpoint) : null;
   if (checkpoint === null) throw new ConfigError(`${card.model} names no checkpoint that could be asked`);

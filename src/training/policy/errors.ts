@@ -5,7 +5,7 @@ import { FAILURES } from '../../protocol/failures';
 
 /** What can go wrong while a policy is asked. Nothing of it is ever billed; only what may pass by itself is tried again. */
 export const POLICY_FAILURES = {
-  /** No connection, a broken one, no answer in time, 408, 429, 5xx: Temporal tries again, with back-off. */
+  /** Temporal tries again, with back-off. */
   unavailable: 'Policy.Unavailable',
   unknownModel: 'Policy.UnknownModel',
   /** The server refused the request: a longer context than it has, an option that it lacks. */
@@ -58,10 +58,7 @@ export function asFailure<T>(work: () => Promise<T>): Promise<T> {
   });
 }
 
-interface Refusal {
-  readonly status: number;
-  readonly reason: string;
-}
+type Refusal = Pick<Response, 'status'> & { readonly reason: string };
 
 /** Statuses after which the same request may be answered: overload, a restart, a fault inside. */
 const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
@@ -69,12 +66,12 @@ const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 export function refused(server: string, model: string, refusal: Refusal): PolicyError {
   const happened = `the policy server ${server} ${answered(refusal)} to a request for ${model}`;
   if (PASSING.has(refusal.status)) return unavailable(happened);
-  if (refusal.status !== 404) {
-    const remedy = 'Correct the settings of the policy that it names.';
-    return new PolicyError(POLICY_FAILURES.rejected, happened, remedy);
+  if (refusal.status === 404) {
+    const remedy = 'Check that the address is that of a policy server and ends in /v1.';
+    return new PolicyError(POLICY_FAILURES.unknownModel, happened, remedy);
   }
-  const remedy = 'Check that the address is that of a policy server and ends in /v1.';
-  return new PolicyError(POLICY_FAILURES.unknownModel, happened, remedy);
+  const remedy = 'Correct the settings of the policy that it names.';
+  return new PolicyError(POLICY_FAILURES.rejected, happened, remedy);
 }
 
 /** vLLM answers 500 to whatever it cannot load, now or later. */

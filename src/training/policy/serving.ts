@@ -6,10 +6,7 @@ import { manifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
 
-/**
- * How a checkpoint must be asked, so that it is served exactly as it was trained. Kept beside it in the store, never
- * changed; whatever `conductor.yaml` says of prompts, the manifest decides.
- */
+/** How a checkpoint must be asked: as it was trained. Kept beside it, never changed; it goes before `conductor.yaml`. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(1),
   ...checkpointSchema.shape,
@@ -31,17 +28,15 @@ export type Manifest = z.infer<typeof manifestSchema>;
 const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });
 
 /** Which checkpoint answers. One object in the store, replaced as a whole. */
-export const servingSchema = z.strictObject({
+const servingSchema = z.strictObject({
   schema: z.literal(1),
   serving: pointerSchema.nullable(),
-  /** Policies that `rollback` returns to; newest last. */
   before: z.array(pointerSchema.nullable()),
-  /** No gate replaces it while this is true. */
   pinned: z.boolean(),
   reason: z.string(),
   at: z.string(),
 });
-export type Serving = z.infer<typeof servingSchema>;
+type Serving = z.infer<typeof servingSchema>;
 
 const REMEMBERED = 20;
 
@@ -54,12 +49,17 @@ const NOTHING_YET: Serving = {
   at: new Date(0).toISOString(),
 };
 
-export interface ServingChange {
-  readonly changed: boolean;
-  /** Nothing was changed, because another process has something else serve meanwhile. */
-  readonly overtaken: boolean;
-  readonly serving: Serving;
+interface Decision {
   readonly sentence: string;
+  /** Fields to change; absent where nothing changes. */
+  readonly next?: Partial<Serving>;
+  /** Nothing was changed, because another process has something else serve meanwhile. */
+  readonly overtaken?: boolean;
+}
+
+export interface ServingChange extends Required<Omit<Decision, 'next'>> {
+  readonly changed: boolean;
+  readonly serving: Serving;
 }
 
 /** A pointer that cannot be read is an error: it must not be taken for "none serves". */
@@ -67,36 +67,31 @@ export async function readServing(store: Store): Promise<Serving> {
   return (await readRecord(store, SERVING_KEY, servingSchema)) ?? NOTHING_YET;
 }
 
-interface Promotion {
-  readonly reason: string;
-  readonly by: 'person' | 'gate';
-  /** Policy that the checkpoint was compared with: another one that serves is not replaced. */
-  readonly over?: PolicyRef;
-}
-
 /**
- * Has a checkpoint that this store knows serve from now on; runs that are under way keep the one that they began with. A
- * gate is refused while serving is pinned, a person never.
+ * Has a checkpoint serve from now on; runs under way keep theirs. A gate is refused while serving is pinned, a person never.
+ * @param how `over` is what it was compared with: another one that serves is not replaced
  */
 export async function promote(
   store: Store,
   checkpoint: CheckpointRef,
-  { reason, by, over }: Promotion,
+  how: { readonly reason: string; readonly by: 'person' | 'gate'; readonly over?: PolicyRef },
 ): Promise<ServingChange> {
+  const { reason, by, over } = how;
   await readManifest(store, checkpoint);
   const id = checkpointId(checkpoint);
   return change(store, (now) => {
     const { serving } = now;
-    if (serving !== null && checkpointId(serving) === id) return unchanged(now, `${id} serves already`);
+    if (serving !== null && checkpointId(serving) === id) return { sentence: `${id} serves already` };
     if (over !== undefined && serving !== null && checkpointId(serving) !== describePolicy(over)) {
-      return overtaken(now, `meanwhile ${nameOf(serving)} serves, which it was not compared with`);
+      const sentence = `meanwhile ${nameOf(serving)} serves, which it was not compared with`;
+      return { sentence, overtaken: true };
     }
     if (by === 'gate' && now.pinned) {
       const pinnedNow = `${nameOf(serving)} is pinned ("train pin --off" ends that)`;
-      return unchanged(now, `${id} was not promoted: ${pinnedNow}`);
+      return { sentence: `${id} was not promoted: ${pinnedNow}` };
     }
     const before = [...now.before, serving].slice(-REMEMBERED);
-    return changed({ ...now, serving: checkpoint, before, reason }, `${id} serves now`);
+    return { sentence: `${id} serves now`, next: { serving: checkpoint, before, reason } };
   });
 }
 
@@ -104,60 +99,49 @@ export async function promote(
 export function rollback(store: Store, reason: string, of?: PolicyRef): Promise<ServingChange> {
   return change(store, (now) => {
     if (of !== undefined && nameOf(now.serving) !== describePolicy(of)) {
-      return overtaken(now, `meanwhile ${nameOf(now.serving)} serves`);
+      return { sentence: `meanwhile ${nameOf(now.serving)} serves`, overtaken: true };
     }
     const earlier = now.before.at(-1);
-    if (earlier === undefined) return unchanged(now, 'there is no promotion to take back');
+    if (earlier === undefined) return { sentence: 'there is no promotion to take back' };
     const sentence =
       earlier === null
         ? `${nameOf(now.serving)} serves no longer, and no checkpoint does now`
         : `${nameOf(earlier)} serves again, and ${nameOf(now.serving)} no longer`;
-    return changed({ ...now, serving: earlier, before: now.before.slice(0, -1), reason }, sentence);
+    return { sentence, next: { serving: earlier, before: now.before.slice(0, -1), reason } };
   });
 }
 
 export function pin(store: Store, pinned: boolean, reason: string): Promise<ServingChange> {
   return change(store, (now) => {
     const state = pinned ? 'pinned' : 'not pinned';
-    if (now.pinned === pinned) return unchanged(now, `${nameOf(now.serving)} is ${state} already`);
-    return changed({ ...now, pinned, reason }, `${nameOf(now.serving)} is ${state} now`);
+    if (now.pinned === pinned) return { sentence: `${nameOf(now.serving)} is ${state} already` };
+    return { sentence: `${nameOf(now.serving)} is ${state} now`, next: { pinned, reason } };
   });
 }
 
 /** Lets one of two deciders at the same moment succeed. The other is told: it decided about the past. */
-async function change(store: Store, decide: (now: Serving) => ServingChange): Promise<ServingChange> {
-  let decided = unchanged(NOTHING_YET, '');
-  let attempts = 0;
-  await changeRecord(store, SERVING_KEY, servingSchema, (record) => {
-    const now = record ?? NOTHING_YET;
-    attempts += 1;
-    decided =
-      attempts === 1
-        ? decide(now)
-        : overtaken(
-            now,
-            `nothing was changed: at this moment another process did so (${now.reason}), and ${nameOf(now.serving)} ` +
-              'serves; see "temporal-conductor train status", and repeat the command if you still want it',
-          );
-    return decided.changed ? decided.serving : null;
+async function change(store: Store, decide: (now: Serving) => Decision): Promise<ServingChange> {
+  let decided = null as Decision | null;
+  let serving = NOTHING_YET;
+  const changed = await changeRecord(store, SERVING_KEY, servingSchema, (record) => {
+    serving = record ?? NOTHING_YET;
+    decided = decided === null ? decide(serving) : { sentence: describeRace(serving), overtaken: true };
+    if (decided.next === undefined) return null;
+    serving = { ...serving, ...decided.next, at: new Date().toISOString() };
+    return serving;
   });
-  return decided;
+  const { sentence, overtaken = false } = decided ?? { sentence: '' };
+  return { changed, overtaken, serving, sentence };
 }
 
-const unchanged = (serving: Serving, sentence: string, isOvertaken = false): ServingChange => {
-  return { changed: false, overtaken: isOvertaken, serving, sentence };
-};
-
-const overtaken = (serving: Serving, sentence: string): ServingChange => unchanged(serving, sentence, true);
-
-const changed = (next: Serving, sentence: string): ServingChange => {
-  return { changed: true, overtaken: false, serving: { ...next, at: new Date().toISOString() }, sentence };
-};
+const describeRace = ({ reason, serving }: Serving): string =>
+  `nothing was changed: at this moment another process did so (${reason}), and ${nameOf(serving)} serves; ` +
+  'see "temporal-conductor train status", and repeat the command if you still want it';
 
 const nameOf = (checkpoint: CheckpointRef | null): string => describePolicy(checkpoint ?? 'prompted');
 
-export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
-  await writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
+export function writeManifest(store: Store, manifest: Manifest): Promise<void> {
+  return writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
 }
 
 /** @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read */

@@ -1,10 +1,5 @@
-import {
-  ActivityCancellationType,
-  type ActivityInterfaceFor,
-  proxyActivities,
-  proxyLocalActivities,
-} from '@temporalio/workflow';
-import { storeActivities as activitiesOfStore } from '../../workflows/activities';
+import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
+import { configurationActivities, storeActivities as activitiesOfStore } from '../../workflows/activities';
 import { orFail } from '../../workflows/failures';
 import type { TrainingActivities } from '../activities';
 import type { CheckInputRequest } from '../activities/check-input';
@@ -14,20 +9,12 @@ import type { TrainerActivities } from '../trainer-contract';
 
 /** Any client may have written the input. @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid` */
 export async function checkInput(request: CheckInputRequest): Promise<void> {
-  const { [CHECK_PLACES]: check } = proxyLocalActivities<TrainingActivities>({
-    startToCloseTimeout: '1m',
-    scheduleToCloseTimeout: '10m',
-    summary: 'check the input',
-  });
-  await orFail(() => check(request));
+  await orFail(configurationActivities<TrainingActivities>('check the input')[CHECK_PLACES](request));
 }
 
 export const storeActivities = activitiesOfStore<TrainingActivities>;
 
-/**
- * The activity that samples plans. One request may take the policy's `timeout`; a server that restarts is waited for, up
- * to its `patience`, and one that stays away ends the night.
- */
+/** Samples plans. A server that restarts is waited for, up to its `patience`; one that stays away ends the night. */
 export function samplingActivities(
   summary: string,
   { timeoutMs, patienceMs }: Pick<PolicySettings, 'timeoutMs' | 'patienceMs'>,
@@ -43,21 +30,16 @@ export function samplingActivities(
   });
 }
 
-interface TrainerSettings {
-  readonly trainer: { readonly taskQueue: string };
-  readonly run: { readonly heartbeatMs: number };
-}
-
 /** The trainer's activities. It may be restarted or still starting: heartbeats show a lost one, and each may be repeated. */
 export function trainerActivities(
   summary: string,
-  { trainer: { taskQueue }, run: { heartbeatMs } }: TrainerSettings,
+  { trainer, run }: { trainer: { readonly taskQueue: string }; run: { readonly heartbeatMs: number } },
   remainingMs: number,
 ): ActivityInterfaceFor<TrainerActivities> {
   return proxyActivities<TrainerActivities>({
-    taskQueue,
+    taskQueue: trainer.taskQueue,
     scheduleToCloseTimeout: remainingMs,
-    heartbeatTimeout: heartbeatMs,
+    heartbeatTimeout: run.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '500ms', maximumInterval: '30s' },
     summary,

@@ -33,7 +33,6 @@ export async function requireMemory(
   await trainer[names.PREFLIGHT]({ checkpoint, config });
 }
 
-/** Has the policy server load a checkpoint, checks its weights there, and keeps how it must be asked. */
 export async function publish(
   settings: PublishSettings,
   checkpoint: Checkpoint,

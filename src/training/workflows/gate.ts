@@ -1,46 +1,31 @@
 import type { QuestionRef } from '../../evaluation/contract';
 import { meanOf } from '../../evaluation/statistics';
 import { inWindow } from '../../workflows/in-window';
-import type { CanaryGaps, Tried } from '../contract';
+import type { CanaryGaps } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
-import {
-  type CheckpointRef,
-  describePolicy,
-  FIND_BASELINE,
-  JUDGE_CANARY,
-  JUDGE_CANDIDATE,
-  type PolicyRef,
-  readCheckpointId,
-  SCORE,
-  WRITE_BATCH,
-} from '../names';
+import * as names from '../names';
+import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../names';
 import { storeActivities, trainerActivities } from './activities';
 import type { Night } from './night';
 
-export interface Judgement {
-  readonly decision: string | null;
-  /** Where the next night begins, instead of where this one ended; null: there. */
-  readonly next: CheckpointRef | null;
-}
-
 /**
- * The gate at the end of a night: the night's checkpoint and the serving policy answer the held-out questions, as they were
- * trained to, and the better one serves. A new one is tried once more through the servers that serve it, and taken back
- * if it fails. One that is worse beyond chance need not be where the next night begins.
+ * The gate at the end of a night: its checkpoint and what serves answer the held-out questions, and the better one serves. A
+ * new one is tried once more where users are served. `next` is where the next night begins, if elsewhere.
  */
-export async function judge(night: Night): Promise<Judgement> {
+export async function judge(
+  night: Night,
+): Promise<{ readonly decision: string | null; readonly next: CheckpointRef | null }> {
   night.beginGate();
   const { checkpoint, begun, done, opened } = night.state;
-  const baseline = await storeActivities('what serves?')[FIND_BASELINE](begun);
-  const judgement = (decision: string | null): Judgement => ({ decision, next: null });
-  if (describePolicy(checkpoint) === describePolicy(baseline)) return judgement(null);
+  const baseline = await storeActivities('what serves?')[names.FIND_BASELINE](begun);
+  if (describePolicy(checkpoint) === describePolicy(baseline)) return { decision: null, next: null };
   const questions = heldOutQuestions(night);
   const candidate = await tryPolicy(night, 'evaluation', checkpoint, done, questions);
-  if (candidate.isCut) return judgement(describeCut(checkpoint, candidate));
+  if (candidate.isCut) return { decision: describeCut(checkpoint, candidate), next: null };
   const serving = await tryPolicy(night, 'evaluation', baseline, done, questions);
-  if (serving.isCut) return judgement(describeCut(checkpoint, serving));
+  if (serving.isCut) return { decision: describeCut(checkpoint, serving), next: null };
   const { settings, heldOut } = opened;
-  const { promoted, isLoss, sentence } = await storeActivities('gate')[JUDGE_CANDIDATE]({
+  const { promoted, isLoss, sentence } = await storeActivities('gate')[names.JUDGE_CANDIDATE]({
     trainRun: settings.trainRun,
     date: opened.night.date,
     maxCostRatio: settings.gate.maxCostRatio,
@@ -49,10 +34,10 @@ export async function judge(night: Night): Promise<Judgement> {
     candidate: candidate.tried,
     baseline: serving.tried,
   });
-  if (promoted) return judgement(`${sentence}. ${await tryPromoted(night, baseline)}`);
+  if (promoted) return { decision: `${sentence}. ${await tryPromoted(night, baseline)}`, next: null };
   const next = isLoss ? chooseNext(night, baseline, serving.meanReward) : null;
-  if (next === null) return judgement(sentence);
-  return { decision: `${sentence}. The next night goes on from ${describePolicy(next)}`, next };
+  const goesOn = next === null ? '' : `. The next night goes on from ${describePolicy(next)}`;
+  return { decision: sentence + goesOn, next };
 }
 
 function describeCut(checkpoint: CheckpointRef, { tried, asked, of }: Trial): string {
@@ -63,8 +48,8 @@ function describeCut(checkpoint: CheckpointRef, { tried, asked, of }: Trial): st
 }
 
 /**
- * Where the next night begins after one that made its policy worse than what serves; null: where it ended. The prompted
- * Conductor is no place to begin, nor is another run's checkpoint, unless this run began with it.
+ * Where the next night begins after one that made its policy worse; null: where it ended. The prompted Conductor is no place
+ * to begin, nor is another run's checkpoint, unless this run began with it.
  */
 function chooseNext({ state }: Night, baseline: PolicyRef, served: number | null): CheckpointRef | null {
   const { begun, best, opened } = state;
@@ -76,7 +61,6 @@ function chooseNext({ state }: Night, baseline: PolicyRef, served: number | null
   return own ?? (isOurs ? baseline : null);
 }
 
-/** Tries the promoted checkpoint and the one it replaced on a few questions anew, where users are served. */
 async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
   const { checkpoint, done, opened } = night.state;
   const { settings, heldOut } = opened;
@@ -84,7 +68,7 @@ async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
   const promoted = await tryPolicy(night, 'canary', checkpoint, done, questions);
   const replaced = await tryPolicy(night, 'canary', baseline, done, questions);
   const gaps = await compareServed(night, promoted.tried.groups);
-  const { sentence } = await storeActivities('canary')[JUDGE_CANARY]({
+  const { sentence } = await storeActivities('canary')[names.JUDGE_CANARY]({
     trainRun: settings.trainRun,
     date: opened.night.date,
     promoted: promoted.tried,
@@ -99,15 +83,16 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
   if (groups.length === 0) return null;
   const { checkpoint, done: cycle, opened } = night.state;
   const { settings, init } = opened;
-  const { trainRun, policy, tolerance } = settings;
-  const temperature = policy.servingTemperature;
-  const canary = opened.night.date;
-  const written = { trainRun, cycle, checkpoint, temperature, groups, canary };
-  const { rollouts, ...batch } = await storeActivities('what the canary wrote')[WRITE_BATCH](written);
+  const shared = { checkpoint, cycle, temperature: settings.policy.servingTemperature };
+  const { rollouts, ...batch } = await storeActivities('what the canary wrote')[names.WRITE_BATCH]({
+    ...shared,
+    trainRun: settings.trainRun,
+    groups,
+    canary: opened.night.date,
+  });
   const trainer = trainerActivities('compare', settings, night.patienceMs());
-  const asked = { checkpoint, cycle, batch, rollouts, temperature, config: init.config };
-  const { own, parent } = await trainer[SCORE](asked);
-  return { own, parent, tolerance: tolerance.canary };
+  const { own, parent } = await trainer[names.SCORE]({ ...shared, batch, rollouts, config: init.config });
+  return { own, parent, tolerance: settings.tolerance.canary };
 }
 
 export async function tryOnHeldOut(
@@ -128,14 +113,7 @@ function heldOutQuestions({ state }: Night): readonly QuestionRef[] {
   return Array.from({ length: heldOut.count }, (_, index) => ({ set: heldOut.set, index }));
 }
 
-interface Trial<Policy extends PolicyRef = PolicyRef> {
-  readonly tried: Tried<Policy>;
-  readonly meanReward: number | null;
-  readonly asked: number;
-  readonly of: number;
-  /** The money was used up before all of them could be asked, or answered. */
-  readonly isCut: boolean;
-}
+type Trial = Awaited<ReturnType<typeof tryPolicy>>;
 
 /** Always under the same names and seeds: policies that write the same plan get the same answers. */
 async function tryPolicy<Policy extends PolicyRef>(
@@ -144,7 +122,7 @@ async function tryPolicy<Policy extends PolicyRef>(
   writer: Policy,
   cycle: number,
   questions: readonly QuestionRef[],
-): Promise<Trial<Policy>> {
+) {
   const { settings, heldOut } = night.state.opened;
   const { seed, pool, run, questions: side } = settings;
   const trials = drawTrials(questions, { seed, pool, workers: run.workers, count: heldOut.count });

@@ -3,23 +3,12 @@ import type { Text } from '../../protocol/text';
 import { storeActivities as activitiesOfStore } from '../../workflows/activities';
 import { inWindow } from '../../workflows/in-window';
 import { Limits } from '../../workflows/limits';
-import {
-  type CheckpointRef,
-  describePolicy,
-  GROUP_WORKFLOW,
-  KEEP_GROUP,
-  rolloutIdentity,
-  SAMPLE_PLANS,
-} from '../names';
+import * as names from '../names';
+import type { CheckpointRef } from '../names';
 import { type AskedQuestion, OPEN_QUESTION } from '../../evaluation/contract';
 import type { EvaluationActivities } from '../../evaluation/activities';
-import {
-  type Attempts,
-  NOT_PLAYED,
-  playPlan,
-  playPrompted,
-  type Ungraded,
-} from '../../evaluation/workflows/attempts';
+import type { Attempts, Ungraded } from '../../evaluation/workflows/attempts';
+import { NOT_PLAYED, playPlan, playPrompted } from '../../evaluation/workflows/attempts';
 import { gradeAttempts } from '../../evaluation/workflows/grading';
 import type { GroupInput } from '../inputs';
 import type { SamplePlansResult } from '../activities/sample-plans';
@@ -31,15 +20,12 @@ import type { GroupRecord, Rollout, SampledPlan } from '../records';
 import { checkInput, samplingActivities, storeActivities } from './activities';
 
 /**
- * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as in a solve, judged, and
- * kept in the store. It returns what the batch is chosen by; everything else is in its records. With two rounds, the policy
- * is shown each first plan with its answer, and accepts or corrects it: these replies are a group of their own, and their
+ * Workflow `conductorTrainGroup`: several plans for one question by one policy, carried out as in a solve, judged and kept.
+ * With two rounds, the policy is shown each first plan with its answer: these replies are a group of their own, and their
  * rewards are discounted into the first round's (paper section 3.2 and appendix A.1).
- *
- * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
-  await checkInput({ workflow: GROUP_WORKFLOW, input });
+  await checkInput({ workflow: names.GROUP_WORKFLOW, input });
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
   const group = { input, limits, watch };
@@ -83,13 +69,8 @@ async function playByPrompt(group: Group): Promise<RoundResult> {
   const { input } = group;
   const question = await evaluationActivities('read the question')[OPEN_QUESTION]({ ref: input.question });
   const attempts = attemptsAt(group, question);
-  const places = Array.from({ length: input.plans }, (_, index) => index);
-  const rollouts = await play(group, attempts, places, async (index) => {
-    return {
-      ...(await playPrompted(attempts, index, input.purpose === 'examples')),
-      tokens: 0,
-      root: index,
-    };
+  const rollouts = await play(group, attempts, [...Array(input.plans).keys()], async (root) => {
+    return { ...(await playPrompted(attempts, root, input.purpose === 'examples')), tokens: 0, root };
   });
   return { question, samples: null, rollouts };
 }
@@ -116,7 +97,6 @@ function playSampled(
   attempt: number,
   reviewed: Text | null,
 ): Promise<Ungraded> {
-  // Three empty lists: the first answer is accepted.
   const isRun = plan !== null && plan.steps.length > 0;
   if (isRun) return playPlan(attempts, plan, attempt, reviewed);
   return Promise.resolve({ ...NOT_PLAYED, answer: plan === null ? null : reviewed });
@@ -142,7 +122,7 @@ function attemptsAt({ input, limits }: Group, question: AskedQuestion): Attempts
     limits,
     window,
     verifier,
-    identityOf: (rollout) => rolloutIdentity({ ...id, rollout }),
+    identityOf: (rollout) => names.rolloutIdentity({ ...id, rollout }),
   };
 }
 
@@ -155,7 +135,7 @@ function sample(
   const round = roots === null ? 0 : 1;
   const plans = roots?.length ?? input.plans;
   const activities = samplingActivities(`${plans} plans, round ${round + 1}`, policy, run.heartbeatMs);
-  return activities[SAMPLE_PLANS]({
+  return activities[names.SAMPLE_PLANS]({
     trainRun,
     purpose,
     cycle,
@@ -173,7 +153,6 @@ function sample(
   });
 }
 
-/** Takes the plans that a second round can review: those that gave an answer, right or wrong. */
 function rootsIn(rollouts: readonly RolloutResult[]): readonly Root[] {
   return rollouts.flatMap(({ plan, answer, invalidBecause }, index) =>
     plan === null || answer === null || invalidBecause !== null ? [] : [{ index, plan, answer }],
@@ -193,7 +172,7 @@ function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly 
     question: question.id,
     topic: question.topic,
     workers: workers.map(({ id }) => id),
-    checkpoint: describePolicy(writer),
+    checkpoint: names.describePolicy(writer),
     rollouts: rollouts.map((rollout, index) => ({
       ...rollout,
       index,
@@ -205,7 +184,7 @@ function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly 
 async function keepRounds(records: readonly GroupRecord[]): Promise<readonly GroupRound[]> {
   const kept: GroupRound[] = [];
   for (const record of records) {
-    const key = await storeActivities(`keep round ${record.round + 1}`)[KEEP_GROUP](record);
+    const key = await storeActivities(`keep round ${record.round + 1}`)[names.KEEP_GROUP](record);
     kept.push({ key, rewards: record.rollouts.map(({ reward }) => reward) });
   }
   return kept;
@@ -218,9 +197,8 @@ function rewardsOf(
   const own = (round: RoundResult | undefined): readonly (number | null)[] =>
     round?.rollouts.map((rollout) => rewardOf(rollout, reward)) ?? [];
   const later = own(second);
-  const laterOf = new Map(second?.rollouts.map(({ root }, index) => [root, later[index] ?? null]));
   const roots = own(first).map((earned, index) => {
-    const after = laterOf.get(index);
+    const after = later[second?.rollouts.findIndex(({ root }) => root === index) ?? -1];
     return after === undefined ? earned : rewardOfRoot(earned, after, recursion.rootDiscount);
   });
   return [roots, later];

@@ -9,12 +9,7 @@ export * from '../../evaluation/workflows';
 export { conductorExportCheckpoint, conductorWarmStart } from './checkpoints';
 export { conductorTrainGroup } from './group';
 export { conductorTrain } from './loop';
-export {
-  pauseTrainingSignal,
-  progressQuery,
-  resumeTrainingSignal,
-  setBudgetUpdate,
-  stopTrainingSignal,
-} from './messages';
+export { pauseTrainingSignal, resumeTrainingSignal, stopTrainingSignal } from './messages';
+export { progressQuery, setBudgetUpdate } from './messages';
 export { conductorTrainNightly, type NightlyResult } from './nightly';
 export type { NightlyInput } from '../inputs';

@@ -12,14 +12,7 @@ import { checkpointId, type CheckpointRef, nightDate } from '../names';
 import { cycleTimes, Stopwatch } from '../summarize-cycle';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
 import { checkInput, storeActivities, trainerActivities } from './activities';
-import {
-  collectCheckpoints,
-  firstCheckpoint,
-  publish,
-  refOf,
-  requireMemory,
-  retireCheckpoints,
-} from './checkpoints';
+import * as checkpoints from './checkpoints';
 import { judge, tryOnHeldOut } from './gate';
 import { listen, NightControl } from './messages';
 import { Night } from './night';
@@ -39,11 +32,8 @@ import { type CycleRollouts, Rollouts } from './rollouts';
  */
 
 /**
- * Workflow `conductorTrain`: one night of training. An interrupted one goes on with the cycles that it had claimed; one
- * that was trained to its end is not trained again.
- *
- * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type, or `Night.CannotLearn`: the schedule
- *   pauses, and what serves stays
+ * Workflow `conductorTrain`: one night of training; an interrupted one goes on with the cycles that it had claimed.
+ * @throws ApplicationFailure by which the schedule pauses, and what serves stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
   const control = new NightControl();
@@ -73,8 +63,8 @@ async function openNight(input: TrainInput, control: NightControl): Promise<Nigh
   control.date = date;
   const opening = storeActivities('open the night');
   const opened = await opening[names.OPEN_NIGHT]({ date, trainRun, cycles, from, config });
-  const begun = await firstCheckpoint(opened);
-  if (!opened.isTrained) await requireMemory(opened, begun);
+  const begun = await checkpoints.firstCheckpoint(opened);
+  if (!opened.isTrained) await checkpoints.requireMemory(opened, begun);
   return Night.begin(opened, begun, control);
 }
 
@@ -106,7 +96,7 @@ async function closeNight(night: Night): Promise<void> {
   const closing = storeActivities('close the night');
   await closing[names.CLOSE_NIGHT]({ trainRun, date, done, checkpoint, next, decision });
   night.phase = 'clearing away';
-  await collectCheckpoints(night);
+  await checkpoints.collectCheckpoints(night);
 }
 
 async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promise<void> {
@@ -117,9 +107,9 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
   if (reason !== null) throw ApplicationFailure.nonRetryable(reason, names.CANNOT_LEARN);
   const watch = new Stopwatch<'update' | 'publish'>();
   const learned = played.learnable.length === 0 ? null : await learn(night, cycle, played, rollouts, watch);
-  const checkpoint = learned === null ? night.state.checkpoint : refOf(learned.checkpoint);
+  const checkpoint = learned === null ? night.state.checkpoint : checkpoints.refOf(learned.checkpoint);
   // Beside the figures, which take as long; also a night that ends here waits for it.
-  const cleared = learned === null ? null : retireCheckpoints(night, checkpoint, learned.served);
+  const cleared = learned === null ? null : checkpoints.retireCheckpoints(night, checkpoint, learned.served);
   try {
     const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
     const spans = [...played.groups.flatMap((group) => group.spans), ...watch.spans];
@@ -144,10 +134,7 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
   }
 }
 
-/**
- * Why the policy will earn nothing in the next cycle either, in a sentence; null where something was earned, or could not
- * be judged. Such a cycle does not count: once the policy was given examples, the next night trains it.
- */
+/** Why the next cycle would earn nothing either; null where something was earned. Such a cycle does not count. */
 function whyStalled({ state }: Night, cycle: number, { groups, writer }: CycleRollouts): string | null {
   const { unparseable, parseable } = state.opened.settings.reward;
   const rewards = groups.flatMap(({ rounds }) => rounds).flatMap((round) => round.rewards);
@@ -184,6 +171,6 @@ async function learn(
   );
   // A server that holds one policy at a time would load them in turns.
   await rollouts.whenOver();
-  const served = await watch.time('publish', () => publish(settings, checkpoint, patienceMs));
+  const served = await watch.time('publish', () => checkpoints.publish(settings, checkpoint, patienceMs));
   return { checkpoint, metrics, served };
 }

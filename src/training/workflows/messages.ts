@@ -15,14 +15,11 @@ import { findFaultOfChange, number, type Rules } from '../../protocol/rules';
 import type { NightBudget, NightProgress } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 
-// These name the night by its first run id: they take the run's key where it is encrypted, and hold for that night alone.
+// These name the night by its first run id: they are encrypted with its key, and hold for that night alone.
 
-/** Begins no further cycle until it is resumed. */
 export const pauseTrainingSignal = defineSignal<[string]>(PAUSE_SIGNAL);
 export const resumeTrainingSignal = defineSignal<[string]>(RESUME_SIGNAL);
-/** Ends the night after the cycle that is under way; the gate still judges what was learned. */
 export const stopTrainingSignal = defineSignal<[string]>(STOP_SIGNAL);
-/** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */
 export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDGET_UPDATE);
 export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 

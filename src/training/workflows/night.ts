@@ -10,26 +10,16 @@ import type { CarriedNight, GroupResult, NightBudget, NightProgress, OpenedNight
 import type { GroupInput } from '../inputs';
 import { CANARY_QUESTIONS, groupInput, type GroupOptions, lackedMoney } from '../draw';
 import { costOfGate } from '../gate';
-import {
-  type CheckpointRef,
-  describePolicy,
-  GROUP_WORKFLOW,
-  groupQueue,
-  groupWorkflowId,
-  NIGHT_PRIORITY,
-  readCheckpointId,
-  trialWorkflowId,
-} from '../names';
+import * as names from '../names';
+import { type CheckpointRef, describePolicy, readCheckpointId } from '../names';
 import type { CycleMetrics } from '../records';
 import type { TrainingSettings } from '../config/resolve';
 import type { NightControl } from './messages';
 
 const HOUR_MS = 3_600_000;
 
-/** Time beyond the night's for the current cycle and the gate. */
 const OVERTIME_MS = HOUR_MS;
 
-/** One night of training: how far it is, and the money that its groups share. */
 export class Night {
   private readonly money: SharedBudget;
   private isJudged = false;
@@ -94,23 +84,23 @@ export class Night {
   /** With an equal part, as `together` may be under way at once, of the money that is left; null where there is none. */
   startGroup(options: GroupOptions, together: number): Promise<GroupResult> | null {
     const share = this.upToDate().share(together);
-    if (share === null) return null;
-    // A night is judged after its time as well.
-    const wallClockMs = options.purpose === 'training' ? this.remainingMs() : MAX_WALL_CLOCK_MS;
-    const { settings } = this.state.opened;
-    return this.playGroup(share, groupInput(settings, options, { nanoUsd: share.nanoUsd, wallClockMs }));
+    return share && this.playGroup(share, options);
   }
 
   /** As a child workflow, behind people who wait for an answer: its activities inherit the priority. */
-  private async playGroup(share: BudgetShare, input: GroupInput): Promise<GroupResult> {
+  private async playGroup(share: BudgetShare, options: GroupOptions): Promise<GroupResult> {
     const { settings } = this.state.opened;
+    // A night is judged after its time as well.
+    const wallClockMs = options.purpose === 'training' ? this.remainingMs() : MAX_WALL_CLOCK_MS;
+    const input = groupInput(settings, options, { nanoUsd: share.nanoUsd, wallClockMs });
     let result: GroupResult | null = null;
     try {
-      result = await executeChild<(input: GroupInput) => Promise<GroupResult>>(GROUP_WORKFLOW, {
-        workflowId: input.purpose === 'training' ? groupWorkflowId(input) : trialWorkflowId(input),
+      result = await executeChild<(input: GroupInput) => Promise<GroupResult>>(names.GROUP_WORKFLOW, {
+        workflowId:
+          input.purpose === 'training' ? names.groupWorkflowId(input) : names.trialWorkflowId(input),
         args: [input],
-        taskQueue: settings.slots === null ? undefined : groupQueue(workflowInfo().taskQueue),
-        priority: { priorityKey: NIGHT_PRIORITY },
+        taskQueue: settings.slots === null ? undefined : names.groupQueue(workflowInfo().taskQueue),
+        priority: { priorityKey: names.NIGHT_PRIORITY },
         // Nothing of a night goes on spending after its end.
         parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
         cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -125,7 +115,6 @@ export class Night {
     }
   }
 
-  /** Whether a group ran out of money, and no more was allowed since. */
   get isShort(): boolean {
     return this.upToDate().isShort;
   }
@@ -149,9 +138,8 @@ export class Night {
     const { rolloutNanoUsd, heldOut, settings } = opened;
     const questions = heldOut.count + Math.min(heldOut.count, CANARY_QUESTIONS);
     const planned = 2 * settings.gate.samples * questions * (settings.pool.adaptive ? 2 : 1);
-    const own = rollouts === 0 ? null : spentNanoUsd / rollouts;
-    const known = [rolloutNanoUsd, own].filter((cost) => cost !== null);
-    return costOfGate(budget, planned, known.length === 0 ? null : Math.max(...known));
+    const own = rollouts === 0 ? rolloutNanoUsd : Math.max(spentNanoUsd / rollouts, rolloutNanoUsd ?? 0);
+    return costOfGate(budget, planned, own);
   }
 
   mustEnd(): boolean {
@@ -159,7 +147,6 @@ export class Night {
     return isTrained || this.control.isStopped || this.remainingMs() === 0 || this.upToDate().isUsedUp;
   }
 
-  /** Whether rollouts of a cycle may begin while the trainer makes the one before. */
   mayGoAhead(cycle: number): boolean {
     const { night } = this.state.opened;
     if (!this.isStale || cycle > night.last || this.control.isPaused === true) return false;
@@ -180,7 +167,6 @@ export class Night {
     this.state = { ...this.state, warning };
   }
 
-  /** The checkpoints that the night needs once it has made this one. */
   neededWith(checkpoint: CheckpointRef): readonly CheckpointRef[] {
     const { begun, best } = this.state;
     const held = best === null ? null : readCheckpointId(best.checkpoint);
@@ -207,10 +193,10 @@ export class Night {
 
   progress(): NightProgress {
     const { opened, done, spentNanoUsd, startedAt, rewards, best, warning } = this.state;
-    const { date, first, last } = opened.night;
+    const { date: night, ...cycles } = opened.night;
     return {
-      night: date,
-      cycles: { first, last },
+      night,
+      cycles,
       done,
       spentNanoUsd,
       rewards,

@@ -24,21 +24,19 @@ import { checkInput } from './activities';
 
 export interface NightlyResult {
   readonly night: string;
-  /** Nothing was done, since another night of the run was under way. */
   readonly isSkipped: boolean;
-  /** A person ended it; the next night goes on from there. */
   readonly isCancelled: boolean;
 }
 
 /**
- * Workflow `conductorTrainNightly`, started by a schedule: makes the night of the time that it was due at. A schedule
- * appends that time to its workflow ids and knows no priority, so the night itself is a child, with the id that every night
- * of the run has; it is terminated with this workflow, lest it keep later ones from starting. A night that a person ended
- * is no failure: the schedule goes on.
+ * Workflow `conductorTrainNightly`: makes the night of the time that it was due at. A schedule appends that time to its ids
+ * and knows no priority, so the night itself is a child, terminated with this workflow, lest it keep later ones out.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
   await checkInput({ workflow: NIGHTLY_WORKFLOW, input });
-  const night = input.date ?? dateIn(input.timeZone ?? 'UTC');
+  const { typedSearchAttributes, startTime } = workflowInfo();
+  const dueAt = typedSearchAttributes.get(SCHEDULED_AT) ?? startTime;
+  const night = input.date ?? nightDate(dueAt, input.timeZone ?? 'UTC');
   const child = await startNight({ ...input, date: night });
   const result = { night, isSkipped: child === null, isCancelled: false };
   try {
@@ -53,11 +51,6 @@ export async function conductorTrainNightly(input: NightlyInput): Promise<Nightl
 
 /** Set by Temporal on what a schedule starts: when it was due, without jitter, also when caught up or backfilled. */
 const SCHEDULED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
-
-function dateIn(timeZone: string): string {
-  const { typedSearchAttributes, startTime } = workflowInfo();
-  return nightDate(typedSearchAttributes.get(SCHEDULED_AT) ?? startTime, timeZone);
-}
 
 async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Workflow> | null> {
   try {

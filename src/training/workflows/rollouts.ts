@@ -14,8 +14,7 @@ export interface CycleRollouts {
 
 /**
  * The rollouts of a night: played when their cycle begins, or with `staleness: 1` while the trainer makes the checkpoint
- * before. What has begun ahead is learned from, whatever ends the night then; only its failure drops it. A cycle that
- * could not begin ahead is sampled from the same checkpoint as if it had.
+ * before. What has begun ahead is learned from, whatever ends the night then; only its failure drops it.
  */
 export class Rollouts {
   private ahead: { readonly scope: CancellationScope; readonly played: Promise<CycleRollouts> } | null = null;
@@ -46,28 +45,24 @@ export class Rollouts {
     return ahead?.played ?? playGroups(night, cycle, night.state.writer);
   }
 
-  /** Stops those that are ahead, since their cycle will not come. */
   async drop(): Promise<void> {
     this.ahead?.scope.cancel();
     await CancellationScope.nonCancellable(() => this.whenOver());
   }
 }
 
-/**
- * Draws questions and plays their groups until enough have a spread, `maxDraws` is reached or the money is used up. What
- * is drawn depends on the seed and on the groups' results, and while there is money, never on which was done first.
- */
+/** Plays groups until enough have a spread. What is drawn never depends on which was done first, while there is money. */
 function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise<CycleRollouts> {
-  const { questions: wanted, maxDraws } = night.state.opened.settings;
+  const { settings } = night.state.opened;
   return CancellationScope.cancellable(async () => {
     const drawn: (GroupResult | null)[] = [];
     const underWay = new Set<Promise<void>>();
     try {
       for (;;) {
         const spreads = drawn.map((group) => group && learnableIn(group).length > 0);
-        const { keep, more, isOver } = chooseGroups({ wanted, maxDraws, spreads });
-        for (const options of isOver ? [] : drawGroups(night, { cycle, writer }, drawn.length, more)) {
-          const group = night.startGroup(options, wanted);
+        const { keep, more } = chooseGroups(settings, spreads);
+        for (const options of drawGroups(night, { cycle, writer }, drawn.length, more)) {
+          const group = night.startGroup(options, settings.questions);
           if (group === null) break;
           drawn.push(null);
           const played = group.then((result) => {

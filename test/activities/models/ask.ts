@@ -1,3 +1,4 @@
+import type { ModelCall } from '../../../src/activities/model-call';
 import { completeAnthropic } from '../../../src/activities/models/anthropic';
 import { type CallFailure, toProviderFailure } from '../../../src/activities/models/failure';
 import { completeGoogle } from '../../../src/activities/models/google';
@@ -22,6 +23,7 @@ export function aCard(changes: Partial<ModelCard>): ModelCard {
     temperature: null,
     effort: null,
     timeoutMs: 30_000,
+    idleTimeoutMs: 30_000,
     capabilities: { sampling: true, effort: ['low', 'high'], jsonSchema: true, maxOutputTokens: null },
     price: null,
     priceVersion: null,
@@ -45,6 +47,12 @@ export function aRequest(card: ModelCard, changes: Partial<ModelRequest> = {}): 
   };
 }
 
+/** The call of a step that makes such a request. */
+export function aCall(card: ModelCard, changes: Partial<ModelCall> = {}): ModelCall {
+  const place = { purpose: 'step', rootId: 'solve-1', round: 0, step: 0, worker: 'ada' } as const;
+  return { ...aRequest(card), ...place, allowance: { requests: 5, billable: 5 }, ...changes };
+}
+
 /** A reply without anything. */
 export const NOTHING: ModelReply = {
   text: '',
@@ -55,36 +63,38 @@ export const NOTHING: ModelReply = {
   dropped: [],
 };
 
-/** One of the four ways to talk to a provider. */
+/** One of the four ways to talk to a provider, answered whole or by a stream. */
 export interface Dialect {
   readonly name: string;
+  readonly streams: boolean;
   readonly complete: Complete;
   /** A card for the simulated providers at `url`. */
   readonly card: (url: string) => ModelCard;
 }
 
-export const DIALECTS: readonly Dialect[] = [
-  {
-    name: 'OpenAI Chat Completions',
-    complete: completeOpenAI,
-    card: (url) => aCard({ provider: 'openai', api: 'chat', baseUrl: `${url}/v1` }),
-  },
-  {
-    name: 'OpenAI Responses',
-    complete: completeOpenAI,
-    card: (url) => aCard({ provider: 'openai', api: 'responses', baseUrl: `${url}/v1` }),
-  },
-  {
-    name: 'Anthropic Messages',
-    complete: completeAnthropic,
-    card: (url) => aCard({ provider: 'anthropic', baseUrl: url }),
-  },
-  {
-    name: 'Gemini generateContent',
-    complete: completeGoogle,
-    card: (url) => aCard({ provider: 'google', baseUrl: url }),
-  },
+const APIS: readonly (readonly [name: string, Complete, card: (url: string) => Partial<ModelCard>])[] = [
+  ['OpenAI Chat Completions', completeOpenAI, (url) => ({ api: 'chat', baseUrl: `${url}/v1` })],
+  ['OpenAI Responses', completeOpenAI, (url) => ({ api: 'responses', baseUrl: `${url}/v1` })],
+  ['Anthropic Messages', completeAnthropic, (url) => ({ provider: 'anthropic', baseUrl: url })],
+  ['Gemini generateContent', completeGoogle, (url) => ({ provider: 'google', baseUrl: url })],
 ];
+
+export const DIALECTS: readonly Dialect[] = APIS.map(([name, complete, card]) => ({
+  name,
+  streams: true,
+  complete,
+  card: (url) => aCard(card(url)),
+}));
+
+export const BOTH_WAYS: readonly Dialect[] = DIALECTS.flatMap((dialect) => [
+  dialect,
+  {
+    ...dialect,
+    name: `${dialect.name}, whole`,
+    streams: false,
+    card: (url) => ({ ...dialect.card(url), idleTimeoutMs: undefined }),
+  },
+]);
 
 /** Sends a request that must fail, and gives the failure as the activity would see it. */
 export async function failureOf(complete: Complete, request: ModelRequest): Promise<CallFailure | null> {

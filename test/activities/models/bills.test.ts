@@ -4,7 +4,7 @@ import { completeOpenAI } from '../../../src/activities/models/openai';
 import type { Usage } from '../../../src';
 import type { Price } from '../../../src/protocol/cards';
 import type { LedgerRow } from '../../../src/store/ledger';
-import { aCard, aRequest } from './ask';
+import { aCall, aCard, aRequest } from './ask';
 
 // Usage as OpenAI-compatible servers report it, in the shape of their own documents (the page beside each), and
 // what is booked for it at $2 a million tokens of input, $10 of output and $0.50 of cached input.
@@ -21,12 +21,14 @@ async function booked(reply: object, price: Price | null = PRICE): Promise<Ledge
   jest.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json(body));
   const card = aCard({ api: 'chat', baseUrl: 'http://127.0.0.1:9/v1', price, priceVersion: 'card' });
   const request = aRequest(card);
-  const { timeoutMs } = card;
-  const sent = judgeReply(await completeOpenAI(request), request);
-  const place = { rootId: 'run', purpose: 'step', round: 0, step: 0, worker: 'ada' } as const;
-  const call = { ...place, ...request, card, timeoutMs, allowance: { requests: 1, billable: 1 } };
+  const call = aCall(card);
   const row = { ...openRowOf(call, 'call', { workflowExecution: undefined }), attempt: 1, startedAt: '' };
-  return closeRow(row, call, sent);
+  return closeRow(row, call, judgeReply(await completeOpenAI(request), request));
+}
+
+/** What every server counts, under its names in Chat Completions. */
+function counted(prompt: number, completion: number, total: number, more: object = {}): object {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total, ...more };
 }
 
 interface Recorded {
@@ -42,18 +44,10 @@ const REPLIES: readonly Recorded[] = [
     server: 'OpenAI: reasoning is a part of the completion',
     reply: {
       service_tier: 'default',
-      usage: {
-        prompt_tokens: 1200,
-        completion_tokens: 300,
-        total_tokens: 1500,
+      usage: counted(1200, 300, 1500, {
         prompt_tokens_details: { cached_tokens: 1000, audio_tokens: 0 },
-        completion_tokens_details: {
-          reasoning_tokens: 256,
-          audio_tokens: 0,
-          accepted_prediction_tokens: 0,
-          rejected_prediction_tokens: 0,
-        },
-      },
+        completion_tokens_details: { reasoning_tokens: 256, accepted_prediction_tokens: 0 },
+      }),
     },
     usage: { inputTokens: 1200, outputTokens: 300, cachedInputTokens: 1000, reasoningTokens: 256 },
     nanoUsd: 200 * 2000 + 1000 * 500 + 300 * 10_000,
@@ -62,14 +56,10 @@ const REPLIES: readonly Recorded[] = [
     // docs.x.ai/docs/key-information/consumption-and-rate-limits
     server: 'xAI: reasoning stands beside the completion, in the total alone',
     reply: {
-      usage: {
-        prompt_tokens: 10_120,
-        completion_tokens: 1499,
-        total_tokens: 14_428,
-        prompt_tokens_details: { text_tokens: 10_120, audio_tokens: 0, image_tokens: 0, cached_tokens: 128 },
+      usage: counted(10_120, 1499, 14_428, {
+        prompt_tokens_details: { text_tokens: 10_120, image_tokens: 0, cached_tokens: 128 },
         completion_tokens_details: { reasoning_tokens: 2809, audio_tokens: 0 },
-        num_sources_used: 0,
-      },
+      }),
     },
     usage: { inputTokens: 10_120, outputTokens: 4308, cachedInputTokens: 128, reasoningTokens: 2809 },
     nanoUsd: 9992 * 2000 + 128 * 500 + 4308 * 10_000,
@@ -78,13 +68,10 @@ const REPLIES: readonly Recorded[] = [
     // docs.x.ai/docs/api-reference: 10¹⁰ ticks are a dollar
     server: 'xAI: what it says it charged',
     reply: {
-      usage: {
-        prompt_tokens: 12,
-        completion_tokens: 2,
-        total_tokens: 331,
+      usage: counted(12, 2, 331, {
         cost_in_usd_ticks: 30_050_000,
         completion_tokens_details: { reasoning_tokens: 317 },
-      },
+      }),
     },
     usage: { inputTokens: 12, outputTokens: 319, reasoningTokens: 317 },
     nanoUsd: 3_005_000,
@@ -94,15 +81,11 @@ const REPLIES: readonly Recorded[] = [
     server: 'OpenRouter: its charge, of which the upstream price is a part',
     reply: {
       provider: 'Upstream',
-      usage: {
-        prompt_tokens: 1000,
-        completion_tokens: 200,
-        total_tokens: 1200,
+      usage: counted(1000, 200, 1200, {
         cost: 0.0031,
         is_byok: false,
-        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
         cost_details: { upstream_inference_cost: 0.0031 },
-      },
+      }),
     },
     usage: { inputTokens: 1000, outputTokens: 200 },
     nanoUsd: 3_100_000,
@@ -110,14 +93,11 @@ const REPLIES: readonly Recorded[] = [
   {
     server: 'OpenRouter, with a key of one’s own: its fee and what the vendor bills',
     reply: {
-      usage: {
-        prompt_tokens: 1000,
-        completion_tokens: 200,
-        total_tokens: 1200,
+      usage: counted(1000, 200, 1200, {
         cost: 0.0002,
         is_byok: true,
         cost_details: { upstream_inference_cost: 0.004 },
-      },
+      }),
     },
     usage: { inputTokens: 1000, outputTokens: 200 },
     nanoUsd: 4_200_000,
@@ -126,29 +106,18 @@ const REPLIES: readonly Recorded[] = [
     // openrouter.ai/docs/faq: the first requests of a month are free of its fee
     server: 'OpenRouter, with a key of one’s own and no fee',
     reply: {
-      usage: {
-        prompt_tokens: 1000,
-        completion_tokens: 200,
-        total_tokens: 1200,
+      usage: counted(1000, 200, 1200, {
         cost: 0,
         is_byok: true,
         cost_details: { upstream_inference_cost: 0.004, upstream_inference_prompt_cost: 0.002 },
-      },
+      }),
     },
     usage: { inputTokens: 1000, outputTokens: 200 },
     nanoUsd: 4_000_000,
   },
   {
     server: 'OpenRouter, from before it said whose key was used',
-    reply: {
-      usage: {
-        prompt_tokens: 194,
-        completion_tokens: 2,
-        total_tokens: 196,
-        cost: 0.95,
-        cost_details: { upstream_inference_cost: 19 },
-      },
-    },
+    reply: { usage: counted(194, 2, 196, { cost: 0.95, cost_details: { upstream_inference_cost: 19 } }) },
     usage: { inputTokens: 194, outputTokens: 2 },
     nanoUsd: 19_950_000_000,
   },
@@ -156,14 +125,11 @@ const REPLIES: readonly Recorded[] = [
     // api-docs.deepseek.com/api/create-chat-completion
     server: 'DeepSeek: names of its own for the cache',
     reply: {
-      usage: {
-        prompt_tokens: 500,
+      usage: counted(500, 90, 590, {
         prompt_cache_hit_tokens: 384,
         prompt_cache_miss_tokens: 116,
-        completion_tokens: 90,
-        total_tokens: 590,
         completion_tokens_details: { reasoning_tokens: 60 },
-      },
+      }),
     },
     usage: { inputTokens: 500, outputTokens: 90, cachedInputTokens: 384, reasoningTokens: 60 },
     nanoUsd: 116 * 2000 + 384 * 500 + 90 * 10_000,
@@ -174,16 +140,11 @@ const REPLIES: readonly Recorded[] = [
     reply: {
       service_tier: 'on_demand',
       x_groq: { id: 'req_1' },
-      usage: {
+      usage: counted(180, 70, 250, {
         queue_time: 0.037,
-        prompt_tokens: 180,
-        prompt_time: 0.0007,
-        completion_tokens: 70,
-        completion_time: 0.46,
-        total_tokens: 250,
         total_time: 0.4607,
         prompt_tokens_details: { cached_tokens: 128 },
-      },
+      }),
     },
     usage: { inputTokens: 180, outputTokens: 70, cachedInputTokens: 128 },
     nanoUsd: 52 * 2000 + 128 * 500 + 70 * 10_000,
@@ -191,32 +152,21 @@ const REPLIES: readonly Recorded[] = [
   {
     // ai.google.dev/gemini-api/docs/openai, and github.com/router-for-me/CLIProxyAPI/issues/5733
     server: 'Gemini’s OpenAI-compatible API: thoughts are in the total alone',
-    reply: { usage: { prompt_tokens: 21, completion_tokens: 10, total_tokens: 91 } },
+    reply: { usage: counted(21, 10, 91) },
     usage: { inputTokens: 21, outputTokens: 70 },
     nanoUsd: 21 * 2000 + 70 * 10_000,
   },
   {
     // docs.vllm.ai/en/latest/serving/openai_compatible_server
     server: 'vLLM',
-    reply: {
-      prompt_logprobs: null,
-      usage: {
-        prompt_tokens: 30,
-        total_tokens: 95,
-        completion_tokens: 65,
-        prompt_tokens_details: null,
-      },
-    },
+    reply: { prompt_logprobs: null, usage: counted(30, 65, 95, { prompt_tokens_details: null }) },
     usage: { inputTokens: 30, outputTokens: 65 },
     nanoUsd: 30 * 2000 + 65 * 10_000,
   },
   {
     // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
     server: 'llama.cpp',
-    reply: {
-      usage: { completion_tokens: 48, prompt_tokens: 44, total_tokens: 92 },
-      timings: { cache_n: 40, prompt_n: 4, prompt_ms: 30.9, predicted_n: 48, predicted_ms: 661 },
-    },
+    reply: { usage: counted(44, 48, 92), timings: { cache_n: 40, prompt_n: 4, prompt_ms: 30.9 } },
     usage: { inputTokens: 44, outputTokens: 48 },
     nanoUsd: 44 * 2000 + 48 * 10_000,
   },
@@ -262,10 +212,7 @@ describe('numbers that make no sense', () => {
     ['a cost of null, which is how JSON writes NaN', { cost: NaN }],
     ['ticks below 0', { cost_in_usd_ticks: -1 }],
     ['details that are none', { cost: null, cost_details: 'none', is_byok: 'yes' }],
-    [
-      'an upstream cost beyond any bill',
-      { cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 1e308 } },
-    ],
+    ['endless costs upstream', { cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 1e308 } }],
   ])('%s changes nothing', async (_, nonsense) => {
     const row = await booked({ usage: { ...counts, ...nonsense } });
     expect(row.usage).toMatchObject({ inputTokens: 1000, outputTokens: 200 });

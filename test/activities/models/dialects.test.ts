@@ -1,5 +1,6 @@
+import type { Message } from '../../../src/plan/plan';
 import { startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
-import { aRequest, DIALECTS, KEY } from './ask';
+import { aRequest, BOTH_WAYS, KEY, NOTHING } from './ask';
 
 let providers: SimulatedProviders;
 beforeAll(async () => {
@@ -7,18 +8,11 @@ beforeAll(async () => {
 });
 afterAll(() => providers.close());
 
-describe.each(DIALECTS)('$name', ({ complete, card }) => {
+describe.each(BOTH_WAYS)('$name', ({ complete, card }) => {
   test('gives the text and what it cost in tokens', async () => {
     const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 30, reasoningTokens: 20 };
     providers.script('sim-1', [{ text: 'Eight.', usage }]);
-    expect(await complete(aRequest(card(providers.url)))).toEqual({
-      text: 'Eight.',
-      finish: 'stop',
-      refusal: null,
-      usage,
-      reportedNanoUsd: null,
-      dropped: [],
-    });
+    expect(await complete(aRequest(card(providers.url)))).toEqual({ ...NOTHING, text: 'Eight.', usage });
   });
 
   test('puts each message in its place', async () => {
@@ -27,18 +21,15 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
       messages = request.messages;
       return 'Five.';
     });
-    await complete(
-      aRequest(card(providers.url), {
-        messages: [
-          { role: 'system', text: 'Be brief.' },
-          { role: 'user', text: 'One.' },
-          { role: 'user', text: 'Two.' },
-          { role: 'assistant', text: 'Three.' },
-          { role: 'user', text: 'Four.' },
-          { role: 'system', text: 'Be right.' },
-        ],
-      }),
-    );
+    const asked: readonly Message[] = [
+      { role: 'system', text: 'Be brief.' },
+      { role: 'user', text: 'One.' },
+      { role: 'user', text: 'Two.' },
+      { role: 'assistant', text: 'Three.' },
+      { role: 'user', text: 'Four.' },
+      { role: 'system', text: 'Be right.' },
+    ];
+    await complete(aRequest(card(providers.url), { messages: asked }));
     expect(messages).toEqual([
       { role: 'system', text: 'Be brief.\n\nBe right.' },
       { role: 'user', text: 'One.\n\nTwo.' },

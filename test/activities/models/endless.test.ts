@@ -1,31 +1,17 @@
 import { randomFillSync } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { sendOnce } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
+import { useServer } from '../../support/serve';
 import { aRequest, DIALECTS, failureOf } from './ask';
 
 const MIB = 1024 * 1024;
 /** A file of gzip may have any number of these. */
 const MEMBER = gzipSync(Buffer.alloc(MIB, ' '));
 
-let server: Server;
-let answer: (response: ServerResponse) => void;
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    request.resume();
-    answer(response);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-});
-afterAll(() => {
-  server.close().closeAllConnections();
-});
-
-const url = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const server = useServer();
 
 function* endless(chunk: Buffer, onChunk: () => void = () => undefined): Generator<Buffer> {
   for (;;) {
@@ -35,7 +21,7 @@ function* endless(chunk: Buffer, onChunk: () => void = () => undefined): Generat
 }
 
 /** A kilobyte that stands for a megabyte, again and again. */
-function bomb(status: number): typeof answer {
+function bomb(status: number): (response: ServerResponse) => void {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     pipeline(Readable.from(endless(MEMBER)), response, () => undefined);
@@ -44,38 +30,38 @@ function bomb(status: number): typeof answer {
 
 describe.each(DIALECTS)('$name', ({ complete, card }) => {
   test('ends an answer without an end, and does not ask again', async () => {
-    answer = bomb(200);
-    const failure = await failureOf(complete, aRequest(card(url())));
+    server.answer = bomb(200);
+    const failure = await failureOf(complete, aRequest(card(server.url)));
     expect(failure).toMatchObject({ type: FAILURES.badResponse, retryable: false, billed: 'unknown' });
     expect(failure?.message).toContain('sent an answer that cannot be read: it has more than 64 MiB. ');
   });
 
   test('ends an error without an end', async () => {
-    answer = bomb(400);
-    expect(await failureOf(complete, aRequest(card(url())))).toMatchObject({ retryable: false });
+    server.answer = bomb(400);
+    expect(await failureOf(complete, aRequest(card(server.url)))).toMatchObject({ retryable: false });
   });
 });
 
 test('no more is taken from a server than was counted, and what the network holds', async () => {
   let mebibytes = 0;
   const closed = new Promise((resolve) => {
-    answer = (response) => {
+    server.answer = (response) => {
       const chunks = endless(randomFillSync(Buffer.alloc(MIB)), () => (mebibytes += 1));
       pipeline(Readable.from(chunks, { objectMode: true, highWaterMark: 1 }), response, resolve);
     };
   });
-  await expect(sendOnce(url())).rejects.toThrow('more than 64 MiB');
+  await expect(sendOnce(server.url)).rejects.toThrow('more than 64 MiB');
   await closed;
   expect(mebibytes).toBeGreaterThan(63);
   expect(mebibytes).toBeLessThan(96);
 });
 
 test('a response of the greatest size is read whole', async () => {
-  answer = (response) => response.end(Buffer.alloc(64 * MIB, 'x'));
-  expect((await (await sendOnce(url())).arrayBuffer()).byteLength).toBe(64 * MIB);
+  server.answer = (response) => response.end(Buffer.alloc(64 * MIB, 'x'));
+  expect((await (await sendOnce(server.url)).arrayBuffer()).byteLength).toBe(64 * MIB);
 });
 
 test.each([200, 204, 304, 307, 599])('status %i passes', async (status) => {
-  answer = (response) => response.writeHead(status).end();
-  expect((await sendOnce(url())).status).toBe(status);
+  server.answer = (response) => response.writeHead(status).end();
+  expect((await sendOnce(server.url)).status).toBe(status);
 });

@@ -48,18 +48,13 @@ test.each([
   ['UND_ERR_SOCKET', undefined, LOST],
   ['HPE_INVALID_CONSTANT', undefined, LOST],
   ['ETIMEDOUT', 'read', LOST],
-])(
-  '%s in %s is free and retried before sending, and may have been billed after',
-  (code, syscall, failure) => {
-    expect(toProviderFailure(broken(code, { code, syscall }), REQUEST)).toMatchObject(failure);
-  },
-);
+])('%s in %s is free and retried before sending, and may be billed after', (code, syscall, failure) => {
+  expect(toProviderFailure(broken(code, { code, syscall }), REQUEST)).toMatchObject(failure);
+});
 
 test('reads the first of several addresses that were tried', () => {
-  const each = Object.assign(new Error('connect ECONNREFUSED ::1:9'), {
-    code: 'ECONNREFUSED',
-    syscall: 'connect',
-  });
+  const facts = { code: 'ECONNREFUSED', syscall: 'connect' };
+  const each = Object.assign(new Error('connect ECONNREFUSED ::1:9'), facts);
   const cause = Object.assign(new AggregateError([each]), { code: 'ECONNREFUSED' });
   const failure = toProviderFailure(new TypeError('fetch failed', { cause }), REQUEST);
   expect(failure?.message).toContain('could not be reached: connect ECONNREFUSED ::1:9.');
@@ -77,10 +72,8 @@ test.each([
   ['Anthropic, by words', 400, { type: 'invalid_request_error', message: 'Your credit balance is too low.' }],
   ['OpenRouter', 402, { code: 402, message: 'Insufficient credits' }],
 ])('an empty account at %s is final', (_, status, body) => {
-  expect(toProviderFailure(answered(status, body), REQUEST)).toMatchObject({
-    type: FAILURES.quotaExceeded,
-    retryable: false,
-  });
+  const failure = { type: FAILURES.quotaExceeded, retryable: false };
+  expect(toProviderFailure(answered(status, body), REQUEST)).toMatchObject(failure);
 });
 
 test.each([
@@ -90,11 +83,8 @@ test.each([
   ['OpenRouter', 400, { code: 400, message: 'acme/none is not a valid model ID' }],
   ['Mistral', 400, { code: '1500', message: 'Invalid model: none' }],
 ])('a model that %s does not have is told from a wrong request', (_, status, body) => {
-  expect(toProviderFailure(answered(status, body), REQUEST)).toMatchObject({
-    type: FAILURES.notFound,
-    retryable: false,
-    billed: 'no',
-  });
+  const failure = { type: FAILURES.notFound, retryable: false, billed: 'no' };
+  expect(toProviderFailure(answered(status, body), REQUEST)).toMatchObject(failure);
 });
 
 test.each([
@@ -131,27 +121,14 @@ test('a whole answer is usable as it came', () => {
 });
 
 test.each<[string, Partial<ModelReply>, string, string]>([
-  [
-    "a refusal, with the model's own words",
-    { finish: 'refusal', refusal: 'Not that.', text: 'Sorry' },
-    FAILURES.refused,
-    'worker ada (openai sim-1) declined: Not that. ',
-  ],
-  [
-    'a cut answer',
-    { finish: 'length', text: 'Eight legs, some' },
-    FAILURES.truncated,
-    'before the answer was whole',
-  ],
+  ['a refusal', { finish: 'refusal', refusal: 'Not that.' }, FAILURES.refused, 'sim-1) declined: Not that. '],
+  ['a cut answer', { finish: 'length', text: 'Eight' }, FAILURES.truncated, 'before the answer was whole'],
   ['reasoning alone', { finish: 'length', text: ' ' }, FAILURES.truncated, 'before the first word'],
   ['an empty answer', { text: '\n' }, FAILURES.badResponse, 'an empty answer'],
 ])('%s is a failure that was billed', (_, reply, type, words) => {
-  const message = expect.stringContaining(words) as string;
-  expect(judge(reply)).toMatchObject({
-    kind: 'failed',
-    failure: { type, message, retryable: false, billed: 'yes' },
-    reply,
-  });
+  const message: unknown = expect.stringContaining(words);
+  const failure = { type, message, retryable: false, billed: 'yes' };
+  expect(judge(reply)).toMatchObject({ kind: 'failed', failure, reply });
 });
 
 test.each<[string, Record<string, string>, number | null]>([

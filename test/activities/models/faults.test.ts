@@ -1,6 +1,6 @@
 import { FAILURES } from '../../../src/protocol/failures';
 import { type Fault, startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
-import { aRequest, DIALECTS, failureOf, KEY } from './ask';
+import { aRequest, BOTH_WAYS, failureOf, KEY } from './ask';
 
 let providers: SimulatedProviders;
 beforeAll(async () => {
@@ -11,40 +11,51 @@ afterAll(() => providers.close());
 const { rateLimited, unavailable, timeout, interrupted, badResponse } = FAILURES;
 const { badRequest, notFound, authentication, quotaExceeded } = FAILURES;
 
+const FREE = { retryable: true, billed: 'no' };
+const UNKNOWN = { retryable: false, billed: 'unknown' };
+const REFUSED = { retryable: false, billed: 'no' };
+
 /** Each fault of the wire with what must follow from it: by the law of `protocol/failures.ts`. */
 const CASES: readonly [Fault['fault'], string, { retryable: boolean; billed: string }][] = [
-  ['rate-limited', rateLimited, { retryable: true, billed: 'no' }],
-  ['server-error', unavailable, { retryable: true, billed: 'no' }],
-  ['unavailable', unavailable, { retryable: true, billed: 'no' }],
-  ['overloaded', unavailable, { retryable: true, billed: 'no' }],
-  ['request-timeout', timeout, { retryable: false, billed: 'unknown' }],
-  ['bad-gateway', timeout, { retryable: false, billed: 'unknown' }],
-  ['gateway-timeout', timeout, { retryable: false, billed: 'unknown' }],
-  ['reset', interrupted, { retryable: false, billed: 'unknown' }],
-  ['cut-mid-body', interrupted, { retryable: false, billed: 'unknown' }],
-  ['truncated', badResponse, { retryable: false, billed: 'unknown' }],
-  ['truncated-chunked', badResponse, { retryable: false, billed: 'unknown' }],
-  ['html', badResponse, { retryable: false, billed: 'unknown' }],
-  ['html-bad-gateway', timeout, { retryable: false, billed: 'unknown' }],
-  ['bad-request', badRequest, { retryable: false, billed: 'no' }],
-  ['not-found', notFound, { retryable: false, billed: 'no' }],
-  ['too-large', badRequest, { retryable: false, billed: 'no' }],
-  ['unprocessable', badRequest, { retryable: false, billed: 'no' }],
-  ['unauthorized', authentication, { retryable: false, billed: 'no' }],
-  ['invalid-key', authentication, { retryable: false, billed: 'no' }],
-  ['forbidden', authentication, { retryable: false, billed: 'no' }],
-  ['quota-exceeded', quotaExceeded, { retryable: false, billed: 'no' }],
+  ['rate-limited', rateLimited, FREE],
+  ['server-error', unavailable, FREE],
+  ['unavailable', unavailable, FREE],
+  ['overloaded', unavailable, FREE],
+  ['request-timeout', timeout, UNKNOWN],
+  ['bad-gateway', timeout, UNKNOWN],
+  ['gateway-timeout', timeout, UNKNOWN],
+  ['reset', interrupted, UNKNOWN],
+  ['cut-mid-body', interrupted, UNKNOWN],
+  ['html', badResponse, UNKNOWN],
+  ['html-bad-gateway', timeout, UNKNOWN],
+  ['bad-request', badRequest, REFUSED],
+  ['not-found', notFound, REFUSED],
+  ['too-large', badRequest, REFUSED],
+  ['unprocessable', badRequest, REFUSED],
+  ['unauthorized', authentication, REFUSED],
+  ['invalid-key', authentication, REFUSED],
+  ['forbidden', authentication, REFUSED],
+  ['quota-exceeded', quotaExceeded, REFUSED],
 ];
 
-describe.each(DIALECTS)('$name', ({ complete, card }) => {
+describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
   test.each(CASES)('%s is %s, after one request', async (fault, type, consequence) => {
     const before = providers.log.length;
-    providers.script('sim-1', [{ fault } as Fault]);
+    providers.script('sim-1', [{ fault }]);
     const failure = await failureOf(complete, aRequest(card(providers.url)));
     expect(failure).toMatchObject({ type, ...consequence });
     expect(providers.log).toHaveLength(before + 1);
     expect(failure?.message).toMatch(/^worker ada \(\w+ sim-1\) .+\. [A-Z].+\.$/);
   });
+
+  test.each(['truncated', 'truncated-chunked', 'failed-midway'] as const)(
+    '%s may have been billed, and is told by what came of the answer',
+    async (fault) => {
+      providers.script('sim-1', [{ fault }]);
+      const failure = await failureOf(complete, aRequest(card(providers.url)));
+      expect(failure).toMatchObject({ type: streams ? interrupted : badResponse, ...UNKNOWN });
+    },
+  );
 
   test('keeps the key out of the message, even where the provider repeats it', async () => {
     providers.script('sim-1', [
@@ -58,6 +69,39 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
       expect(Buffer.from(JSON.stringify(failure)).includes(KEY)).toBe(false);
       expect(JSON.stringify(failure)).not.toContain('sk-other');
     }
+  });
+
+  test('a cancellation closes the connection and is no failure', async () => {
+    const run = new AbortController();
+    const { failure, sequence } = await hanging(run);
+    run.abort(new Error('cancelled'));
+    await providers.waitForClose(sequence);
+    expect(await failure).toBeNull();
+  });
+
+  test('our time-out closes the connection and is a time-out that may have been billed', async () => {
+    const clock = new AbortController();
+    const { failure, sequence } = await hanging(clock);
+    clock.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+    await providers.waitForClose(sequence);
+    expect(await failure).toMatchObject({ type: FAILURES.timeout, retryable: false, billed: 'unknown' });
+    expect((await failure)?.message).toContain('gave no answer within 1.5 s.');
+  });
+
+  /** A request under way that is not answered. */
+  async function hanging({ signal }: AbortController) {
+    const before = providers.log.length;
+    providers.script('sim-1', [{ fault: 'hang' }]);
+    const failure = failureOf(complete, aRequest({ ...card(providers.url), timeoutMs: 1500 }, { signal }));
+    const { sequence } = await providers.waitForRequest((asked) => asked.sequence > before);
+    return { failure, sequence };
+  }
+
+  test('a signal that was aborted before sends nothing', async () => {
+    const before = providers.log.length;
+    const request = aRequest(card(providers.url), { signal: AbortSignal.abort() });
+    expect(await failureOf(complete, request)).toBeNull();
+    expect(providers.log).toHaveLength(before);
   });
 
   test('waits as long as the provider says, in the words of its own API', async () => {

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { judgeReply, toProviderFailure } from '../../../src/activities/models/failure';
 import { backgroundOpenAI } from '../../../src/activities/models/openai';
 import { PolicyClient } from '../../../src/training/policy/client';
 import { PolicyError } from '../../../src/training/policy/errors';
 import { hostileText } from '../../support/hostile-text';
+import { type Listening, serve } from '../../support/serve';
 import { aRequest, DIALECTS } from './ask';
 
 // Replies of a server that says what it likes, in each place of them. What is made of one goes into histories and the
@@ -97,16 +95,12 @@ function put(root: unknown, path: readonly string[], value: unknown): void {
   if (Object(parent) === parent) Reflect.set(parent as object, path.at(-1) ?? '', value);
 }
 
-let server: Server;
-let url: string;
+let server: Listening;
 let said = '';
 beforeAll(async () => {
-  server = createServer((_, response) => {
+  server = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(said);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => server.close());
 
@@ -117,7 +111,7 @@ test.each(DIALECTS)(
     return fc.assert(
       fc.asyncProperty(spoiled(GOOD[name]), async (reply) => {
         said = JSON.stringify(reply);
-        const request = aRequest(card(url));
+        const request = aRequest(card(server.url));
         try {
           const { text, ...found } = await complete(request);
           const { usage, reportedNanoUsd } = found;
@@ -144,7 +138,7 @@ test('a response in the background is known by an id that can be kept', () =>
       said = JSON.stringify(reply);
       const [, responses] = DIALECTS;
       if (responses === undefined) throw new Error('it is the second');
-      const begun = await backgroundOpenAI.begin(aRequest(responses.card(url))).catch(() => null);
+      const begun = await backgroundOpenAI.begin(aRequest(responses.card(server.url))).catch(() => null);
       expect(begun?.id.length ?? 0).toBeLessThanOrEqual(1000);
     }),
     { numRuns: 25 },
@@ -165,7 +159,7 @@ test('a policy server: samples, or a failure in a few words', () => {
       spoiled({ model: 'm', choices: [{ ...choice, prompt_token_ids: [1] }] }),
       async (reply) => {
         said = JSON.stringify(reply);
-        const error: unknown = await new PolicyClient(`${url}/v1`).sample(asked, signal).then(
+        const error: unknown = await new PolicyClient(`${server.url}/v1`).sample(asked, signal).then(
           () => null,
           (failure: unknown) => failure,
         );

@@ -14,28 +14,10 @@ const SECRET = 'sk-live-Zq9Zq8Zq7Zq6Zq5';
 
 /** Pieces that patterns over foreign text look for, or that make them look again. */
 const PIECES = [
-  ...['<title', '<title>', '<html>', '<!doctype ', '>', '<', '</title>'],
-  ...['eyJ', '-eyJ', 'eyJa.', '.', 'bearer ', 'bearer\t', 'sk-', 'AIza', '*', '-', '_'],
-  ...['perday', 'billing_', 'insufficient_quota', 'credit balance is too low', '401 ', '429 '],
-  ...[
-    'ECONN',
-    'CERT_',
-    'ECONNRESET',
-    ' ',
-    '\n',
-    '\t',
-    'a',
-    'A',
-    '9',
-    '"',
-    '{',
-    '}',
-    '\\',
-    '🦉',
-    '\ud83e',
-    'é',
-  ],
-  ...['sha256-', '0123456789abcdef', SECRET],
+  ...'<title <title> <html> > < </title> eyJ -eyJ eyJa. . sk- AIza * - _ perday billing_'.split(' '),
+  ...'insufficient_quota ECONN CERT_ ECONNRESET a A 9 " { } \\ 🦉 é sha256- 0123456789abcdef'.split(' '),
+  ...['<!doctype ', 'bearer ', 'bearer\t', 'credit balance is too low', '401 ', '429 ', ' ', '\n', '\t'],
+  ...['\ud83e', SECRET],
 ];
 
 /** Up to 1 MB of a few pieces again and again, with ends of their own. */
@@ -76,19 +58,9 @@ test('every error that holds such a text becomes one short sentence', () => {
   fc.assert(
     fc.property(hostile, fc.constantFrom(200, 400, 429, 503), (text, status) => {
       const headers = new Headers();
-      const error = {
-        message: text,
-        code: text,
-        type: text,
-        status: text,
-        details: [{ reason: text }, text],
-      };
-      const bodies = [
-        text,
-        JSON.stringify({ error }),
-        JSON.stringify({ error: text }),
-        JSON.stringify(error),
-      ];
+      const details = [{ reason: text }, text];
+      const error = { message: text, code: text, type: text, status: text, details };
+      const bodies = [text, ...[{ error }, { error: text }, error].map((body) => JSON.stringify(body))];
       const errors = [
         ...bodies.map((body) => new TransportError({ status, headers, body })),
         new Error(text),
@@ -115,4 +87,35 @@ test('headers and keys of such a text are read', () => {
     }),
     { numRuns: 50, examples },
   );
+});
+
+test.each([
+  ['Incorrect API key provided: sk-abcd************wxyz.', 'Incorrect API key provided: [key]'],
+  ['header was "Bearer abc123.def-456"', 'header was "[key]"'],
+  ['API key not valid: AIzaSyA1234567890abcdefg', 'API key not valid: [key]'],
+  ['token eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl expired', 'token [key] expired'],
+  ['A bearer token is missing; see basic-information and risk-assessment', undefined],
+  ['two\n  lines\t', 'two lines'],
+])('%j is shown without what looks like a key', (text, expected) => {
+  expect(redact(text, null)).toBe(expected ?? text);
+});
+
+test('an empty key hides nothing', () => {
+  expect(redact('abc', '')).toBe('abc');
+});
+
+test('no text around a key lets it through, whole or cut at the edge', () => {
+  const key = 'Zq9-Zq8-Zq7-Zq6-Zq5-Zq4';
+  fc.assert(
+    fc.property(fc.string({ maxLength: 400 }), fc.string({ maxLength: 400 }), (before, after) => {
+      const clean = redact(`${before}${key}${after}`, key);
+      expect(clean).not.toContain('Zq9-Zq');
+      expect(Array.from(clean).length).toBeLessThanOrEqual(300);
+    }),
+  );
+});
+
+test('clips by characters, so that no half of one is left', () => {
+  const clean = redact('🦉'.repeat(400), null);
+  expect(clean).toBe(`${'🦉'.repeat(299)}…`);
 });

@@ -3,17 +3,13 @@ import { createComplete } from '../../../src/activities/models';
 import { startSimulatedProviders } from '../../../src/testing';
 import { aCard, aRequest, DIALECTS } from './ask';
 
-const complete = createComplete({ fetchSmolLm2: () => Promise.reject(new Error('no weights in this test')) });
+const complete = createComplete(() => Promise.reject(new Error('no weights in this test')));
 
 test("asks each model in its own provider's protocol", async () => {
   const providers = await startSimulatedProviders();
   for (const { card } of DIALECTS) await complete(aRequest(card(providers.url)));
-  expect(providers.log.map(({ protocol }) => protocol)).toEqual([
-    'openai-chat',
-    'openai-responses',
-    'anthropic',
-    'google',
-  ]);
+  const protocols = ['openai-chat', 'openai-responses', 'anthropic', 'google'];
+  expect(providers.log.map(({ protocol }) => protocol)).toEqual(protocols);
   await providers.close();
 });
 
@@ -23,9 +19,7 @@ describe('requests to local models', () => {
 
   test('are served one at a time, also after one that failed', async () => {
     const loading: ((reason: Error) => void)[] = [];
-    const ask = createComplete({
-      fetchSmolLm2: () => new Promise((_, reject) => loading.push(reject)),
-    });
+    const ask = createComplete(() => new Promise((_, reject) => loading.push(reject)));
     const [one, two] = [ask(local()), ask(local())];
     await setImmediate();
     expect(loading).toHaveLength(1);
@@ -38,7 +32,7 @@ describe('requests to local models', () => {
 
   test('end at once when they are given up, before their turn or in it', async () => {
     const fetchSmolLm2 = jest.fn(() => new Promise<never>(() => undefined));
-    const ask = createComplete({ fetchSmolLm2 });
+    const ask = createComplete(fetchSmolLm2);
     const [one, two] = [new AbortController(), new AbortController()];
     const asked = [ask(local(one.signal)), ask(local(two.signal))];
     two.abort(new Error('waited too long'));

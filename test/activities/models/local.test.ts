@@ -16,7 +16,7 @@ const { workerMessages } = require('./lib/plan/prompt/worker');
 const conductor = { provider: 'local', model: 'smollm2', temperature: 0, effort: 'low' };
 const config = parseConfig({ conductor, workers: [{ id: 'small', provider: 'local', model: 'smollm2' }] });
 const card = resolveRun(config).conductor;
-const complete = createCompleteLocal({ fetchSmolLm2: () => fetchSmolLm2() });
+const complete = createCompleteLocal(() => fetchSmolLm2());
 const ask = (text, more) =>
   complete({
     card,

@@ -37,12 +37,8 @@ test('an answer is begun in one request, kept by the vendor, and told whole once
   expect(await look(request(), id)).toEqual({ status: 'answered', reply: inForeground });
   const [first, ...others] = providers.log;
   expect(JSON.parse(first?.body ?? '')).toMatchObject({ background: true, store: true });
-  expect(others.map(({ path }) => path)).toEqual([
-    `/v1/responses/${id}`,
-    '/v1/responses',
-    `/v1/responses/${id}`,
-    `/v1/responses/${id}`,
-  ]);
+  const looked = `/v1/responses/${id}`;
+  expect(others.map(({ path }) => path)).toEqual([looked, '/v1/responses', looked, looked]);
 });
 
 test('a cut answer is an answer like another', async () => {
@@ -64,19 +60,13 @@ test('one that fails in the end says so by its code, and no usage is made up', a
 test('one that is cancelled in progress tells what was used, one that was queued nothing', async () => {
   const letGo = providers.hold('sim-1');
   const queued = await begin(request());
-  expect(await cancel(request(), queued.id)).toMatchObject({
-    ...CANCELLED,
-    reply: { usage: null },
-  });
+  expect(await cancel(request(), queued.id)).toMatchObject({ ...CANCELLED, reply: { usage: null } });
   letGo();
 
   providers.script('sim-1', [{ text: 'Never written.', delayMs: 600_000 }]);
   const begun = await begin(request());
   const cancelled = await cancel(request(), begun.id);
-  expect(cancelled).toMatchObject({
-    ...CANCELLED,
-    reply: { usage: { inputTokens: 7, outputTokens: 0 } },
-  });
+  expect(cancelled).toMatchObject({ ...CANCELLED, reply: { usage: { inputTokens: 7, outputTokens: 0 } } });
   expect(await cancel(request(), begun.id)).toEqual(cancelled);
   expect(await look(request(), begun.id)).toEqual(cancelled);
 });

@@ -9,13 +9,11 @@ afterEach(() => {
 
 /** Answers every request with `body`, and gives what was sent. */
 function answerWith(body: object) {
-  const sent: { url: string; headers: Headers; body: Record<string, unknown> }[] = [];
+  const sent: { url: string; body: Record<string, unknown> }[] = [];
   jest.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
     const text = typeof init?.body === 'string' ? init.body : '';
-    const headers = new Headers(init?.headers);
     sent.push({
       url: url instanceof Request ? url.url : url.toString(),
-      headers,
       body: JSON.parse(text) as Record<string, unknown>,
     });
     return Promise.resolve(Response.json(body));
@@ -23,16 +21,13 @@ function answerWith(body: object) {
   return sent;
 }
 
-function completion(changes: object = {}): object {
-  return {
-    choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
-    ...changes,
-  };
-}
+const COMPLETION = {
+  choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
+};
 
 test("a card without a base URL means the vendor's own endpoint, whatever the environment says", async () => {
   process.env.OPENAI_BASE_URL = 'http://elsewhere.example/v1';
-  const sent = answerWith(completion());
+  const sent = answerWith(COMPLETION);
   await completeOpenAI(aRequest(aCard({ api: 'chat' })));
   expect(sent[0]?.url).toBe('https://api.openai.com/v1/chat/completions');
   expect(sent[0]?.body).toMatchObject({ max_completion_tokens: 256 });
@@ -40,11 +35,11 @@ test("a card without a base URL means the vendor's own endpoint, whatever the en
 });
 
 test.each([
-  ['chat', 'chat', completeOpenAI, completion()],
+  ['chat', 'chat', completeOpenAI, COMPLETION],
   ['responses', 'responses', completeOpenAI, { output: [] }],
   ['responses in the background', 'responses', backgroundOpenAI.begin, { id: 'resp_1', status: 'queued' }],
 ] as const)(
-  'the vendor is asked for its usual service tier through %s, other servers are not',
+  'the vendor is asked for its usual tier through %s, other servers are not',
   async (_, api, ask, body) => {
     const sent = answerWith(body);
     await ask(aRequest(aCard({ api })));

@@ -1,31 +1,28 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { completeGoogle } from '../../../src/activities/models/google';
 import { sendOnce, TransportError } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
+import { serve } from '../../support/serve';
 import { aCard, aRequest, DIALECTS, failureOf } from './ask';
 
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
+const closing: (() => Promise<void>)[] = [];
+afterEach(closeAll);
+
+async function closeAll(): Promise<void> {
+  await Promise.all(closing.splice(0).map((close) => close()));
+}
 
 /** A server of this test's own, for what no provider should do. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+async function open(listener: RequestListener): Promise<string> {
+  const { url, close } = await serve(listener);
+  closing.push(close);
+  return url;
 }
 
 describe.each(DIALECTS)('$name', ({ complete, card }) => {
   test('does not follow a redirect, and so does not hand the prompt or the key on', async () => {
     const paths: (string | undefined)[] = [];
-    const url = await serve((request, response) => {
+    const url = await open((request, response) => {
       paths.push(request.url);
       response.writeHead(307, { location: '/elsewhere' }).end();
     });
@@ -35,8 +32,8 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
   });
 
   test('knows a server that is not there, which costs nothing', async () => {
-    const url = await serve(() => undefined);
-    for (const close of closing.splice(0)) close();
+    const url = await open(() => undefined);
+    await closeAll();
     const failure = await failureOf(complete, aRequest(card(url)));
     expect(failure).toMatchObject({ type: FAILURES.unavailable, retryable: true, billed: 'no' });
     expect(failure?.message).toContain(`could not be reached: connect ECONNREFUSED ${url.slice(7)}. `);
@@ -50,13 +47,10 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
 
 test("Gemini's own limit per request ends the answer: the SDK does not ask on by itself", async () => {
   let requests = 0;
-  const url = await serve((_, response) => {
+  const url = await open((_, response) => {
     requests += 1;
-    const candidate = {
-      content: { parts: [{ text: 'Once' }] },
-      finishReason: 'CONTINUATION',
-      continuationToken: 'aGk=',
-    };
+    const content = { parts: [{ text: 'Once' }] };
+    const candidate = { content, finishReason: 'CONTINUATION', continuationToken: 'aGk=' };
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ candidates: [candidate] }));
   });

@@ -17,40 +17,43 @@ async function usageIn(body: object, complete: Complete, card: Partial<ModelCard
 
 // Usage records as the vendors' references describe them, with a number of its own for each part:
 // developers.openai.com/api/reference, platform.claude.com/docs/en/api/messages, ai.google.dev/api/generate-content.
-const openai = {
+const [read, reasoned] = [{ cached_tokens: 400, cache_write_tokens: 50 }, { reasoning_tokens: 200 }];
+const CHAT = {
+  choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
+  usage: {
+    prompt_tokens: 1000,
+    prompt_tokens_details: read,
+    completion_tokens: 300,
+    completion_tokens_details: reasoned,
+  },
+};
+const RESPONSE = {
+  output: [{ type: 'message', content: [{ type: 'output_text', text: 'Eight.' }] }],
+  usage: {
+    input_tokens: 1000,
+    input_tokens_details: read,
+    output_tokens: 300,
+    output_tokens_details: reasoned,
+  },
+};
+const COUNTED = {
   inputTokens: 1000,
   outputTokens: 300,
   cachedInputTokens: 400,
   reasoningTokens: 200,
   cacheWriteTokens: 50,
-  serviceTier: 'flex',
 };
 
-test('OpenAI: cached and written tokens are parts of the prompt, the tier stands beside the usage', async () => {
-  const [read, reasoned] = [{ cached_tokens: 400, cache_write_tokens: 50 }, { reasoning_tokens: 200 }];
-  const chat = {
-    choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
-    service_tier: 'flex',
-    usage: {
-      prompt_tokens: 1000,
-      prompt_tokens_details: read,
-      completion_tokens: 300,
-      completion_tokens_details: reasoned,
-    },
-  };
-  expect(await usageIn(chat, completeOpenAI, { api: 'chat' })).toEqual(openai);
-  const responses = {
-    output: [{ type: 'message', content: [{ type: 'output_text', text: 'Eight.' }] }],
-    service_tier: 'flex',
-    usage: {
-      input_tokens: 1000,
-      input_tokens_details: read,
-      output_tokens: 300,
-      output_tokens_details: reasoned,
-    },
-  };
-  expect(await usageIn(responses, completeOpenAI, { api: 'responses' })).toEqual(openai);
-});
+test.each([
+  ['chat', CHAT],
+  ['responses', RESPONSE],
+] as const)(
+  'OpenAI, %s: tokens read and written are parts of the prompt, the tier stands beside',
+  async (api, body) => {
+    const usage = await usageIn({ ...body, service_tier: 'flex' }, completeOpenAI, { api });
+    expect(usage).toEqual({ ...COUNTED, serviceTier: 'flex' });
+  },
+);
 
 test('Messages: the cache stands beside the input, and counts as input here', async () => {
   const body = {
@@ -101,16 +104,6 @@ test('generateContent: thoughts stand beside the answer, and are output', async 
 test.each(['default', 'standard', 'on_demand', 'auto', '', null, 7, undefined])(
   'a request served as usual (%p) names no tier',
   async (tier) => {
-    const body = {
-      choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
-      service_tier: tier,
-      usage: { prompt_tokens: 10, completion_tokens: 5 },
-    };
-    expect(await usageIn(body, completeOpenAI, { api: 'chat' })).toEqual({
-      inputTokens: 10,
-      outputTokens: 5,
-      cachedInputTokens: 0,
-      reasoningTokens: 0,
-    });
+    expect(await usageIn({ ...CHAT, service_tier: tier }, completeOpenAI, { api: 'chat' })).toEqual(COUNTED);
   },
 );

@@ -7,6 +7,7 @@ import { openStore } from '../../../src/store/open-store';
 import type { Store } from '../../../src';
 import { freshFolder } from '../../local/fresh-folder';
 import { readLedger } from '../../support/ledger-of';
+import { aCall } from '../models/ask';
 import { anActivity, attempt, Provider } from '../one-call';
 
 const model = { provider: 'local', model: 'm' } as const;
@@ -15,12 +16,7 @@ const config = parseConfig({
   conductor: { provider: 'local', model: 'planner' },
   workers: [
     { id: 'quick', ...model, rate: { requestsPerMinute: 5 }, circuit: { failures: 3 } },
-    {
-      id: 'slow',
-      ...model,
-      rate: { requestsPerMinute: 2, tokensPerMinute: 1_000 },
-      circuit: { failures: 1 },
-    },
+    { id: 'slow', ...model, rate: { requestsPerMinute: 2, tokensPerMinute: 1000 }, circuit: { failures: 1 } },
     { id: 'free', provider: 'local', model: 'other' },
   ],
 });
@@ -32,22 +28,24 @@ function callOf(id: string, changes: Changes = {}): ModelCall {
   const card = resolveRun(config).workers.find((worker) => worker.id === id);
   if (card?.kind !== 'model') throw new Error(`no model ${id}`);
   const messages = [{ role: 'user', text: 'x'.repeat(400) } as const];
-  const allowance = { requests: 5, billable: 5 };
-  const call = { purpose: 'step', rootId: 'solve-1', round: 0, step: 0, worker: id, card, messages } as const;
-  return { ...call, maxOutputTokens: 100, timeoutMs: 1_000, allowance, ...changes };
+  return aCall(card, { messages, maxOutputTokens: 100, ...changes });
 }
 
-/** Gates in a world where no time passes. */
-const gates = () => createPacing(config, {}, { now: () => 0, random: () => 0 });
+const gates = () => createPacing(config, {});
+
+/** A world where no time passes. */
+beforeEach(() => {
+  jest.spyOn(performance, 'now').mockReturnValue(0);
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 async function refusalOf(enter: () => Promise<unknown>): Promise<ApplicationFailure> {
-  try {
-    await enter();
-  } catch (error) {
-    if (error instanceof ApplicationFailure) return error;
-    throw error;
-  }
-  throw new Error('the call was let through');
+  const failure = await enter().catch((error: unknown) => error);
+  if (failure instanceof ApplicationFailure) return failure;
+  throw new Error('the call was let through, or failed otherwise', { cause: failure });
 }
 
 describe('the gates of a process', () => {
@@ -116,8 +114,8 @@ describe('the gates of a process', () => {
     const ada = { id: 'ada', provider: 'local', model: 'sim-1', rate: { requestsPerMinute: 1 } } as const;
     const limited = parseConfig({ conductor: { provider: 'local', model: 'other' }, workers: [ada] });
     let time = 0;
-    const standingStill = { now: () => (time += 40_000), random: () => 0 };
-    const pacing = createPacing(limited, store, standingStill);
+    jest.spyOn(performance, 'now').mockImplementation(() => (time += 40_000));
+    const pacing = createPacing(limited, store);
     expect(await refusalOf(() => attempt(store, provider.complete, anActivity(), pacing))).toMatchObject({
       type: 'Worker.Throttled',
       nonRetryable: false,

@@ -1,11 +1,12 @@
-import {
+import type {
+  Permit,
   RateLimiter,
-  type RateLimiterSettings,
-  type Permit,
-  type Report,
+  RateLimiterSettings,
+  Report,
 } from '../../../src/activities/rate-limits/limiter';
-import type { RateRefusal } from '../../../src/activities/rate-limits/window';
 import { OwnStates } from '../../../src/activities/rate-limits/pacing';
+import { LEASE_MS, type RateRefusal } from '../../../src/activities/rate-limits/window';
+import { openLimiter } from '../../support/open-limiter';
 
 /** Until what was sent at 0 counts no longer. */
 const PAST = 61_500;
@@ -13,23 +14,17 @@ const PAST = 61_500;
 const GOOD: Report = { tokens: null, health: 'good' };
 const BAD: Report = { tokens: null, health: 'bad' };
 
-/** A gate in a world where time passes and dice fall as a test wants it. */
-function openGate(settings: Partial<RateLimiterSettings>) {
-  const world = { now: 0, random: 0 };
-  const all = {
-    requestsPerMinute: Infinity,
-    tokensPerMinute: Infinity,
-    concurrency: Infinity,
-    failures: Infinity,
-    pauseMs: 0,
-  };
-  const now = (): number => world.now;
-  const counting = { states: new OwnStates(now), name: 'm', process: 'p' };
-  const gate = new RateLimiter({ ...all, ...settings }, counting, { now, random: () => world.random });
-  return {
-    acquire: (tokens: number) => gate.acquire(tokens),
-    world,
-  };
+const dice = jest.spyOn(Math, 'random');
+beforeEach(() => {
+  jest.useFakeTimers();
+  dice.mockReturnValue(0);
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+function openGate(settings: Partial<RateLimiterSettings>): RateLimiter {
+  return openLimiter(settings, new OwnStates());
 }
 
 function admitted(result: Permit | RateRefusal): Permit {
@@ -37,60 +32,137 @@ function admitted(result: Permit | RateRefusal): Permit {
   return result;
 }
 
+const TOKENS = 100;
+
+/** States that can be away, and that count how often they are read and written. */
+class CountedStates extends OwnStates {
+  isAway = false;
+  reads = 0;
+  writes = 0;
+
+  override read(name: string) {
+    this.reads += 1;
+    return this.isAway ? Promise.reject(new Error('away')) : super.read(name);
+  }
+
+  override swap(name: string, text: string, version: number) {
+    this.writes += 1;
+    return super.swap(name, text, version);
+  }
+}
+
 describe('a gate', () => {
   test('tells those who wait for a place to come again when calls usually end, within reason', async () => {
-    const { acquire, world } = openGate({ concurrency: 1 });
+    const gate = openGate({ concurrency: 1 });
     const callOf = async (ms: number): Promise<number> => {
-      const passage = admitted(await acquire(1));
-      world.now += ms;
+      const passage = admitted(await gate.acquire(1));
+      jest.advanceTimersByTime(ms);
       passage.release(GOOD);
-      const next = admitted(await acquire(1));
-      const refusal = await acquire(1);
+      const next = admitted(await gate.acquire(1));
+      const refusal = await gate.acquire(1);
       next.release(GOOD);
-      world.now += 60 * 60_000;
+      jest.advanceTimersByTime(60 * 60_000);
       return 'reason' in refusal ? refusal.waitMs : 0;
     };
     expect([await callOf(4_000), await callOf(1), await callOf(600_000)]).toEqual([4_000, 100, 30_000]);
   });
 
   test('spreads those who wait over the time in which there will be room for all of them', async () => {
-    const { acquire, world } = openGate({ requestsPerMinute: 60 });
-    for (let sent = 0; sent < 60; sent += 1) admitted(await acquire(1)).release(GOOD);
-    world.random = 0.5;
+    const gate = openGate({ requestsPerMinute: 60 });
+    for (let sent = 0; sent < 60; sent += 1) admitted(await gate.acquire(1)).release(GOOD);
+    dice.mockReturnValue(0.5);
     const waits = [];
     for (let calls = 0; calls < 5; calls += 1) {
-      const refusal = await acquire(1);
+      const refusal = await gate.acquire(1);
       waits.push('reason' in refusal ? refusal.waitMs : 0);
     }
     expect(waits).toEqual([PAST, PAST + 500, PAST + 1_000, PAST + 1_500, PAST + 2_000]);
   });
 
   test('forgets those whose time to come again has passed', async () => {
-    const { acquire, world } = openGate({ requestsPerMinute: 1 });
-    world.random = 1;
-    admitted(await acquire(1)).release(GOOD);
-    await acquire(1);
-    world.now = PAST;
-    admitted(await acquire(1)).release(GOOD);
-    expect(await acquire(1)).toMatchObject({ waitMs: PAST });
+    const gate = openGate({ requestsPerMinute: 1 });
+    dice.mockReturnValue(1);
+    admitted(await gate.acquire(1)).release(GOOD);
+    await gate.acquire(1);
+    jest.advanceTimersByTime(PAST);
+    admitted(await gate.acquire(1)).release(GOOD);
+    expect(await gate.acquire(1)).toMatchObject({ waitMs: PAST });
   });
 
   test('turns calls away from a model that fails, lets one probe it after a pause, and all once it answered', async () => {
-    const { acquire, world } = openGate({ failures: 2, pauseMs: 30_000 });
-    admitted(await acquire(1)).release(BAD);
-    admitted(await acquire(1)).release(BAD);
-    expect(await acquire(1)).toEqual({ reason: 'circuit', waitMs: 30_000 });
-    world.now = 30_000;
-    const probe = admitted(await acquire(1));
-    expect(await acquire(1)).toMatchObject({ reason: 'circuit' });
+    const gate = openGate({ failures: 2, pauseMs: 30_000 });
+    admitted(await gate.acquire(1)).release(BAD);
+    admitted(await gate.acquire(1)).release(BAD);
+    expect(await gate.acquire(1)).toEqual({ reason: 'circuit', waitMs: 30_000 });
+    jest.advanceTimersByTime(30_000);
+    const probe = admitted(await gate.acquire(1));
+    expect(await gate.acquire(1)).toMatchObject({ reason: 'circuit' });
     probe.release(GOOD);
-    admitted(await acquire(1));
+    admitted(await gate.acquire(1));
   });
 
   test('spreads those who wait for a model that is left alone over a quarter of its pause', async () => {
-    const { acquire, world } = openGate({ failures: 1, pauseMs: 30_000 });
-    admitted(await acquire(1)).release(BAD);
-    world.random = 0.5;
-    expect(await acquire(1)).toMatchObject({ waitMs: 33_750 });
+    const gate = openGate({ failures: 1, pauseMs: 30_000 });
+    admitted(await gate.acquire(1)).release(BAD);
+    dice.mockReturnValue(0.5);
+    expect(await gate.acquire(1)).toMatchObject({ waitMs: 33_750 });
+  });
+});
+
+describe('the gates of several processes', () => {
+  let states: CountedStates;
+  beforeEach(() => {
+    states = new CountedStates();
+  });
+
+  async function enter(limiter: RateLimiter): Promise<Permit> {
+    return admitted(await limiter.acquire(TOKENS));
+  }
+
+  test('what finds no room is read, and not written', async () => {
+    const limiter = openLimiter({ requestsPerMinute: 10 }, states);
+    await Promise.all(Array.from({ length: 10 }, () => enter(limiter)));
+    expect([states.reads, states.writes]).toEqual([10, 10]);
+    await Promise.all([limiter.acquire(TOKENS), limiter.acquire(TOKENS)]);
+    expect([states.reads, states.writes]).toEqual([12, 10]);
+  });
+
+  test('a place is kept for as long as its process lives, and half a minute longer', async () => {
+    const renewals = jest.spyOn(globalThis, 'setInterval');
+    const [one, other] = [openLimiter({ concurrency: 1 }, states), openLimiter({ concurrency: 1 }, states)];
+    await enter(one);
+    await jest.advanceTimersByTimeAsync(10 * LEASE_MS);
+    expect(await other.acquire(TOKENS)).toMatchObject({ reason: 'concurrency' });
+    // From here on it says no more.
+    for (const { value } of renewals.mock.results) clearInterval(value as NodeJS.Timeout);
+    await jest.advanceTimersByTimeAsync(LEASE_MS - 1);
+    expect(await other.acquire(TOKENS)).toMatchObject({ reason: 'concurrency' });
+    await jest.advanceTimersByTimeAsync(1);
+    await enter(other);
+  });
+
+  test('while the store is away nothing is let through, and what a call leaves unused stays counted', async () => {
+    const limiter = openLimiter({ tokensPerMinute: 100 }, states);
+    const permit = await enter(limiter);
+    states.isAway = true;
+    permit.release({ tokens: 0, health: 'good' });
+    await expect(limiter.acquire(TOKENS)).rejects.toThrow('away');
+    states.isAway = false;
+    expect(await limiter.acquire(TOKENS)).toMatchObject({ reason: 'rate' });
+  });
+
+  test('a request that is sent late is counted anew, and where there is no rate it may come as late as it likes', async () => {
+    const limiter = openLimiter({ requestsPerMinute: 10 }, states);
+    const permit = await enter(limiter);
+    jest.advanceTimersByTime(1_000);
+    expect(await permit.confirm()).toBeNull();
+    const { text, now: at } = await states.read('model');
+    const { sent } = JSON.parse(text ?? '') as { sent: { at: number; requests: number }[] };
+    expect(sent.filter(({ requests }) => requests > 0)).toEqual([
+      { at: Math.floor(at / 500) * 500, requests: 1, tokens: TOKENS },
+    ]);
+    const withoutRate = await enter(openLimiter({ concurrency: 1 }, new OwnStates()));
+    jest.advanceTimersByTime(PAST);
+    expect(await withoutRate.confirm()).toBeNull();
   });
 });

@@ -19,12 +19,7 @@ describe('a run in plain lines', () => {
 
   test('a plan that was given is written by nobody', () => {
     const { rounds, ...trace } = sampleTrace();
-    const configured = rounds.map((round) => ({
-      ...round,
-      plan: null,
-      steps: [],
-      isGiven: true as const,
-    }));
+    const configured = rounds.map((round) => ({ ...round, plan: null, steps: [], isGiven: true as const }));
     expect(describeChanges(null, { ...trace, rounds: configured })).toEqual([
       'solve-1: What is the capital of France?',
       'the plan was given, so nobody writes it',
@@ -45,12 +40,8 @@ describe('a run in plain lines', () => {
   });
 
   test('a fallback that takes over is told, even if nobody saw the failure before it', () => {
-    const before = withStep(sampleTrace(), 1, {
-      worker: 'sonnet',
-      fallbackFor: null,
-      error: null,
-      output: null,
-    });
+    const asked = { worker: 'sonnet', fallbackFor: null, error: null, output: null };
+    const before = withStep(sampleTrace(), 1, asked);
     const after = withStep(before, 1, { worker: 'haiku', fallbackFor: 'sonnet' });
     expect(describeChanges(before, after)).toEqual([
       'step 2 (haiku for sonnet) started',

@@ -19,10 +19,6 @@ describe('a picture of the live view', () => {
     ]);
   });
 
-  test('shows the output of a step that is done', () => {
-    expect(drawFrame(sampleTrace(), [], OPTIONS)[1]).toBe('wave 1  ✓ 1 gpt                  3.0 s Paris.');
-  });
-
   test('shows that the plan is being written', () => {
     const [round] = sampleTrace().rounds;
     const rounds = round === undefined ? [] : [{ ...round, plan: null, steps: [] }];

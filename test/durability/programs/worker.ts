@@ -3,7 +3,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { EvaluationPlugin } from '../../../src/evaluation';
 import type { ConfigInput } from '../../../src';
 import { openStore } from '../../../src/store/open-store';
-import { type Halt, HaltingStore } from '../halting-store';
+import { type Halt, haltingStore } from '../halting-store';
 
 /** Settings of the program, as JSON. */
 export interface WorkerSetting {
@@ -18,7 +18,7 @@ export interface WorkerSetting {
 async function main(): Promise<void> {
   const [json = ''] = process.argv.slice(2);
   const { address, bundle, taskQueue, config, store, halt } = JSON.parse(json) as WorkerSetting;
-  const halting = new HaltingStore(openStore(store, process.cwd()), halt, () => {
+  const halting = haltingStore(openStore(store, process.cwd()), halt, () => {
     console.log('"halted"');
   });
   const worker = await Worker.create({

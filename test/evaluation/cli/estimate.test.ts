@@ -14,7 +14,7 @@ function callsOf(methods: readonly string[], prices: typeof PRICES): number {
   const workers = ['scholar', 'coder', 'clerk'].map((id) => ({ id, ...model(id, prices[id]) }));
   const run = resolveRun(parseConfig({ conductor: model('conductor', prices.conductor), workers }));
   const question = { question: 'What is 17 + 25?', grader: 'number', answer: '42', id: 'q' } as never;
-  return estimateEvaluation(methods, [question], { run, verifier: null, compares: false }).calls;
+  return estimateEvaluation(methods, [question], { run, verifier: undefined, compares: false }).calls;
 }
 
 test('samples are counted as what the Conductor costs pays for', () => {

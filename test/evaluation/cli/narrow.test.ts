@@ -1,33 +1,17 @@
 import { describeProgress } from '../../../src/evaluation/cli/evaluate';
 import { showSummary } from '../../../src/evaluation/cli/report';
-import type { MethodRecord } from '../../../src/evaluation/results';
 import { summarize, type Summary } from '../../../src/evaluation/summarize';
 import { widthOf, wrapFacts } from '../../../src/trace/lines';
+import { aRecord } from '../a-record';
 
 const METHODS = ['conductor', 'worker:scholar', `worker:${'long-'.repeat(15)}`];
 
-const record = (method: string, index: number): MethodRecord => ({
-  evaluation: 'e',
-  method,
-  question: `q${index}`,
-  index,
-  topic: null,
-  graderVersion: null,
-  answer: 'x',
-  verdict: index < 3 ? 'correct' : 'wrong',
-  extracted: null,
-  reason: '',
-  runs: [],
-  lost: 0,
-  spent: { calls: 4, inputTokens: 1_500, outputTokens: 124, nanoUsd: 5_100_000 },
-  planning: { calls: 1, inputTokens: 1, outputTokens: 1, nanoUsd: 1 },
-  latencyMs: 1_600,
-  workers: {},
-  plan: null,
-  rounds: 1,
-  degraded: false,
-  stoppedBy: null,
-});
+const record = (method: string, index: number) =>
+  aRecord(method, index, {
+    verdict: index < 3 ? 'correct' : 'wrong',
+    spent: { calls: 4, inputTokens: 1_500, outputTokens: 124, nanoUsd: 5_100_000 },
+    latencyMs: 1_600,
+  });
 
 const summary: Summary = summarize(
   { id: 'e', file: 'f.jsonl', questions: 4, methods: METHODS, workers: ['scholar'], seed: 1 },

@@ -1,17 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type DataRow, openDataSet } from '../../../src/evaluation/data/data-set';
 import type { PlainGrader } from '../../../src/evaluation/data/format';
 import { inspectDataSet } from '../../../src/evaluation/data/inspect';
 import { grade, type Question } from '../../../src/grading';
+import { freshFolder } from '../../local/fresh-folder';
 
 const sample = (name: string): string => join(__dirname, 'samples', name);
 
 let folder: string;
-beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'data-'))));
-afterAll(() => rm(folder, { recursive: true }));
+beforeAll(async () => (folder = await freshFolder()));
 
 async function write(name: string, content: string | Uint8Array): Promise<string> {
   const file = join(folder, name);

@@ -14,13 +14,17 @@ const counts = fc.tuple(fc.nat(30), fc.nat(30));
 const idsOf = (drawn: ReadonlyMap<string, string>, part: string): string[] =>
   [...drawn].filter(([, name]) => name === part).map(([id]) => id);
 
+const trainAndTest = (train: number, test: number) => [
+  { name: 'train', count: train },
+  { name: 'test', count: test },
+];
+const numbered = <More>(length: number, more: (id: number) => More) =>
+  Array.from({ length }, (_, id) => ({ id: `${id}`, place: `${id}`, ...more(id) }));
+
 test('each part has as many as it asks for, as long as there are any', () => {
   fc.assert(
     fc.property(candidates, counts, fc.nat(), (all, [train, test], seed) => {
-      const parts = [
-        { name: 'train', count: train },
-        { name: 'test', count: test },
-      ];
+      const parts = trainAndTest(train, test);
       const drawn = drawBalanced(all, parts, seed);
       expect(drawn.size).toBe(Math.min(all.length, train + test));
       for (const { name, count } of parts) expect(idsOf(drawn, name).length).toBeLessThanOrEqual(count);
@@ -45,16 +49,8 @@ test('a part has as many of one source as of another that is not used up', () =>
 });
 
 test('each part has its share of each source', () => {
-  const all = Array.from({ length: 90 }, (_, id) => ({
-    id: `${id}`,
-    place: `${id}`,
-    source: `${id % 3}`,
-    topic: `${id % 10}`,
-  }));
-  const parts = [
-    { name: 'train', count: 30 },
-    { name: 'test', count: 15 },
-  ];
+  const all = numbered(90, (id) => ({ source: `${id % 3}`, topic: `${id % 10}` }));
+  const parts = trainAndTest(30, 15);
   const drawn = drawBalanced(all, parts, 1);
   for (const { name, count } of parts) {
     for (const source of ['0', '1', '2']) {
@@ -67,21 +63,13 @@ test('each part has its share of each source', () => {
 test('the seed and the ids decide, not the order', () => {
   fc.assert(
     fc.property(candidates, fc.nat(), (all, seed) => {
-      const parts = [
-        { name: 'train', count: 10 },
-        { name: 'test', count: 5 },
-      ];
+      const parts = trainAndTest(10, 5);
       const reversed = all.toReversed();
       const [one, other] = [drawBalanced(all, parts, seed), drawBalanced(reversed, parts, seed)];
       for (const { name } of parts) expect(idsOf(one, name).sort()).toEqual(idsOf(other, name).sort());
     }),
   );
-  const all = Array.from({ length: 100 }, (_, id) => ({
-    id: `${id}`,
-    place: `${id}`,
-    source: 's',
-    topic: '',
-  }));
+  const all = numbered(100, () => ({ source: 's', topic: '' }));
   const draw = (seed: number): string[] =>
     idsOf(drawBalanced(all, [{ name: 'train', count: 10 }], seed), 'train');
   expect(draw(1)).not.toEqual(draw(2));

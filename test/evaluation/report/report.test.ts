@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { curvesChart } from '../../../src/evaluation/report/curves-chart';
 import { drawCharts } from '../../../src/evaluation/report/page';
 import { renderHtml, renderMarkdown, type Report, writeReport } from '../../../src/evaluation/report/report';
 import { scoreCostChart, sharesChart } from '../../../src/evaluation/report/score-charts';
+import { freshFolder } from '../../local/fresh-folder';
 
 const HOSTILE = [
   '</script><script>alert(1)</script>',
@@ -72,31 +72,23 @@ test('the page asks nothing of any server, and forbids it', async () => {
 });
 
 test('a report is one page and one text with the same content, beside its pictures', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'report-'));
-  try {
-    const heading = { title: 'Score', subtitle: '' };
-    const router = { method: 'router', usd: 1, tokens: 1, score: 0.5, interval: [0.4, 0.6] as const };
-    const pictures = await drawCharts([scoreCostChart(heading, [router])]);
-    const table = {
-      rows: [
-        ['method', 'score'],
-        ['router', '0.500'],
-      ],
-      numeric: true,
-    };
-    await writeReport({ title: 'One', parts: ['p < 0.001', table, ...pictures] }, join(folder, 'out'));
-    expect((await readdir(join(folder, 'out'))).sort()).toEqual([
-      'report.html',
-      'report.md',
-      'score-cost.svg',
-    ]);
-    expect(await readFile(join(folder, 'out', 'report.md'), 'utf8')).toBe(
-      '# One\n\np < 0.001\n\n| method | score |\n| --- | ---: |\n| router | 0.500 |\n\n![score-cost.svg](score-cost.svg)\n',
-    );
-    const html = await readFile(join(folder, 'out', 'report.html'), 'utf8');
-    expect(html).toContain('<td>router</td><td>0.500</td>');
-    expect(html).toContain(await readFile(join(folder, 'out', 'score-cost.svg'), 'utf8'));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = await freshFolder();
+  const heading = { title: 'Score', subtitle: '' };
+  const router = { method: 'router', usd: 1, tokens: 1, score: 0.5, interval: [0.4, 0.6] as const };
+  const pictures = await drawCharts([scoreCostChart(heading, [router])]);
+  const table = {
+    rows: [
+      ['method', 'score'],
+      ['router', '0.500'],
+    ],
+    numeric: true,
+  };
+  await writeReport({ title: 'One', parts: ['p < 0.001', table, ...pictures] }, join(folder, 'out'));
+  expect((await readdir(join(folder, 'out'))).sort()).toEqual(['report.html', 'report.md', 'score-cost.svg']);
+  expect(await readFile(join(folder, 'out', 'report.md'), 'utf8')).toBe(
+    '# One\n\np < 0.001\n\n| method | score |\n| --- | ---: |\n| router | 0.500 |\n\n![score-cost.svg](score-cost.svg)\n',
+  );
+  const html = await readFile(join(folder, 'out', 'report.html'), 'utf8');
+  expect(html).toContain('<td>router</td><td>0.500</td>');
+  expect(html).toContain(await readFile(join(folder, 'out', 'score-cost.svg'), 'utf8'));
 });

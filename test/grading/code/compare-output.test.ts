@@ -33,17 +33,6 @@ test.each([
 });
 
 test.each([
-  ['of zeros', '0'.repeat(1_000_000) + '1'],
-  ['of quotation marks', '"'.repeat(1_000_000)],
-  ['of brackets', '['.repeat(1_000_000)],
-  ['of blanks', `1${' '.repeat(1_000_000)}1`],
-])('a megabyte %s is compared at once', (_, hostile) => {
-  expect(isSameOutput('1 1 1', hostile)).toBe(false);
-  expect(isSameValue('[1]', hostile)).toBe(false);
-  expect(isSameValue('"1"', JSON.stringify(hostile))).toBe(false);
-});
-
-test.each([
   ['the last block', '```\na\n```\nor\n```python\nb\nc\n```\ndone', 'b\nc'],
   ['what is tagged as the answer', 'I try:\n```\na\n```\n<answer>\n```py\nb\n```\n</answer>', 'b'],
   ['an answer without a fence', 'So: <answer>print(1)</answer>', 'print(1)'],

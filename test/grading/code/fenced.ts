@@ -1,3 +1,10 @@
+import { grade } from '../../../src/grading';
+
+/** Expected verdict of a grade, and words that its reason must contain. */
+export function judged(verdict: string, reason: string): object {
+  return { verdict, reason: expect.stringContaining(reason) as string };
+}
+
 /** A reply with a program, as models write it. */
 export function fenced(python: string): string {
   return `Here it is:\n\n\`\`\`python\n${python.trim()}\n\`\`\`\n\nIt is quick.`;
@@ -12,14 +19,14 @@ export const SUM = {
   ],
 } as const;
 
-export const TWICE = {
+const TWICE = {
   grader: 'code',
   function: 'twice',
   tests: [{ input: '[1, 2]\n"x"', output: '[2, 4]' }],
 } as const;
 
 /** Results of honest programs in any sandbox. */
-export const HONEST: readonly (readonly [string, typeof SUM | typeof TWICE, string, string, string])[] = [
+const HONEST: readonly (readonly [string, typeof SUM | typeof TWICE, string, string, string])[] = [
   [
     'a right program',
     SUM,
@@ -49,3 +56,12 @@ export const HONEST: readonly (readonly [string, typeof SUM | typeof TWICE, stri
   ['a function of another name', TWICE, 'def thrice(xs, y):\n    return xs', 'wrong', 'AttributeError'],
   ['a value that is no JSON', TWICE, 'def twice(xs, y):\n    return {2, 4}', 'wrong', 'it failed'],
 ];
+
+/** Tests that a sandbox reports what honest programs do. */
+export function testHonest(sandbox: string): void {
+  test.each(HONEST)('%s', async (_, question, python, verdict, reason) => {
+    const found = await grade(question, fenced(python));
+    expect(found).toMatchObject(judged(verdict, reason));
+    expect(found.graderVersion).toMatch(new RegExp(`^code/1 python/3\\.\\d+\\.\\d+ ${sandbox}$`));
+  });
+}

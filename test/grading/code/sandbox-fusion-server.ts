@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { type Listening, serve } from '../../support/serve';
 
 interface RunRequest {
   readonly code: string;
@@ -12,24 +10,14 @@ interface RunRequest {
 }
 
 /** A server that speaks SandboxFusion's protocol and runs Python as it is, for programs of our own. */
-export async function serveSandboxFusion(): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer((request, response) => {
+export function serveSandboxFusion(): Promise<Listening> {
+  return serve((request, response) => {
     void json(request).then(async (body) => {
       const answer = request.url === '/run_code' ? await runCode(body as RunRequest) : null;
       response.writeHead(answer === null ? 404 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer ?? { detail: 'Not Found' }));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
 }
 
 function runCode({ code, stdin, language, run_timeout: seconds }: RunRequest): Promise<object> {

@@ -9,7 +9,7 @@ import { CONFINED, seenAmong, shownFolders } from '../../../src/grading/sandbox/
 import { systemCallFilter } from '../../../src/grading/sandbox/system-calls';
 import { until } from '../../support/until';
 import { describeInBubblewrap, IS_ROOT } from './bubblewrap-here';
-import { fenced } from './fenced';
+import { fenced, judged } from './fenced';
 
 function run(python: string, output: string, input = ''): Promise<Grade> {
   const question = { grader: 'code', memoryMb: 256, tests: [{ input, output }] } as const;
@@ -119,10 +119,8 @@ print(sorted(os.listdir("/")), sorted(set(os.listdir("/usr")) - {"lib64"}))`;
     const folder = process.cwd();
     process.chdir('/usr/lib');
     try {
-      expect(await run('print(1)', '1')).toMatchObject({
-        verdict: 'ungraded',
-        reason: expect.stringContaining('programs would see /usr/lib, the current folder') as string,
-      });
+      const reason = 'programs would see /usr/lib, the current folder';
+      expect(await run('print(1)', '1')).toMatchObject(judged('ungraded', reason));
     } finally {
       process.chdir(folder);
     }
@@ -152,10 +150,7 @@ print(sorted(os.listdir("/")), sorted(set(os.listdir("/usr")) - {"lib64"}))`;
           (programs) => programs.length > 0,
         );
         writeFileSync(join(group, 'cgroup.procs'), pid);
-        expect(await judging).toMatchObject({
-          verdict: 'ungraded',
-          reason: expect.stringContaining('memory ran out on this machine') as string,
-        });
+        expect(await judging).toMatchObject(judged('ungraded', 'memory ran out on this machine'));
       } finally {
         await until(
           () => programsWith(name),

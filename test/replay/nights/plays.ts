@@ -62,12 +62,11 @@ export const warmStart: Play = async ({ config, store, temporal: { client }, tas
   const checked = parseTrainable(config);
   const settings = resolveTraining(checked, { trainRun: TRAIN_RUN });
   const asked = await askForWarmStart(store, trainingOf(checked).base, LESSON, settings);
-  const { id } = await beginWarmStart({ client, taskQueue }, { ...asked, settings });
-  return client.workflow.getHandle(id);
+  return beginWarmStart({ client, taskQueue }, { ...asked, settings });
 };
 
-export const exportCheckpoint: Play = async ({ temporal: { client }, taskQueue, trainerQueue }) => {
-  const { id } = await beginExport(
+export const exportCheckpoint: Play = ({ temporal: { client }, taskQueue, trainerQueue }) =>
+  beginExport(
     { client, taskQueue },
     {
       checkpoint: { trainRun: TRAIN_RUN, name: '000001' },
@@ -77,5 +76,3 @@ export const exportCheckpoint: Play = async ({ temporal: { client }, taskQueue, 
       timeoutMs: 60_000,
     },
   );
-  return client.workflow.getHandle(id);
-};

@@ -1,21 +1,17 @@
 import { APIError as AnthropicError } from '@anthropic-ai/sdk';
 import { ApiError as GoogleError } from '@google/genai';
 import { APIError as OpenAiError } from 'openai';
-import { startSimulatedProviders } from '../../../src/testing';
-import type { Fault, Protocol, SimulatedProviders } from '../../../src/testing';
-import { ERROR_FAULTS } from '../../../src/testing/faults';
+import type { Fault, Protocol } from '../../../src/testing';
+import { type ErrorFaultKind, ERRORS } from '../../../src/testing/faults';
 import { SDK_CLIENTS } from '../sdk-clients';
+import { useProviders } from '../use-providers';
 
-let providers: SimulatedProviders;
-beforeEach(async () => {
-  providers = await startSimulatedProviders();
-});
-afterEach(() => providers.close());
+const providers = useProviders();
 
 /** Error that the vendor's SDK throws at a fault. */
 async function errorOf(protocol: Protocol, fault: Fault): Promise<unknown> {
-  providers.script('model', [fault]);
-  return SDK_CLIENTS[protocol](providers.url).catch((error: unknown) => error);
+  providers.now.script('model', [fault]);
+  return SDK_CLIENTS[protocol](providers.now.url).catch((error: unknown) => error);
 }
 
 function headerOf(error: unknown, name: string): string | null {
@@ -27,7 +23,7 @@ function headerOf(error: unknown, name: string): string | null {
 }
 
 /** The status and the vendor's word for each error, as the SDK reads them. */
-const WORDS: Readonly<Record<(typeof ERROR_FAULTS)[number], [number, string, string, string]>> = {
+const WORDS: Readonly<Record<ErrorFaultKind, [number, string, string, string]>> = {
   'bad-request': [400, 'invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT'],
   unauthorized: [401, 'invalid_request_error', 'authentication_error', 'UNAUTHENTICATED'],
   'invalid-key': [401, 'invalid_api_key', 'authentication_error', 'INVALID_ARGUMENT'],
@@ -57,37 +53,29 @@ async function googleErrorOf(fault: Fault): Promise<GoogleBody['error']> {
   return body.error;
 }
 
-test.each(ERROR_FAULTS)('%s, as the SDKs read it', async (fault) => {
+test.each(Object.keys(ERRORS) as ErrorFaultKind[])('%s, as the SDKs read it', async (fault) => {
   const [status, openai, anthropic, google] = WORDS[fault];
   for (const protocol of ['openai-chat', 'openai-responses'] as const) {
     const error = await errorOf(protocol, { fault });
     if (!(error instanceof OpenAiError)) throw error;
     expect([error.status, error.code ?? error.type]).toEqual([status, openai]);
   }
-  const error = await errorOf('anthropic', { fault });
-  if (!(error instanceof AnthropicError)) throw error;
   // Where no money is left, Anthropic says 402; to a wrong key Gemini says 400.
-  expect([error.status, error.type]).toEqual([fault === 'quota-exceeded' ? 402 : status, anthropic]);
-  const code = fault === 'invalid-key' ? 400 : status;
-  expect(await googleErrorOf({ fault })).toMatchObject({ code, status: google });
+  const paid = fault === 'quota-exceeded' ? 402 : status;
+  expect(await errorOf('anthropic', { fault })).toMatchObject({ status: paid, type: anthropic });
+  const known = fault === 'invalid-key' ? 400 : status;
+  expect(await googleErrorOf({ fault })).toMatchObject({ code: known, status: google });
 });
 
-test('google: details tell a wrong key from a wrong request, and a day from a minute', async () => {
-  expect((await googleErrorOf({ fault: 'invalid-key' })).details).toMatchObject([
-    { reason: 'API_KEY_INVALID' },
-  ]);
-  expect((await googleErrorOf({ fault: 'rate-limited' })).details).toMatchObject([
-    { violations: [{ quotaId: expect.stringContaining('PerMinute') as string }] },
-  ]);
-  expect((await googleErrorOf({ fault: 'quota-exceeded' })).details).toMatchObject([
-    { violations: [{ quotaId: expect.stringContaining('PerDay') as string }] },
-  ]);
-  expect(await googleErrorOf({ fault: 'bad-request' })).not.toHaveProperty('details');
-});
-
-test('google: a delay in the details', async () => {
-  const error = await googleErrorOf({ fault: 'rate-limited', retryAfter: { ms: 34_074, as: 'retry-info' } });
-  expect(error.details).toContainEqual({
+test('google: details tell a wrong key from a wrong request, a day from a minute, and a delay', async () => {
+  const detailsOf = async (fault: Fault) => (await googleErrorOf(fault)).details;
+  const quota = (words: string) => [{ violations: [{ quotaId: expect.stringContaining(words) as string }] }];
+  expect(await detailsOf({ fault: 'invalid-key' })).toMatchObject([{ reason: 'API_KEY_INVALID' }]);
+  expect(await detailsOf({ fault: 'rate-limited' })).toMatchObject(quota('PerMinute'));
+  expect(await detailsOf({ fault: 'quota-exceeded' })).toMatchObject(quota('PerDay'));
+  expect(await detailsOf({ fault: 'bad-request' })).toBeUndefined();
+  const retryAfter = { ms: 34_074, as: 'retry-info' } as const;
+  expect(await detailsOf({ fault: 'rate-limited', retryAfter })).toContainEqual({
     '@type': 'type.googleapis.com/google.rpc.RetryInfo',
     retryDelay: '34.074s',
   });

@@ -1,86 +1,67 @@
-import { startSimulatedProviders } from '../../../src/testing';
-import type { Protocol, Reply, SimulatedProviders } from '../../../src/testing';
+import type { Protocol, Reply } from '../../../src/testing';
 import { SDK_CLIENTS } from '../sdk-clients';
+import { post, PROTOCOLS, useProviders } from '../use-providers';
 
-let providers: SimulatedProviders;
-beforeEach(async () => {
-  providers = await startSimulatedProviders();
-});
-afterEach(() => providers.close());
+const providers = useProviders();
 
+/** What a vendor's SDK reads of a reply that comes whole, and, to the last field, of one that is streamed. */
 async function ask(protocol: Protocol, reply: Reply): Promise<unknown> {
-  providers.script('model', [reply]);
-  const { id, ...read } = await SDK_CLIENTS[protocol](providers.url);
+  providers.now.script('model', [reply, reply]);
+  const { id, ...whole } = await SDK_CLIENTS[protocol](providers.now.url);
   expect(id).toMatch(/-?\d+$/);
-  return read;
+  const streamed = await SDK_CLIENTS[protocol](providers.now.url, undefined, true);
+  expect({ ...streamed, id }).toEqual({ ...whole, id });
+  return whole;
 }
 
 const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 30, reasoningTokens: 20 };
 
-test.each<[Protocol, object]>([
-  [
-    'openai-chat',
-    {
-      finish: 'stop',
-      usage: expect.objectContaining({
-        prompt_tokens: 100,
-        completion_tokens: 50,
-        total_tokens: 150,
-        prompt_tokens_details: expect.objectContaining({ cached_tokens: 30 }) as unknown,
-        completion_tokens_details: expect.objectContaining({ reasoning_tokens: 20 }) as unknown,
-      }) as unknown,
-    },
-  ],
-  [
-    'openai-responses',
-    {
-      finish: 'completed',
-      usage: {
-        input_tokens: 100,
-        output_tokens: 50,
-        total_tokens: 150,
-        input_tokens_details: { cached_tokens: 30, cache_write_tokens: 0 },
-        output_tokens_details: { reasoning_tokens: 20 },
-      },
-    },
-  ],
-  [
-    'anthropic',
-    {
-      finish: 'end_turn',
-      usage: expect.objectContaining({
-        input_tokens: 70,
-        cache_read_input_tokens: 30,
-        output_tokens: 50,
-        output_tokens_details: { thinking_tokens: 20 },
-      }) as unknown,
-    },
-  ],
-  [
-    'google',
-    {
-      finish: 'STOP',
-      usage: {
-        promptTokenCount: 100,
-        cachedContentTokenCount: 30,
-        candidatesTokenCount: 30,
-        thoughtsTokenCount: 20,
-        totalTokenCount: 150,
-      },
-    },
-  ],
-])('%s: a whole answer with its usage', async (protocol, expected) => {
-  expect(await ask(protocol, { text: 'Because.', usage })).toEqual({
-    text: 'Because.',
-    refusal: null,
-    ...expected,
-  });
+const FINISHES = {
+  'openai-chat': 'stop',
+  'openai-responses': 'completed',
+  anthropic: 'end_turn',
+  google: 'STOP',
+};
+const USAGES: Readonly<Record<Protocol, object>> = {
+  'openai-chat': {
+    prompt_tokens: 100,
+    completion_tokens: 50,
+    total_tokens: 150,
+    prompt_tokens_details: { cached_tokens: 30 },
+    completion_tokens_details: { reasoning_tokens: 20 },
+  },
+  'openai-responses': {
+    input_tokens: 100,
+    output_tokens: 50,
+    total_tokens: 150,
+    input_tokens_details: { cached_tokens: 30, cache_write_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 20 },
+  },
+  anthropic: {
+    input_tokens: 70,
+    cache_read_input_tokens: 30,
+    output_tokens: 50,
+    output_tokens_details: { thinking_tokens: 20 },
+  },
+  google: {
+    promptTokenCount: 100,
+    cachedContentTokenCount: 30,
+    candidatesTokenCount: 30,
+    thoughtsTokenCount: 20,
+    totalTokenCount: 150,
+  },
+};
+
+test.each(PROTOCOLS)('%s: a whole answer with its usage', async (protocol) => {
+  const text = 'Because of 🙂, Ünïcödé and all that it takes to fill more than one piece of a stream.';
+  const expected = { text, refusal: null, finish: FINISHES[protocol], usage: USAGES[protocol] };
+  expect(await ask(protocol, { text, usage })).toMatchObject(expected);
 });
 
 test.each<[Protocol, object, object]>([
   [
     'openai-chat',
-    { finish: 'stop', text: null, refusal: 'Not that.' },
+    { finish: 'stop', text: '', refusal: 'Not that.' },
     { finish: 'content_filter', text: '', refusal: null },
   ],
   [
@@ -94,35 +75,30 @@ test.each<[Protocol, object, object]>([
     { finish: 'refusal', text: '', refusal: null },
   ],
   // Google's SDK leaves out the words of the wire's `finishMessage`.
-  [
-    'google',
-    { finish: 'SAFETY', text: undefined, refusal: null },
-    { finish: 'PROHIBITED_CONTENT', text: undefined, refusal: null },
-  ],
+  ['google', { finish: 'SAFETY', text: '' }, { finish: 'PROHIBITED_CONTENT', text: '' }],
 ])('%s: a refusal, and a safety filter', async (protocol, refused, filtered) => {
   const declined: Reply = { text: '', finish: 'refusal', refusal: 'Not that.' };
   expect(await ask(protocol, declined)).toMatchObject(refused);
   expect(await ask(protocol, { text: '', finish: 'filtered' })).toMatchObject(filtered);
 });
 
-test.each<[Protocol, string, unknown]>([
-  ['openai-chat', 'length', ''],
-  ['openai-responses', 'max_output_tokens', ''],
-  ['anthropic', 'max_tokens', ''],
-  ['google', 'MAX_TOKENS', undefined],
-])('%s: a length stop, with text and without', async (protocol, finish, none) => {
+test.each<[Protocol, string]>([
+  ['openai-chat', 'length'],
+  ['openai-responses', 'max_output_tokens'],
+  ['anthropic', 'max_tokens'],
+  ['google', 'MAX_TOKENS'],
+])('%s: a length stop, with text and without', async (protocol, finish) => {
   expect(await ask(protocol, { text: 'Half of', finish: 'length' })).toMatchObject({
     text: 'Half of',
     finish,
   });
-  expect(await ask(protocol, { text: '', finish: 'length', usage })).toMatchObject({ text: none, finish });
+  expect(await ask(protocol, { text: '', finish: 'length', usage })).toMatchObject({ text: '', finish });
 });
 
 /** The kinds of the pieces that a reply is made of, in order. */
 async function kindsOf(path: string, request: object, reply: Reply): Promise<string[]> {
-  providers.script('model', [reply]);
-  const body = JSON.stringify({ model: 'model', ...request });
-  const response = await fetch(providers.url + path, { method: 'POST', body });
+  providers.now.script('model', [reply]);
+  const response = await post(providers.now, path, JSON.stringify({ model: 'model', ...request }));
   const { output = [], content = [] } = (await response.json()) as Partial<
     Record<'output' | 'content', { type: string }[]>
   >;

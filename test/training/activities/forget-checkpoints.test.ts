@@ -2,19 +2,12 @@ import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  forgetCheckpoints,
-  type Holdings,
-  keptCheckpoints,
-  sizeOfWeights,
-  sweepWeights,
-} from '../../../src/training/activities/forget-checkpoints';
+import * as forgetting from '../../../src/training/activities/forget-checkpoints';
 import { advanceRun, writeNight } from '../../../src/training/activities/records';
 import { ArtifactFolder } from '../../../src/training/artifacts';
 import { parseTrainable } from '../../../src/training/config/load';
 import { sixDigits } from '../../../src/training/names';
 import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
-import type { NightRecord } from '../../../src/training/records';
 import {
   UNFINISHED_FOLDER,
   WEIGHTS_FOLDER,
@@ -22,6 +15,7 @@ import {
   weightsKey,
 } from '../../../src/training/store-keys';
 import { aManifest } from '../../support/a-manifest';
+import { aNight } from '../client/keep-run';
 import { openQuestionFolder, type QuestionFolder } from './questions';
 
 let folder: QuestionFolder;
@@ -35,47 +29,31 @@ beforeEach(async () => {
 const sums = (name: string) => ({ trainRun: 'sums', name });
 
 async function forget(config = folder.config()): Promise<readonly string[]> {
-  const { kept } = await forgetCheckpoints(
-    { store: folder.store, config },
-    { trainRun: 'sums', needed: [sums('000006')], keep: { last: 0, every: null } },
-  );
-  return kept;
+  const request = { trainRun: 'sums', needed: [sums('000006')], keep: { last: 0, every: null } };
+  return (await forgetting.forgetCheckpoints({ store: folder.store, config }, request)).kept;
 }
 
-const OTHERS_NIGHT: NightRecord = {
-  schema: 1,
+const OTHERS_NIGHT = aNight({
   trainRun: 'other',
-  date: '2026-11-21',
-  first: 1,
   last: 4,
   done: 2,
   checkpoint: { trainRun: 'other', name: '000002' },
   begun: sums('000003'),
-  train: { set: 'questions/a', count: 1, topics: [1] },
-  heldOut: { set: 'questions/b', count: 1 },
-  openedAt: '2026-11-21T03:30:00.000Z',
-  closedAt: null,
-  decision: null,
-};
+});
 
 test('what nobody needs is forgotten, and nobody can come to need it any more', async () => {
   expect(await forget()).toEqual(['000006', 'base']);
-  await expect(readManifest(folder.store, sums('000005'))).rejects.toThrow('sums/000005 has no manifest');
-  await expect(promote(folder.store, sums('000005'), { reason: '', by: 'person' })).rejects.toThrow(
-    'no manifest',
-  );
+  const promoting = promote(folder.store, sums('000005'), { reason: '', by: 'person' });
+  await expect(promoting).rejects.toThrow('sums/000005 has no manifest');
   expect(await readManifest(folder.store, sums('base'))).toMatchObject({ name: 'base' });
 });
 
 test('what the trainer kept goes after what names it, also of checkpoints that were never published', async () => {
-  for (const name of ['base', 'warm', '000004', '000006', '000007']) {
-    await disk.write(weightsKey('sums', name), Buffer.from('{"schema":1,"files":[]}'));
-  }
-  await disk.write(weightsKey('other', '000001'), Buffer.from('{"schema":1,"files":[]}'));
-  expect(await forget()).toEqual(['000006', 'base', 'warm']);
-  expect(await disk.list(weightsFolder('sums'))).toEqual(
-    ['000006', 'base', 'warm'].map((name) => weightsKey('sums', name)),
-  );
+  for (const checkpoint of ['base', 'warm', '000004', '000006', '000007']) await name('sums', checkpoint, []);
+  await name('other', '000001', []);
+  const kept = ['000006', 'base', 'warm'];
+  expect(await forget()).toEqual(kept);
+  expect(await disk.list(weightsFolder('sums'))).toEqual(kept.map((each) => weightsKey('sums', each)));
   expect(await disk.list(weightsFolder('other'))).toHaveLength(1);
 });
 
@@ -98,14 +76,17 @@ test('what the nights of another training run stand on and began with stays whil
   expect(await forget()).toEqual(['000001', '000006', 'base']);
 });
 
-test('an interrupted night holds nothing more once a later one has trained what it left', async () => {
-  const other = { schema: 1, trainRun: 'other', checkpoint: null } as const;
-  await writeNight(folder.store, OTHERS_NIGHT);
-  await advanceRun(folder.store, { ...other, done: OTHERS_NIGHT.done });
-  expect(await forget()).toEqual(['000003', '000006', 'base']);
-  await advanceRun(folder.store, { ...other, done: OTHERS_NIGHT.done + 1 });
-  expect(await forget()).toEqual(['000006', 'base']);
-});
+test.each([
+  [OTHERS_NIGHT.done, ['000003', '000006', 'base']],
+  [OTHERS_NIGHT.done + 1, ['000006', 'base']],
+])(
+  'an interrupted night holds nothing more once a later one has trained what it left: %i',
+  async (done, kept) => {
+    await writeNight(folder.store, OTHERS_NIGHT);
+    await advanceRun(folder.store, { schema: 1, trainRun: 'other', checkpoint: null, done });
+    expect(await forget()).toEqual(kept);
+  },
+);
 
 test('the checkpoint that the configuration keeps to stays', async () => {
   const conductor = { provider: 'policy', checkpoint: 'sums/000002' } as const;
@@ -147,55 +128,48 @@ test('what no checkpoint of any training run names goes once it is old', async (
   await name('nightly', '000001', [shared, own]);
   await name('other', 'base', [shared]);
   await age(3);
-  const dry = await sweepWeights(disk, { dryRun: true });
+  const dry = await forgetting.sweepWeights(disk, { dryRun: true });
   expect([dry.removed.count, dry.live.count]).toEqual([1, 2]);
   expect(await disk.list(WEIGHTS_FOLDER)).toHaveLength(3);
-  expect((await sweepWeights(disk)).removed.count).toBe(1);
+  expect((await forgetting.sweepWeights(disk)).removed.count).toBe(1);
   expect(await disk.list(WEIGHTS_FOLDER)).not.toContain(`${WEIGHTS_FOLDER}${gone.slice(0, 2)}/${gone}`);
   await disk.removeOlder(weightsKey('nightly', '000001'), new Date());
-  await sweepWeights(disk);
+  await forgetting.sweepWeights(disk);
   expect(await disk.list(WEIGHTS_FOLDER)).toEqual([`${WEIGHTS_FOLDER}${shared.slice(0, 2)}/${shared}`]);
 });
 
-test('a piece may be about to be named while it is younger than two hours, whatever is asked for', async () => {
+test('a piece may be about to be named, or half written, while it is younger than two hours', async () => {
   await lay('of a checkpoint in the making');
+  await disk.write(`${UNFINISHED_FOLDER}half`, Buffer.from('half'));
   await age(1.9);
-  await sweepWeights(disk, { olderThanMs: 0 });
-  expect(await disk.list(WEIGHTS_FOLDER)).toHaveLength(1);
+  expect((await forgetting.sweepWeights(disk, { olderThanMs: 0 })).removed.count).toBe(0);
   await age(2.1);
-  expect((await sweepWeights(disk, { olderThanMs: 24 * HOUR_MS })).removed.count).toBe(0);
-  expect((await sweepWeights(disk)).removed.count).toBe(1);
+  expect((await forgetting.sweepWeights(disk, { olderThanMs: 24 * HOUR_MS })).removed.count).toBe(0);
+  expect((await forgetting.sweepWeights(disk)).removed.count).toBe(2);
 });
 
 test('where a checkpoint cannot be read, nothing is removed', async () => {
   await lay('of nobody');
   await age(3);
   await disk.write(weightsKey('nightly', '000001'), Buffer.from('{'));
-  await expect(sweepWeights(disk)).rejects.toThrow(
-    /training\/nightly\/weights\/000001\.json .* cannot be read/,
+  await expect(forgetting.sweepWeights(disk)).rejects.toThrow(
+    /nightly\/weights\/000001\.json .* cannot be read/,
   );
   expect(await disk.list(WEIGHTS_FOLDER)).toHaveLength(1);
 });
 
 test('the size of a checkpoint is that of its files', async () => {
   await name('nightly', '000001', []);
-  const sizes = ['000001', '000002'].map((each) => sizeOfWeights(disk, { trainRun: 'nightly', name: each }));
+  const sizes = ['000001', '000002'].map((each) =>
+    forgetting.sizeOfWeights(disk, { trainRun: 'nightly', name: each }),
+  );
   expect(await Promise.all(sizes)).toEqual([7, null]);
 });
 
-test('what a killed writer left unfinished goes once it is old', async () => {
-  await disk.write(`${UNFINISHED_FOLDER}half`, Buffer.from('half'));
-  expect((await sweepWeights(disk)).removed.count).toBe(0);
-  await age(2.1);
-  expect((await sweepWeights(disk)).removed.count).toBe(1);
-});
-
 const runs = fc.constantFrom('nightly', 'nightly-2', 'other');
-const names = fc.oneof(
-  fc.constantFrom('base', 'warm', 'warm-1a2b'),
-  fc.integer({ min: 1, max: 60 }).map(sixDigits),
-);
-const holdings: fc.Arbitrary<Holdings> = fc.record({
+const cycles = fc.integer({ min: 1, max: 60 }).map(sixDigits);
+const names = fc.oneof(fc.constantFrom('base', 'warm', 'warm-1a2b'), cycles);
+const holdings: fc.Arbitrary<forgetting.Holdings> = fc.record({
   trainRun: fc.constant('nightly'),
   names: fc.uniqueArray(names, { maxLength: 30 }),
   needed: fc.array(fc.record({ trainRun: runs, name: names }), { maxLength: 10 }),
@@ -203,7 +177,7 @@ const holdings: fc.Arbitrary<Holdings> = fc.record({
 });
 
 /** Lists the reasons for each name to stay; the last cycles are those that fewer than `last` others come after. */
-function reasons({ trainRun, names, needed, keep }: Holdings, name: string): boolean[] {
+function reasons({ trainRun, names, needed, keep }: forgetting.Holdings, name: string): boolean[] {
   const later = names.filter((other) => /^\d/.test(other) && other > name);
   return [
     !/^\d/.test(name),
@@ -217,20 +191,7 @@ test('a checkpoint stays if and only if somebody needs it, the settings name it,
   fc.assert(
     fc.property(holdings, (held) => {
       const expected = held.names.filter((name) => reasons(held, name).includes(true));
-      expect(keptCheckpoints(held)).toEqual(expected);
+      expect(forgetting.keptCheckpoints(held)).toEqual(expected);
     }),
   );
-});
-
-test('by name: what serves, the last two, and each tenth', () => {
-  const kept = keptCheckpoints({
-    trainRun: 'nightly',
-    names: ['000003', '000009', '000010', '000011', '000012', 'base'],
-    needed: [
-      { trainRun: 'nightly', name: '000003' },
-      { trainRun: 'other', name: '000009' },
-    ],
-    keep: { last: 2, every: 10 },
-  });
-  expect(kept).toEqual(['000003', '000010', '000011', '000012', 'base']);
 });

@@ -1,6 +1,6 @@
 import { keepText } from '../../../src/store/texts';
 import { gradeAnswers } from '../../../src/evaluation/activities/grade-answers';
-import type { TrainableConfig } from '../../../src/training';
+import type { Text } from '../../../src/protocol/text';
 import { openNight } from '../../../src/training/activities/open-night';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { codeRow, openQuestionFolder, type QuestionFolder, row } from './questions';
@@ -9,16 +9,10 @@ let folder: QuestionFolder;
 beforeEach(async () => (folder = await openQuestionFolder()));
 
 test('each answer by itself: right, wrong, none, and one that lies in the store', async () => {
-  const { store } = folder;
-  const { train } = await openNight({ store, config: folder.config() }, { date: '2026-11-21' });
-  const long = await keepText(store, `${'It is hard. '.repeat(1000)}<answer>4</answer>`);
+  const long = await keepText(folder.store, `${'It is hard. '.repeat(1000)}<answer>4</answer>`);
   expect(typeof long).toBe('object');
-  const verdicts = await gradeAnswers(store, new QuestionSets(store), {
-    question: { set: train.set, index: 0 },
-    answers: ['4', '5', null, long],
-  });
   const graderVersion = expect.stringMatching(/^number\//) as string;
-  expect(verdicts).toEqual([
+  expect(await judge({}, ['4', '5', null, long])).toEqual([
     { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion, sameAs: 0 },
     { verdict: 'wrong', extracted: '5', reason: 'it is another number than 4', graderVersion, sameAs: 1 },
     { verdict: 'wrong', extracted: null, reason: 'there is no answer', graderVersion: 'none', sameAs: null },
@@ -28,16 +22,13 @@ test('each answer by itself: right, wrong, none, and one that lies in the store'
 
 async function judge(
   fields: object,
-  answers: readonly string[],
-  config?: TrainableConfig,
+  answers: readonly (Text | null)[],
+  config = folder.config(),
 ): ReturnType<typeof gradeAnswers> {
   const { store } = folder;
   await folder.write('train.jsonl', [{ ...row('a'), ...fields }]);
-  const { train } = await openNight({ store, config: config ?? folder.config() }, { date: '2026-11-21' });
-  return gradeAnswers(store, new QuestionSets(store), {
-    question: { set: train.set, index: 0 },
-    answers,
-  });
+  const { train } = await openNight({ store, config }, { date: '2026-11-21' });
+  return gradeAnswers(store, new QuestionSets(store), { question: { set: train.set, index: 0 }, answers });
 }
 
 test('an answer that its grader cannot judge is ungraded, with the reason', async () => {
@@ -51,58 +42,41 @@ test('an answer that its grader cannot judge is ungraded, with the reason', asyn
 });
 
 test('a night of code without a sandbox is refused before anything is spent', async () => {
-  const { store } = folder;
-  await folder.write('train.jsonl', [codeRow('a')]);
   process.env.CONDUCTOR_SANDBOX = 'none';
-  const night = openNight({ store, config: folder.config() }, { date: '2026-11-21' });
+  const { grader, tests } = codeRow('a');
+  const night = judge({ grader, tests, answer: undefined }, []);
   await expect(night).rejects.toThrow('code cannot be judged: CONDUCTOR_SANDBOX is "none"');
   delete process.env.CONDUCTOR_SANDBOX;
 });
 
 const freeform = { grader: 'freeform', answer: 'the Danube', verify: true };
+const OPENAI = {
+  baseUrl: 'http://127.0.0.1:9/v1',
+  timeout: '1m',
+  stream: true,
+  idleTimeout: '1m',
+  capabilities: {},
+};
 
 test('what a verifier is asked about an answer that no rule takes for right, and only then', async () => {
-  const config = folder.config();
-  const { baseUrl, timeout, capabilities } = {
-    baseUrl: 'http://127.0.0.1:9/v1',
-    timeout: '1m',
-    capabilities: {},
-  };
-  const verifier = { provider: 'openai', model: 'judge', baseUrl, timeout, capabilities } as const;
+  const verifier = { provider: 'openai', model: 'judge', ...OPENAI } as const;
   const answers = ['the Danube', 'Donau', '', 'x'.repeat(8_001)];
-  const judged = await judge(freeform, answers, { ...config, verifier });
+  const judged = await judge(freeform, answers, { ...folder.config(), verifier });
+  const words = [/^correct-\w{12}$/, /^wrong-\w{12}$/].map((word) => expect.stringMatching(word) as string);
   expect(judged).toMatchObject([
     { verdict: 'correct' },
-    {
-      verification: {
-        prompt: expect.stringContaining('Donau') as string,
-        words: [
-          expect.stringMatching(/^correct-\w{12}$/) as string,
-          expect.stringMatching(/^wrong-\w{12}$/) as string,
-        ],
-      },
-    },
+    { verification: { prompt: expect.stringContaining('Donau') as string, words } },
     { verdict: 'unparseable' },
     { verdict: 'wrong' },
   ]);
 });
 
 test('a night that needs a verifier, and has none or one of its own workers, is refused', async () => {
-  const { store } = folder;
-  await folder.write('train.jsonl', [{ ...row('a'), ...freeform }]);
-  const night = openNight({ store, config: folder.config() }, { date: '2026-11-21' });
-  await expect(night).rejects.toThrow(
-    'question a says verify: true, and the configuration names no verifier',
-  );
-  const config = folder.config();
-  const [worker] = config.workers;
-  if (worker?.provider !== 'openai') throw new Error('there is no such worker');
-  const { id, provider, model, baseUrl, timeout, capabilities } = worker;
-  const verifier = { provider, model, baseUrl, timeout, capabilities };
-  const own = openNight({ store, config: { ...config, verifier } }, { date: '2026-11-21' });
-  await expect(own).rejects.toThrow(
-    `verifier is openai m, which is worker ${id}: name a model from outside the pool`,
-  );
+  const none = 'question a says verify: true, and the configuration names no verifier';
+  await expect(judge(freeform, [])).rejects.toThrow(none);
+  const verifier = { provider: 'openai', model: 'm', ...OPENAI } as const;
+  const own = 'verifier is openai m, which is worker w: name a model from outside the pool';
+  await expect(judge(freeform, [], { ...folder.config(), verifier })).rejects.toThrow(own);
 });
 
 test("a grader of the user's own is named, and not asked here", async () => {

@@ -1,6 +1,8 @@
 import type { Store } from '../../../src';
 import type { KeptSamples } from '../../../src/training/activities/batch';
+import type { CloseCycleRequest } from '../../../src/training/activities/close-cycle';
 import { writeRecord } from '../../../src/training/activities/records';
+import type { TrainingSettings } from '../../../src/training/config/resolve';
 import type { GroupRecord } from '../../../src/training/records';
 import { aGroup, aRollout } from '../cli/show/a-group';
 
@@ -21,11 +23,12 @@ export function groupOf(
   return aGroup(rollouts, { ...own, draw, samples: `samples/${draw}.json`, ...change });
 }
 
-/** Keeps what the policy wrote for a group: each reply is its draw and its place, as tokens. */
+/** Keeps what the policy wrote for a group: the tokens of each reply are its draw and its place. */
 export async function keepSamplesOf(
   store: Store,
   { samples, draw, rollouts }: GroupRecord,
   change: Partial<KeptSamples> = {},
+  replies: readonly string[] = [],
 ): Promise<void> {
   if (samples === null) throw new Error('the group has no samples');
   await writeRecord(store, samples, {
@@ -34,7 +37,7 @@ export async function keepSamplesOf(
     temperature: 1,
     tokenizerSha256: SHA,
     rollouts: rollouts.map(({ index }) => ({
-      text: 'a plan',
+      text: replies[index] ?? 'a plan',
       promptTokenIds: [1, 2, 3],
       completionTokenIds: [draw, index],
       sampledLogprobs: [-0.5, -0.25],
@@ -42,4 +45,26 @@ export async function keepSamplesOf(
     })),
     ...change,
   });
+}
+
+/** Report of a workflow on a cycle that is over. */
+export function closedCycle(
+  settings: TrainingSettings,
+  night: string,
+  cycle: number,
+  groups: readonly string[] = [],
+): CloseCycleRequest {
+  return {
+    night,
+    cycle,
+    checkpoint: { trainRun: settings.trainRun, name: String(cycle).padStart(6, '0') },
+    writer: null,
+    weightsSha256: SHA,
+    settings,
+    groups,
+    dropped: 0,
+    update: null,
+    times: { sampling: 1, rollouts: 1, grading: 1, update: 1, publish: 1, between: 0, whole: 5 },
+    heldOut: null,
+  };
 }

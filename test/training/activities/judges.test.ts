@@ -1,10 +1,7 @@
 import { join } from 'node:path';
 import { SqliteStore } from '../../../src/store/sqlite-store';
-import {
-  judgeCanary,
-  judgeCandidate,
-  type JudgeCandidateRequest,
-} from '../../../src/training/activities/judge';
+import type { JudgeCanaryRequest, JudgeCandidateRequest } from '../../../src/training/activities/judge';
+import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
 import type { Tried } from '../../../src/training/contract';
 import { canaryKey, gateKey } from '../../../src/training/store-keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
@@ -15,44 +12,26 @@ import { describePolicy, type PolicyRef } from '../../../src/training/names';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };
+const OTHER = { trainRun: 'nightly', name: '000005' };
 const PERSON = { reason: 'by hand', by: 'person' } as const;
 
 let store: SqliteStore;
 
 beforeEach(async () => {
   store = new SqliteStore(join(await freshFolder(), 'store.db'));
-  for (const { name } of [CANDIDATE, BASELINE, { name: '000005' }])
-    await writeManifest(store, aManifest({ name }));
+  for (const { name } of [CANDIDATE, BASELINE, OTHER]) await writeManifest(store, aManifest({ name }));
 });
 
-test('a better candidate serves from then on, and why is kept beside the night', async () => {
-  await promote(store, BASELINE, PERSON);
-  const decision = await judgeCandidate(store, await request(1, 0.5));
-  expect(decision).toMatchObject({ promoted: true, pairs: 6, gain: 0.5 });
-  const serving = await readServing(store);
-  expect(serving).toMatchObject({ serving: CANDIDATE, reason: decision.sentence });
-  expect(await read(gateKey('nightly', '2026-11-21'))).toMatchObject({
-    schema: 1,
-    night: '2026-11-21',
-    candidate: 'nightly/000020',
-    baseline: 'nightly/000010',
-    maxCostRatio: 1,
-    ...decision,
-  });
-});
-
-test('one that is no better changes nothing but the record', async () => {
-  await promote(store, BASELINE, PERSON);
-  expect(await judgeCandidate(store, await request(0.5, 0.5))).toMatchObject({ promoted: false });
-  expect(await readServing(store)).toMatchObject({ serving: BASELINE });
-  expect(await read(gateKey('nightly', '2026-11-21'))).toMatchObject({ promoted: false });
-});
-
-test('a second attempt decides the same and promotes no second time', async () => {
+test('a better candidate serves from then on, once, and why is kept beside the night', async () => {
   await promote(store, BASELINE, PERSON);
   const asked = await request(1, 0.5);
-  const first = await judgeCandidate(store, asked);
-  expect(await judgeCandidate(store, asked)).toEqual(first);
+  const decision = await judgeCandidate(store, asked);
+  expect(decision).toMatchObject({ promoted: true, pairs: 6, gain: 0.5 });
+  expect(await readServing(store)).toMatchObject({ serving: CANDIDATE, reason: decision.sentence });
+  const policies = { candidate: 'nightly/000020', baseline: 'nightly/000010' };
+  const kept = { schema: 1, night: '2026-11-21', ...policies, maxCostRatio: 1, ...decision };
+  expect(await read(gateKey('nightly', '2026-11-21'))).toMatchObject(kept);
+  expect(await judgeCandidate(store, asked)).toEqual(decision);
   await rollback(store, 'once');
   expect(await readServing(store)).toMatchObject({ serving: BASELINE });
 });
@@ -75,22 +54,29 @@ test('it may beat the prompted Conductor, where no checkpoint serves yet', async
   expect(await readServing(store)).toMatchObject({ serving: CANDIDATE });
 });
 
-test('what is pinned stays, and the decision says so', async () => {
-  await promote(store, BASELINE, PERSON);
-  await pin(store, true, 'by hand');
-  const { promoted, sentence } = await judgeCandidate(store, await request(1, 0.5));
-  expect({ promoted, sentence }).toEqual({
-    promoted: false,
-    sentence: expect.stringMatching(/beats nightly\/000010 .*, but .*000010 is pinned/) as unknown,
-  });
-  expect(await readServing(store)).toMatchObject({ serving: BASELINE });
-});
-
-test('what a person promoted while the night was judged stays: the candidate was not compared with it', async () => {
-  await promote(store, { trainRun: 'nightly', name: '000005' }, PERSON);
-  const { promoted, sentence } = await judgeCandidate(store, await request(1, 0.5));
+test.each([
+  ['is no better', 0.5, () => promote(store, BASELINE, PERSON), BASELINE, 'may be chance'],
+  [
+    'is better than what is pinned',
+    1,
+    () => promote(store, BASELINE, PERSON).then(() => pin(store, true, 'by hand')),
+    BASELINE,
+    /beats nightly\/000010 .*, but .*000010 is pinned/,
+  ],
+  [
+    'was not compared with what a person promoted meanwhile',
+    1,
+    () => promote(store, OTHER, PERSON),
+    OTHER,
+    'meanwhile nightly/000005 serves',
+  ],
+])('one that %s changes nothing but the record', async (_, reward, before, serving, why) => {
+  await before();
+  const { promoted, sentence } = await judgeCandidate(store, await request(reward, 0.5));
   expect(promoted).toBe(false);
-  expect(sentence).toContain('meanwhile nightly/000005 serves');
+  expect(sentence).toMatch(why);
+  expect(await readServing(store)).toMatchObject({ serving });
+  expect(await read(gateKey('nightly', '2026-11-21'))).toMatchObject({ promoted: false, sentence });
 });
 
 test('a group that is gone ends the judgement, and is named', async () => {
@@ -115,11 +101,8 @@ describe('the canary', () => {
     expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
     expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
     expect(await readServing(store)).toMatchObject({ serving: BASELINE });
-    expect(await read(canaryKey('nightly', '2026-11-21'))).toMatchObject({
-      promoted: 'nightly/000020',
-      replaced: 'nightly/000010',
-      rolledBack: true,
-    });
+    const kept = { promoted: 'nightly/000020', replaced: 'nightly/000010', rolledBack: true };
+    expect(await read(canaryKey('nightly', '2026-11-21'))).toMatchObject(kept);
   });
 
   test('takes back other weights than were trained, however well they answer', async () => {
@@ -129,23 +112,22 @@ describe('the canary', () => {
   });
 
   test('leaves what serves well, and what a person promoted meanwhile', async () => {
-    expect(await judgeCanary(store, { ...(await watched(1, 0.5)), gaps })).toMatchObject({
-      rolledBack: false,
-    });
+    const well = await judgeCanary(store, { ...(await watched(1, 0.5)), gaps });
+    expect(well).toMatchObject({ rolledBack: false });
     expect(await readServing(store)).toMatchObject({ serving: CANDIDATE });
-    const other = { trainRun: 'nightly', name: '000005' };
-    await promote(store, other, PERSON);
+    await promote(store, OTHER, PERSON);
     const { rolledBack, sentence } = await judgeCanary(store, { ...(await watched(0, 0.5)), gaps });
     expect(rolledBack).toBe(false);
     expect(sentence).toContain('but meanwhile nightly/000005 serves');
-    expect(await readServing(store)).toMatchObject({ serving: other });
+    expect(await readServing(store)).toMatchObject({ serving: OTHER });
   });
 });
 
+const NIGHT = { trainRun: 'nightly', date: '2026-11-21' };
+
 async function request(candidate: number, baseline: number): Promise<JudgeCandidateRequest> {
   return {
-    trainRun: 'nightly',
-    date: '2026-11-21',
+    ...NIGHT,
     maxCostRatio: 1,
     margin: 0.02,
     heldOut: 'questions/of-november.jsonl',
@@ -154,16 +136,8 @@ async function request(candidate: number, baseline: number): Promise<JudgeCandid
   };
 }
 
-async function watched(
-  promoted: number,
-  replaced: number,
-): Promise<Omit<Parameters<typeof judgeCanary>[1], 'gaps'>> {
-  return {
-    trainRun: 'nightly',
-    date: '2026-11-21',
-    promoted: await tried(CANDIDATE, promoted),
-    replaced: await tried(BASELINE, replaced),
-  };
+async function watched(promoted: number, replaced: number): Promise<Omit<JudgeCanaryRequest, 'gaps'>> {
+  return { ...NIGHT, promoted: await tried(CANDIDATE, promoted), replaced: await tried(BASELINE, replaced) };
 }
 
 /** Six questions, each answered once at this reward. */

@@ -3,19 +3,17 @@ import { digestOf } from '../../../src/config/digest';
 import { ConfigError } from '../../../src/config/errors';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
-import {
-  type Claim,
-  claimNight,
-  openNight,
-  type OpenNightRequest,
-} from '../../../src/training/activities/open-night';
+import type { Claim, OpenNightRequest } from '../../../src/training/activities/open-night';
+import { claimNight, openNight } from '../../../src/training/activities/open-night';
 import { readNight } from '../../../src/training/activities/records';
 import { openFiles } from '../../../src/training/artifacts';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { writeManifest } from '../../../src/training/policy/serving';
+import type { OpenedNight } from '../../../src/training/contract';
 import type { NightRecord, RunRecord } from '../../../src/training/records';
 import { aManifest } from '../../support/a-manifest';
-import { closedCycle } from './closed-cycle';
+import { aNight } from '../client/keep-run';
+import { closedCycle } from './group-records';
 import { openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;
@@ -43,15 +41,9 @@ async function close(date: string, done: number): Promise<void> {
 
 test('a first night: settings, cycles, questions in the store, and a base model to be made', async () => {
   const { settings, train: set, heldOut, init, ...night } = await open();
-  expect(night).toEqual({
-    night: { date: '2026-11-21', first: 1, last: 3 },
-    isTrained: false,
-    done: 0,
-    from: null,
-    warmStart: null,
-    writer: null,
-    rolloutNanoUsd: null,
-  });
+  const nothing = { from: null, warmStart: null, writer: null, rolloutNanoUsd: null };
+  const cycles = { date: '2026-11-21', first: 1, last: 3 };
+  expect(night).toEqual({ night: cycles, isTrained: false, done: 0, ...nothing });
   expect(init).toMatchObject({ trainRun: 'sums', base: { kind: 'folder', path: 'models/qwen' } });
   expect(settings).toMatchObject({ trainRun: 'sums', cycles: 3 });
   expect([set.count, heldOut.count]).toEqual([3, 1]);
@@ -82,12 +74,9 @@ test('questions that a loss of power emptied are written anew by the next night'
 
 test('the next night claims the next cycles and goes on from the last checkpoint', async () => {
   await spend('2026-11-21');
-  expect(await open({ date: '2026-11-22', cycles: 2 })).toMatchObject({
-    night: { first: 4, last: 5 },
-    settings: { cycles: 2 },
-    done: 3,
-    from: { trainRun: 'sums', name: '000003' },
-  });
+  const cycles = { night: { first: 4, last: 5 }, settings: { cycles: 2 }, done: 3 };
+  const from = { trainRun: 'sums', name: '000003' };
+  expect(await open({ date: '2026-11-22', cycles: 2 })).toMatchObject({ ...cycles, from });
 });
 
 test('a night that was interrupted goes on with its cycles, its questions and its checkpoint', async () => {
@@ -95,14 +84,9 @@ test('a night that was interrupted goes on with its cycles, its questions and it
   expect(await open()).toEqual(before);
   await train('2026-11-21', 1);
   await folder.write('train.jsonl', [row('d')]);
-  expect(await open({ cycles: 9 })).toMatchObject({
-    night: before.night,
-    done: 1,
-    isTrained: false,
-    from: { trainRun: 'sums', name: '000001' },
-    settings: { cycles: 3 },
-    train: before.train,
-  });
+  const from = { trainRun: 'sums', name: '000001' };
+  const same = { night: before.night, train: before.train, settings: { cycles: 3 } };
+  expect(await open({ cycles: 9 })).toMatchObject({ ...same, done: 1, isTrained: false, from });
 });
 
 test('a run that has trained all that its learning rate was planned for says so, and claims nothing', async () => {
@@ -115,92 +99,53 @@ test('a run that has trained all that its learning rate was planned for says so,
   expect(await open(last, planned)).toMatchObject({ done: 4, isTrained: false });
   await close('2026-11-22', 4);
   const next = { date: '2026-11-23' };
-  await expect(open(next, planned)).rejects.toThrow(
-    'sums has trained all its 4 cycles (training.totalCycles): by its cosine schedule the learning rate is 0',
-  );
+  const over =
+    'sums has trained all its 4 cycles (training.totalCycles): by its cosine schedule the learning rate';
+  await expect(open(next, planned)).rejects.toThrow(over);
   expect(await readNight(folder.store, 'sums', '2026-11-23')).toBeNull();
   const constant = { ...planned, trainer: { optimizer: { schedule: 'constant' as const } } };
   expect(await open(next, constant)).toMatchObject({ night: { first: 5, last: 7 } });
 });
 
-describe('from', () => {
-  test('another checkpoint that the store knows', async () => {
-    await writeManifest(folder.store, aManifest({ trainRun: 'other', name: '000200' }));
-    expect(await open({ from: 'other/000200' })).toMatchObject({
-      from: { trainRun: 'other', name: '000200' },
-    });
-    await train('2026-11-21', 1);
-    expect(await open({ from: 'other/000200' })).toMatchObject({
-      from: { trainRun: 'sums', name: '000001' },
-    });
-  });
-
-  test('one that it does not know, which is refused before anything is claimed', async () => {
-    await expect(open({ from: 'other/000200' })).rejects.toMatchObject({ code: 'Policy.NoManifest' });
-    expect(await folder.store.list('training/')).toEqual([]);
-  });
+test('a night may begin from another checkpoint; one that the store does not know is refused at once', async () => {
+  const from = 'other/000200';
+  await expect(open({ from })).rejects.toMatchObject({ code: 'Policy.NoManifest' });
+  expect(await folder.store.list('training/')).toEqual([]);
+  await writeManifest(folder.store, aManifest({ trainRun: 'other', name: '000200' }));
+  expect(await open({ from })).toMatchObject({ from: { trainRun: 'other', name: '000200' } });
+  await train('2026-11-21', 1);
+  expect(await open({ from })).toMatchObject({ from: { trainRun: 'sums', name: '000001' } });
 });
 
-test('examples to imitate, and a tokenizer made from them', async () => {
-  const examples = await folder.write('examples.jsonl', [
-    { prompt: 'Q1', completion: 'A1' },
-    { prompt: 'Q2', completion: 'A2' },
-  ]);
+test('examples to imitate, and a tokenizer made from them; without, it is made from the questions', async () => {
+  const lines = async (key = '') => (await openFiles(folder.artifacts).read(key))?.toString();
+  const textsOf = ({ init: { base } }: OpenedNight) => lines(base.kind === 'tiny' ? base.texts.key : '');
+  const base = { kind: 'tiny' } as const;
+  expect(await textsOf(await open({}, { base }))).toBe('"What is a?"\n"What is b?"\n"What is c?"\n');
+  const rows = [1, 2].map((each) => ({ prompt: `Q${each}`, completion: `A${each}` }));
+  const examples = await folder.write('examples.jsonl', rows);
   const warmStart = { examples, steps: 10, learningRate: 0.006 };
-  const opened = await open({}, { base: { kind: 'tiny' }, warmStart });
+  const opened = await open({}, { base, warmStart });
   const parent = { trainRun: 'sums', name: 'base' };
   expect(opened.warmStart).toMatchObject({ trainRun: 'sums', parent, name: 'warm', steps: 10, batch: 32 });
-  const { base } = opened.init;
-  if (base.kind !== 'tiny' || opened.warmStart === null)
-    throw new Error('it is a tiny model with a warm start');
-  const lines = async (key: string) => (await openFiles(folder.artifacts).read(key))?.toString();
-  expect(await lines(base.texts.key)).toBe('"Q1A1"\n"Q2A2"\n');
-  expect(await lines(opened.warmStart.examples.key)).toContain('{"prompt":"Q2","completion":"A2"}\n');
+  expect(await textsOf(opened)).toBe('"Q1A1"\n"Q2A2"\n');
+  expect(await lines(opened.warmStart?.examples.key)).toContain('{"prompt":"Q2","completion":"A2"}\n');
   await folder.write('examples.jsonl', [{ prompt: 'Q1' }]);
-  await expect(open({}, { base: { kind: 'tiny' }, warmStart })).rejects.toThrow(':1: completion is missing');
-});
-
-test('a tokenizer made from the questions, where there are no examples', async () => {
-  const { base } = (await open({}, { base: { kind: 'tiny' } })).init;
-  if (base.kind !== 'tiny') throw new Error('it is a tiny model');
-  expect((await openFiles(folder.artifacts).read(base.texts.key))?.toString()).toBe(
-    '"What is a?"\n"What is b?"\n"What is c?"\n',
-  );
-});
-
-test('no training configured is told', async () => {
-  const config = { ...folder.config() };
-  delete config.training;
-  const refusal = openNight({ store: folder.store, config }, { date: '2026-11-21' });
-  await expect(refusal).rejects.toThrow('no "training:"');
+  await expect(open({}, { base, warmStart })).rejects.toThrow(':1: completion is missing');
 });
 
 test('a night that was asked for by another version of the configuration waits, and says what differs', async () => {
   const asked = digestOf(folder.config({ groupSize: 8, questions: 2 }));
   const opening = open({ config: asked }, { groupSize: 4, questions: 2 });
-  await expect(opening).rejects.toThrow(
-    /another version of the configuration .*: training\.groupSize differs\./,
-  );
-  await expect(opening).rejects.toMatchObject({ type: 'Configuration.Invalid', nonRetryable: false });
+  const message = expect.stringMatching(/another version .*: training\.groupSize differs\./) as string;
+  const failure = { type: 'Configuration.Invalid', nonRetryable: false, message };
+  await expect(opening).rejects.toMatchObject(failure);
   expect(await open({ config: asked }, { groupSize: 8, questions: 2 })).toMatchObject({ done: 0 });
 });
 
 const run = (done: number): RunRecord => ({ schema: 1, trainRun: 'run', done, checkpoint: null });
-const night = (first: number, last: number, done: number, isClosed: boolean): NightRecord => ({
-  schema: 1,
-  trainRun: 'run',
-  date: '2026-11-21',
-  first,
-  last,
-  done,
-  checkpoint: null,
-  begun: null,
-  train: { set: 'train', count: 1, topics: [1] },
-  heldOut: { set: 'held-out', count: 1 },
-  openedAt: 'then',
-  closedAt: isClosed ? 'later' : null,
-  decision: null,
-});
+const night = (first: number, last: number, done: number, isClosed: boolean): NightRecord =>
+  aNight({ first, last, done, closedAt: isClosed ? 'later' : null });
 
 const claim = (
   record: RunRecord | null,
@@ -208,11 +153,6 @@ const claim = (
   cycles: number,
   total = Infinity,
 ): Claim => claimNight(record, earlier, { cycles, total });
-
-test('a night of a new date claims the next cycles', () => {
-  expect(claim(null, null, 3)).toEqual({ first: 1, last: 3, done: 0, isTrained: false });
-  expect(claim(run(7), null, 3)).toEqual({ first: 8, last: 10, done: 7, isTrained: false });
-});
 
 test.each([
   ['that was interrupted goes on where it was', run(2), night(1, 5, 2, false), false],
@@ -226,24 +166,21 @@ test.each([
   expect(claim(record, earlier, 3)).toEqual({ first, last, done, isTrained });
 });
 
-test('a night that has trained nothing yet goes on after what was trained since', () => {
-  const earlier = night(3, 4, 2, false);
-  expect(claim(run(2), earlier, 9)).toEqual({ first: 3, last: 4, done: 2, isTrained: false });
-  expect(claim(run(7), earlier, 9)).toEqual({ first: 8, last: 9, done: 7, isTrained: false });
-});
-
-test('no night claims more than the run may have in all', () => {
-  expect(claim(run(180), null, 30, 200)).toEqual({ first: 181, last: 200, done: 180, isTrained: false });
-  expect(claim(run(190), night(171, 200, 170, false), 30, 200)).toMatchObject({ first: 191, last: 200 });
+test.each([
+  ['of a first date claims the first cycles', claim(null, null, 3), [1, 3, 0]],
+  ['of a new date claims the next ones', claim(run(7), null, 3), [8, 10, 7]],
+  ['that has trained nothing keeps its own', claim(run(2), night(3, 4, 2, false), 9), [3, 4, 2]],
+  ['or goes on after what was trained since', claim(run(7), night(3, 4, 2, false), 9), [8, 9, 7]],
+  ['claims no more than the run may have in all', claim(run(180), null, 30, 200), [181, 200, 180]],
+  ['nor an interrupted one', claim(run(190), night(171, 200, 170, false), 30, 200), [191, 200, 190]],
+])('a night %s', (_, { first, last, done, isTrained }, cycles) => {
+  expect([first, last, done]).toEqual(cycles);
+  expect(isTrained).toBe(false);
 });
 
 test('however nights end, and in whichever order, no cycle is trained twice and none is left out', () => {
-  const nights = fc.record({
-    date: fc.nat(3),
-    cycles: fc.integer({ min: 1, max: 5 }),
-    trained: fc.nat(5),
-    isClosed: fc.boolean(),
-  });
+  const count = fc.integer({ min: 1, max: 5 });
+  const nights = fc.record({ date: fc.nat(3), cycles: count, trained: fc.nat(5), isClosed: fc.boolean() });
   fc.assert(
     fc.property(fc.array(nights, { maxLength: 12 }), (wishes) => {
       const records = new Map<number, NightRecord>();
@@ -252,14 +189,10 @@ test('however nights end, and in whichever order, no cycle is trained twice and 
         const claimed = claim(run(trained.length), records.get(date) ?? null, cycles);
         if (claimed.isTrained) continue;
         const done = Math.min(claimed.last, claimed.done + most);
-        trained.push(...cyclesAfter(claimed, done));
+        for (let cycle = claimed.done + 1; cycle <= done; cycle += 1) trained.push(cycle);
         records.set(date, night(claimed.first, claimed.last, done, isClosed));
       }
       expect(trained).toEqual(trained.map((_, index) => index + 1));
     }),
   );
 });
-
-function cyclesAfter({ done }: Claim, last: number): number[] {
-  return Array.from({ length: last - done }, (_, index) => done + 1 + index);
-}

@@ -12,26 +12,13 @@ const read = async (train: readonly unknown[], heldOut: readonly unknown[] = [ro
 
 test('both sets in the order of their lines, empty ones passed over', async () => {
   const { train, heldOut } = await read([row('b'), '', row('a'), '  ']);
-  expect(train).toEqual([
-    { ...row('b'), answer: '4' },
-    { ...row('a'), answer: '4' },
-  ]);
+  expect(train).toEqual(['b', 'a'].map((id) => ({ ...row(id), answer: '4' })));
   expect(heldOut).toHaveLength(1);
 });
 
 test.each([
   ['no JSON', [row('a'), '{"id":'], ['train.jsonl:2: this is no JSON']],
-  [
-    'an unreadable answer',
-    [{ ...row('a'), answer: 'four' }],
-    ['train.jsonl:1: answer is "four": expected a number'],
-  ],
-  [
-    'a grader that is none',
-    [{ ...row('a'), grader: 'vote' }],
-    ['train.jsonl:1: grader is "vote": expected one of'],
-  ],
-  ['a field too many', [{ ...row('a'), hint: 'x' }], ['train.jsonl:1: hint is not a setting']],
+  ['an unreadable answer', [{ ...row('a'), answer: 'four' }], ['train.jsonl:1: answer is "four": expected']],
   ['every mistake at once', [row('a'), '[]', '{}'], ['train.jsonl:2: ', 'train.jsonl:3: ']],
   [
     'an id twice',
@@ -63,7 +50,7 @@ test('a file that is not there is named', async () => {
 
 test('what is wrong with many lines is not told of each', async () => {
   const lines = [row('a'), ...Array.from({ length: 100 }, () => 'no JSON')];
-  await expect(read(lines)).rejects.toThrow(/^(.*train\.jsonl:\d+: .*\n){20}and 80 more$/);
+  await expect(read(lines)).rejects.toThrow(/^(.*train\.jsonl:\d+: .*\n){10}and 90 more$/);
 });
 
 test('rows of a known data set are questions, too', async () => {
@@ -76,6 +63,5 @@ test('rows of a known data set are questions, too', async () => {
 });
 
 test('a question of marks that take quadratic time to order is read at once', async () => {
-  const { train } = await read([row('a', `e${'\u0300\u0316'.repeat(250_000)}`)]);
-  expect(train).toHaveLength(1);
+  expect((await read([row('a', `e${'\u0300\u0316'.repeat(250_000)}`)])).train).toHaveLength(1);
 });

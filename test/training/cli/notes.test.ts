@@ -5,6 +5,7 @@ import type { GroupRecord } from '../../../src/training/records';
 import { type Ended, endedWith } from '../../cli/command';
 import { poolAt } from '../../cli/folder';
 import { useFolder } from '../../cli/stage';
+import { step } from '../../support/step';
 import { keepRun } from '../client/keep-run';
 import { aGroup, aRollout } from './show/a-group';
 
@@ -23,27 +24,18 @@ async function writeNotes(question: object): Promise<Ended> {
   return stage.run('train', 'notes', '--run', 'nightly');
 }
 
-test('notes on the workers are printed as they may stand in a configuration', async () => {
-  expect(await writeNotes({ topic: 'algebra' })).toMatchObject({
-    code: 0,
-    stdout: 'workers:\n  - id: quick\n    notes: algebra 67 %\n',
-  });
-});
-
-test('questions without a topic tell nothing of anybody, and that is said', async () => {
-  expect(await writeNotes({})).toMatchObject(
-    endedWith(2, 'it takes a cycle that is over, and questions with a "topic"'),
-  );
+test('notes are printed as they may stand in a configuration; questions without a topic tell nothing', async () => {
+  const stdout = 'workers:\n  - id: quick\n    notes: algebra 67 %\n';
+  expect(await writeNotes({ topic: 'algebra' })).toMatchObject({ code: 0, stdout });
+  const none = 'it takes a cycle that is over, and questions with a "topic"';
+  expect(await writeNotes({})).toMatchObject(endedWith(2, none));
 });
 
 const topicOf = (question: string): string | undefined =>
   question === 'riddle-1' ? undefined : question.replace(/-\d+$/, '');
 
 test('an answer is that of whoever had the last step; the best topic comes first, and what was hardly tried is left out', () => {
-  const steps = [
-    { worker: 'quick', subtask: 'Plan.', sees: [] },
-    { worker: 'scholar', subtask: 'Answer.', sees: [0] },
-  ];
+  const steps = [step('quick', 'Plan.'), step('scholar', 'Answer.', [0])];
   const team = ROLLOUTS.map((rollout) => ({ ...rollout, plan: { steps } }));
   const groups = [
     aGroup([...ROLLOUTS, ...team]),

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { listen } from '../../../src/listen';
 import type { TrainableInput } from '../../../src/training';
-import { closedPort } from '../../cli/closed-port';
+import { closedPort } from '../../support/closed-port';
 import { type RunningCommand, endedWith } from '../../cli/command';
-import { poolAt, serverRuns } from '../../cli/folder';
+import { poolAt, serverRuns, trainingOf } from '../../cli/folder';
 import { useFolder } from '../../cli/stage';
 import { until, untilGone } from '../../support/until';
 import { installStandIn, startsOf } from './stand-in-programs';
@@ -21,16 +21,8 @@ beforeEach(async () => {
 });
 
 async function configure(training: TrainableInput['training'] = {}): Promise<void> {
-  const config: TrainableInput = {
-    ...poolAt('http://127.0.0.1:1'),
-    training: {
-      profile: 'cpu-demo',
-      data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
-      policy: { baseUrl },
-      ...training,
-    },
-  };
-  await stage.folder.write('conductor.yaml', config);
+  const section = trainingOf({ policy: { baseUrl }, ...training });
+  await stage.folder.write('conductor.yaml', { ...poolAt('http://127.0.0.1:1'), training: section });
 }
 
 const startTrainUp = (): RunningCommand => stage.start(['train', 'up'], { env: { PATH } });
@@ -61,8 +53,7 @@ test('starts all that a night needs with the right addresses, keeps it running, 
   process.kill(trainer?.pid ?? 0, 'SIGKILL');
   await up.hear(/The trainer in process \d+ was killed by SIGKILL.*again[^]*The trainer is working again/);
   expect(await startsOf(stage.folder, 'worker')).toHaveLength(2);
-  up.signal('SIGINT');
-  expect(await up.ended).toMatchObject(endedWith(0, /^Waiting for [^]*^Trainer +/m));
+  expect(await up.end('SIGINT')).toMatchObject(endedWith(0, /^Waiting for [^]*^Trainer +/m));
   await untilGone(...(await pidsOf()));
   expect(await serverRuns(stage.folder)).toBe(false);
 });
@@ -71,11 +62,12 @@ test('leaves nothing running when it is killed, and uses base model and policy s
   const path = join(stage.folder.path, 'models', 'small');
   await mkdir(path, { recursive: true });
   await configure({ base: { kind: 'folder', path: 'models/small' } });
-  const given = createServer((_, response) => response.end('{}')).listen(
-    Number(new URL(baseUrl).port),
+  const { port } = new URL(baseUrl);
+  const given = await listen(
+    createServer((_, response) => response.end('{}')),
+    Number(port),
     '127.0.0.1',
   );
-  await once(given, 'listening');
   try {
     const up = startTrainUp();
     await up.hear(new RegExp(`^Policies +${baseUrl}, a server that was started elsewhere`, 'm'));
@@ -92,33 +84,24 @@ test('leaves nothing running when it is killed, and uses base model and policy s
       (runs) => !runs,
     );
   } finally {
-    given.closeAllConnections();
-    given.close();
+    await given.close();
   }
 });
 
 test('runs once in a stage.folder, beside an `up`: a second one names the process of the first', async () => {
   const first = startTrainUp();
   await first.hear(/^Ready/m);
-  expect(await startTrainUp().ended).toMatchObject(
-    endedWith(
-      2,
-      `"train up" runs in this folder already, in process ${first.pid}: use that one, or stop it first ("kill ${first.pid}")`,
-    ),
-  );
-  const up = stage.start(['up']);
-  await up.hear(/^Ready/m);
-  up.signal('SIGINT');
-  expect((await up.ended).code).toBe(0);
+  const there = `"train up" runs in this folder already, in process ${first.pid}: use that one, or stop it first`;
+  expect(await startTrainUp().ended).toMatchObject(endedWith(2, there));
+  const up = await stage.startReady(['up']);
+  expect((await up.end('SIGINT')).code).toBe(0);
   const pids = await pidsOf();
   expect(pids).toHaveLength(2);
-  first.signal('SIGKILL');
-  await first.ended;
+  await first.end('SIGKILL');
   await untilGone(...pids);
   const next = startTrainUp();
   await next.hear(/^Ready/m);
-  next.signal('SIGINT');
-  expect((await next.ended).code).toBe(0);
+  expect((await next.end('SIGINT')).code).toBe(0);
 });
 
 test('ends with the reason, and stops the rest, where one of them cannot start', async () => {
@@ -135,11 +118,8 @@ test('a missing model, a missing trainer and a missing section are named before 
   };
   const own = process.env.PATH ?? '';
   await refused({ PATH: own }, /trainer is not installed: make .* with "node \S+prepare-trainer\.mjs"/);
-  const python = '/no/python';
-  await refused(
-    { TRAINER_PYTHON: python },
-    `TRAINER_PYTHON is ${python}, which is no absolute path of a file that is there`,
-  );
+  const wrong = 'TRAINER_PYTHON is /no/python, which is no absolute path of a file that is there';
+  await refused({ TRAINER_PYTHON: '/no/python' }, wrong);
   await configure({ base: { kind: 'folder', path: 'models/small' } });
   await refused({}, 'training.base.path is models/small, and there is no such folder');
   await stage.folder.write('conductor.yaml', poolAt('http://127.0.0.1:1'));

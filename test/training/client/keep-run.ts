@@ -1,10 +1,30 @@
 import type { Store } from '../../../src';
 import { questionSetKey } from '../../../src/evaluation/contract';
 import { keepLines } from '../../../src/store/texts';
-import { writeNight } from '../../../src/training/activities/records';
-import { groupKey, metricsKey } from '../../../src/training/store-keys';
-import type { GroupRecord } from '../../../src/training/records';
+import { keepGroup, writeNight, writeRecord } from '../../../src/training/activities/records';
+import { metricsKey } from '../../../src/training/store-keys';
+import type { GroupRecord, NightRecord } from '../../../src/training/records';
 import { madeUpCycles } from '../cli/plot/made-up-cycles';
+
+const DATE = '2026-11-21';
+
+/** A night of one cycle that is over, of the training run `nightly`. */
+export const aNight = (changes: Partial<NightRecord> = {}): NightRecord => ({
+  schema: 1,
+  trainRun: 'nightly',
+  date: DATE,
+  first: 1,
+  last: 1,
+  done: 1,
+  checkpoint: null,
+  begun: null,
+  train: { set: 'questions/train', count: 1, topics: [1] },
+  heldOut: { set: 'questions/held-out', count: 1 },
+  openedAt: `${DATE}T02:30:00.000Z`,
+  closedAt: null,
+  decision: null,
+  ...changes,
+});
 
 /** Leaves in a store what a night of one cycle does: its questions, its groups, and what it came to. */
 export async function keepRun(
@@ -15,27 +35,8 @@ export async function keepRun(
 ): Promise<void> {
   const { key: set } = await keepLines(store, questions, questionSetKey);
   const count = questions.length;
-  const date = '2026-11-21';
-  await writeNight(store, {
-    schema: 1,
-    trainRun,
-    date,
-    first: 1,
-    last: 1,
-    done: 1,
-    checkpoint: null,
-    begun: null,
-    train: { set, count, topics: [count] },
-    heldOut: { set, count },
-    openedAt: `${date}T00:00:00.000Z`,
-    closedAt: null,
-    decision: null,
-  });
-  for (const cycle of madeUpCycles(1)) {
-    await store.write(metricsKey(trainRun, 1), Buffer.from(JSON.stringify(cycle)));
-  }
-  for (const group of groups) {
-    const kept = { ...group, trainRun, cycle: 1 };
-    await store.write(groupKey(kept), Buffer.from(JSON.stringify(kept)));
-  }
+  const heldOut = { set, count };
+  await writeNight(store, aNight({ trainRun, heldOut, train: { ...heldOut, topics: [count] } }));
+  for (const cycle of madeUpCycles(1)) await writeRecord(store, metricsKey(trainRun, 1), cycle);
+  for (const group of groups) await keepGroup(store, { ...group, trainRun, cycle: 1 });
 }

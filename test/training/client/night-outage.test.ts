@@ -5,8 +5,7 @@ import { scheduleNights } from '../../../src/training/client/schedule';
 import { scheduleIdOf } from '../../../src/training/names';
 import { freshFolder } from '../../local/fresh-folder';
 import { until } from '../../support/until';
-import { openNightStage } from './night-stage';
-import { NightWatch } from './night-watch';
+import { NightWatch, openNightStage } from './night-stage';
 
 /** The least that Temporal takes; in earnest it is an hour, and nights are a day apart. */
 const CATCHUP_MS = 10_000;

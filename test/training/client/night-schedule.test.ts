@@ -4,8 +4,7 @@ import { msToTs, tsToMs } from '@temporalio/common/lib/time';
 import { findSchedule, removeSchedule, scheduleNights } from '../../../src/training/client/schedule';
 import { nightDate, nightWorkflowId, scheduleIdOf } from '../../../src/training/names';
 import { until } from '../../support/until';
-import { type NightStage, openNightStage } from './night-stage';
-import { NightWatch } from './night-watch';
+import { type NightStage, NightWatch, openNightStage } from './night-stage';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -54,12 +53,9 @@ test('a night begun by hand keeps the scheduled one out, and the schedule goes o
     await watch.saw(1);
     await schedule();
     const { info } = await until(description, ({ info: { recentActions } }) => recentActions.length >= 2);
-    const [first] = info.recentActions;
-    const { workflowId = '', firstExecutionRunId } = first?.action.workflow ?? {};
-    const skipped: unknown = await stage.temporal.client.workflow
-      .getHandle(workflowId, firstExecutionRunId)
-      .result();
-    expect(skipped).toMatchObject({ isSkipped: true });
+    const { workflowId = '', firstExecutionRunId } = info.recentActions[0]?.action.workflow ?? {};
+    const handle = stage.temporal.client.workflow.getHandle(workflowId, firstExecutionRunId);
+    expect(await handle.result()).toMatchObject({ isSkipped: true });
     expect(watch.nights.map(({ date }) => date)).toEqual(['2026-01-01']);
     await expect(stage.client.start({ trainRun })).rejects.toThrow(/a night of .* is under way already/);
     release();
@@ -68,24 +64,31 @@ test('a night begun by hand keeps the scheduled one out, and the schedule goes o
   });
 });
 
-test('a backfill makes up for the nights that it names, in order, each with its own date', async () => {
+test.each([
+  {
+    what: 'makes up for the nights that it names, in order',
+    schedule: { cron: '30 3 * * *' },
+    from: '2026-10-10T00:00:00Z',
+    until: '2026-10-13T00:00:00Z',
+    nights: ['2026-10-10', '2026-10-11', '2026-10-12'],
+  },
+  {
+    what: 'has an hour that comes twice be the same night',
+    schedule: { cron: '30 1 * * *', timeZone: 'America/New_York' },
+    from: '2026-10-31T12:00:00Z',
+    until: '2026-11-02T20:00:00Z',
+    nights: ['2026-11-01', '2026-11-01', '2026-11-02'],
+  },
+])('a backfill $what', async ({ schedule: change, from, until: end, nights }) => {
   const watch = new NightWatch();
   await stage.whileWorking(watch.spendNight, async () => {
-    await schedule({ cron: '30 3 * * *' });
-    await backfill('2026-10-10T00:00:00Z', '2026-10-13T00:00:00Z');
+    await schedule(change);
+    const handle = stage.temporal.client.schedule.getHandle(scheduleIdOf(stage.request.trainRun));
+    const overlap = ScheduleOverlapPolicy.BUFFER_ALL;
+    await handle.backfill({ start: new Date(from), end: new Date(end), overlap });
     await watch.saw(3);
   });
-  expect(watch.nights.map(({ date }) => date)).toEqual(['2026-10-10', '2026-10-11', '2026-10-12']);
-});
-
-test('an hour that comes twice is due twice, and both times it is the same night', async () => {
-  const watch = new NightWatch();
-  await stage.whileWorking(watch.spendNight, async () => {
-    await schedule({ cron: '30 1 * * *', timeZone: 'America/New_York' });
-    await backfill('2026-10-31T12:00:00Z', '2026-11-02T20:00:00Z');
-    await watch.saw(3);
-  });
-  expect(watch.nights.map(({ date }) => date)).toEqual(['2026-11-01', '2026-11-01', '2026-11-02']);
+  expect(watch.nights.map(({ date }) => date)).toEqual(nights);
 });
 
 // What the server makes of clock changes is seen without waiting for one. East of Greenwich it is due twice in the hour
@@ -117,10 +120,8 @@ test('a night that fails pauses the schedule, and the note says what failed', as
     expect(info.numActionsTaken).toBe(1);
   });
   const { trainRun } = stage.request;
-  expect(await findSchedule(stage.temporal.client, trainRun)).toMatchObject({
-    isPaused: true,
-    note: expect.stringMatching(/night \d{4}-\d\d-\d\d failed: the trainer is broken/) as unknown,
-  });
+  const note = expect.stringMatching(/night \d{4}-\d\d-\d\d failed: the trainer is broken/) as unknown;
+  expect(await findSchedule(stage.temporal.client, trainRun)).toMatchObject({ isPaused: true, note });
   // Changing the times does not resume a schedule that a failure paused.
   await schedule({ cron: '0 4 * * *' });
   expect(await findSchedule(stage.temporal.client, trainRun)).toMatchObject({ isPaused: true });
@@ -147,12 +148,6 @@ test('a night that is stuck is ended with its time, and a later one can begin', 
 
 function schedule(change: Partial<NightStage['request']> = {}): ReturnType<typeof scheduleNights> {
   return scheduleNights(stage.temporal.client, { ...stage.request, ...change });
-}
-
-function backfill(start: string, end: string): Promise<void> {
-  const handle = stage.temporal.client.schedule.getHandle(scheduleIdOf(stage.request.trainRun));
-  const overlap = ScheduleOverlapPolicy.BUFFER_ALL;
-  return handle.backfill({ start: new Date(start), end: new Date(end), overlap });
 }
 
 async function matchingTimes(from: number, until: number): Promise<Date[]> {

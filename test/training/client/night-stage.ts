@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  Worker,
-  type WorkflowBundleWithSourceMap,
-} from '@temporalio/worker';
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import type { ScheduleRequest } from '../../../src/training';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import { CHECK_PLACES } from '../../../src/training/names';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
 import type { NightActivities } from './nights';
 
-export type Night = Parameters<NightActivities['spendNight']>[0];
+type Night = Parameters<NightActivities['spendNight']>[0];
 
 /** A server, a worker whose nights do what the test says, and a client. */
 export interface NightStage {
@@ -28,10 +24,8 @@ let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
 /** @param address of a server of the test's own */
 export async function openNightStage(address?: string, taskQueue = testTaskQueue()): Promise<NightStage> {
   const temporal = await connect(address);
-  bundle ??= bundleWorkflowCode({
-    workflowsPath: require.resolve('./nights'),
-    logger: new DefaultLogger('ERROR'),
-  });
+  const logger = new DefaultLogger('ERROR');
+  bundle ??= bundleWorkflowCode({ workflowsPath: require.resolve('./nights'), logger });
   const workflowBundle = await bundle;
   return {
     temporal,
@@ -50,13 +44,46 @@ export async function openNightStage(address?: string, taskQueue = testTaskQueue
         connection: temporal.nativeConnection,
         taskQueue,
         workflowBundle,
-        activities: {
-          ...({ spendNight } satisfies NightActivities),
-          [CHECK_PLACES]: () => Promise.resolve(),
-        },
+        activities: { spendNight, [CHECK_PLACES]: () => Promise.resolve() },
         shutdownForceTime: '1s',
       });
       return worker.runUntil(work);
     },
   };
+}
+
+/** Sees every night that a worker is given, and lets it last as long as the test says. */
+export class NightWatch {
+  readonly nights: Night[] = [];
+  private held: Promise<void> = Promise.resolve();
+  private readonly waiting: { readonly count: number; readonly tell: () => void }[] = [];
+
+  /** From now on, nights last until the returned function is called. */
+  hold(): () => void {
+    let release = (): void => undefined;
+    this.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    return () => {
+      release();
+    };
+  }
+
+  /** Waits until so many nights have begun. */
+  saw(count: number): Promise<void> {
+    return new Promise((tell) => {
+      this.waiting.push({ count, tell });
+      this.tellAll();
+    });
+  }
+
+  readonly spendNight = async (night: Night): Promise<void> => {
+    this.nights.push(night);
+    this.tellAll();
+    await this.held;
+  };
+
+  private tellAll(): void {
+    for (const { count, tell } of this.waiting) if (this.nights.length >= count) tell();
+  }
 }

@@ -2,30 +2,23 @@ import { join } from 'node:path';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { SqliteStore } from '../../../src/store/sqlite-store';
-import { writeRecord } from '../../../src/training/activities/records';
 import { type AskedHow, examplesOfRun, writeExample } from '../../../src/training/client/examples';
+import { keepSamplesOf } from '../activities/group-records';
 import { aGroup, aRollout } from '../cli/show/a-group';
 import { keepRun } from './keep-run';
 import { freshFolder } from '../../local/fresh-folder';
 
-let folder: string;
 let asked: AskedHow;
 
 beforeEach(async () => {
-  folder = await freshFolder();
   const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
   const pool = ['quick', 'scholar'].map((id) => ({ ...model, id }));
   const config = parseTrainable({ conductor: model, workers: pool });
+  const limits = { maxSteps: 2, maxPromptTokens: 100, maxOutputTokens: 100 };
   asked = {
-    store: new SqliteStore(join(folder, 'store.db')),
+    store: new SqliteStore(join(await freshFolder(), 'store.db')),
     workers: resolveRun(config, {}).workers,
-    settings: {
-      prompt: 'compact',
-      describe: 'names',
-      maxSteps: 2,
-      maxPromptTokens: 100,
-      maxOutputTokens: 100,
-    },
+    settings: { prompt: 'compact', describe: 'names', ...limits },
   };
 });
 
@@ -40,10 +33,8 @@ test('a question and a plan become what the policy reads and writes', async () =
 });
 
 test('workers are counted in the order that the row names them', async () => {
-  const { prompt, completion } = await writeExample(
-    { question: 'How many?', plan: TEAM, workers: ['scholar', 'quick'] },
-    asked,
-  );
+  const row = { question: 'How many?', plan: TEAM, workers: ['scholar', 'quick'] };
+  const { prompt, completion } = await writeExample(row, asked);
   expect(prompt).toContain('Model id 0: scholar\nModel id 1: quick');
   expect(completion).toContain('model_id = [0]');
 });
@@ -71,21 +62,9 @@ test('a training run gives its right plans of first rounds, each once, and count
   const right = 'Easy.\nmodel_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]';
   const long = 'model_id = [0, 0, 0]\nsubtasks = ["a", "b", "c"]\naccess_list = [[], [], []]';
   const replies = [right, right, 'model_id = [1]', long];
-  await writeRecord(store, 'samples.json', {
-    identity: 'i',
-    checkpoint: 'nightly/base',
-    temperature: 1,
-    tokenizerSha256: '0'.repeat(64),
-    rollouts: replies.map((text) => ({
-      text,
-      promptTokenIds: [1],
-      completionTokenIds: [2],
-      sampledLogprobs: [-1],
-      finishReason: 'stop' as const,
-    })),
-  });
   const rollouts = [aRollout(0), aRollout(1), aRollout(2, { verdict: 'wrong' }), aRollout(3)];
   const group = aGroup(rollouts, { samples: 'samples.json' });
+  await keepSamplesOf(store, group, {}, replies);
   await keepRun(store, 'nightly', questions, [group, { ...group, round: 1 }]);
 
   const { examples, unfit } = await examplesOfRun('nightly', asked);

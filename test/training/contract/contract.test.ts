@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { trainerMessages } from '../../../src/training/trainer-contract';
+import { replaced } from '../../support/mangled';
 import { CONTRACT_PATH, contractJson } from './contract-json';
 
 /** A message as it should be, and single values that spoil it; `trainer/tests/test_contract.py` reads the same files. */
@@ -24,18 +25,10 @@ describe.each(messages)('golden %s', (name, schema) => {
   });
 
   it.each(broken)('is refused with $value at $path', ({ path, value }) => {
-    expect(schema.safeParse(replaceAt(payload, path, value)).success).toBe(false);
+    expect(schema.safeParse(replaced(payload, path.map(String), value)).success).toBe(false);
   });
 });
 
 function readGolden(name: string): Golden {
   return JSON.parse(readFileSync(join(__dirname, '../golden', `${name}.json`), 'utf8')) as Golden;
-}
-
-function replaceAt(whole: unknown, [first, ...rest]: readonly (string | number)[], value: unknown): unknown {
-  if (first === undefined) return value;
-  if (Array.isArray(whole))
-    return whole.map((part: unknown, at) => (at === first ? replaceAt(part, rest, value) : part));
-  const record = Object(whole) as Readonly<Record<string, unknown>>;
-  return { ...record, [first]: replaceAt(record[first], rest, value) };
 }

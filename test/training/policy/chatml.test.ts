@@ -2,21 +2,8 @@ import fc from 'fast-check';
 import type { Message } from '../../../src/plan/plan';
 import { renderChatml, withoutMarkers } from '../../../src/training/policy/client';
 
-const PIECES = [
-  '<|im_start|>',
-  '<|im_end|>',
-  '<|endoftext|>',
-  '<',
-  '|',
-  '>',
-  '<|',
-  '|>',
-  'a',
-  ' ',
-  '\n',
-  '\uD83D',
-  'é',
-];
+const MARKERS = ['<|im_start|>', '<|im_end|>', '<|endoftext|>'];
+const PIECES = [...MARKERS, '<', '|', '>', '<|', '|>', 'a', ' ', '\n', '\uD83D', 'é'];
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),

@@ -12,9 +12,7 @@ let policy: ScriptedPolicy;
 let stage: Stage;
 beforeAll(async () => {
   policy = await startScriptedPolicy('nightly-000001', 'nightly-000002');
-  stage = await openStage({
-    configure: (config) => ({ ...config, conductor: { provider: 'policy' } }),
-  });
+  stage = await openStage({ configure: (config) => ({ ...config, conductor: { provider: 'policy' } }) });
   for (const name of ['000001', '000002']) {
     const manifest = aManifest({ name, model: `nightly-${name}`, servers: [policy.baseUrl] });
     await writeManifest(stage.store, manifest);
@@ -22,11 +20,12 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([stage.close(), policy.close()]));
 
+const solve = (question: string) => stage.whileWorking(() => stage.client.solve({ question }));
 const SERVE = { reason: 'a test', by: 'person' } as const;
 const plan = renderPlan({ steps: [step('b', 'Answer it.')] }, ['a', 'b', 'c']);
 
 test('where no checkpoint serves, a run says how to come by one', async () => {
-  const failed = await stage.whileWorking(() => stage.client.solve({ question: '2 + 2?' }));
+  const failed = await solve('2 + 2?');
   expect(failed).toMatchObject({ status: 'failed', error: { type: 'Configuration.Invalid' } });
   expect(failed.error?.message).toMatch(/no checkpoint serves .*train promote.*train start/);
 });
@@ -34,7 +33,7 @@ test('where no checkpoint serves, a run says how to come by one', async () => {
 test('the checkpoint that serves writes the plan, asked as its manifest says', async () => {
   await promote(stage.store, { trainRun: 'nightly', name: '000001' }, SERVE);
   policy.script(plan);
-  const result = await stage.whileWorking(() => stage.client.solve({ question: '2 + 2?' }));
+  const result = await solve('2 + 2?');
 
   expect(result).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'nightly/000001' });
   expect(result.rounds[0]?.plan?.steps).toEqual([step('b', 'Answer it.')]);
@@ -55,7 +54,7 @@ test('the checkpoint that serves writes the plan, asked as its manifest says', a
 test('a repair shows the policy its own turn, and a run keeps the checkpoint that it began with', async () => {
   await promote(stage.store, { trainRun: 'nightly', name: '000002' }, SERVE);
   policy.script('no plan <|im_end|>', plan);
-  const result = await stage.whileWorking(() => stage.client.solve({ question: '3 + 3?' }));
+  const result = await solve('3 + 3?');
 
   expect(result).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'nightly/000002' });
   expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'repair', 'step']);
@@ -69,7 +68,7 @@ test('a promotion is taken back, and a policy server that was started anew is ma
   await rollback(stage.store, 'a test');
   policy.known.clear();
   policy.script(plan);
-  const result = await stage.whileWorking(() => stage.client.solve({ question: '5 + 5?' }));
+  const result = await solve('5 + 5?');
   expect(result).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'nightly/000001' });
   expect(policy.bodiesTo('/v1/load_lora_adapter')).toEqual([
     { lora_name: 'nightly-000001', lora_path: 'nightly/000001/model' },
@@ -79,7 +78,7 @@ test('a promotion is taken back, and a policy server that was started anew is ma
 test('a server that is away for a moment is asked again, and costs nothing', async () => {
   policy.answerOnce('/v1/completions', { status: 503, body: '' });
   policy.script(plan);
-  const result = await stage.whileWorking(() => stage.client.solve({ question: '6 + 6?' }));
+  const result = await solve('6 + 6?');
   expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: false });
   expect(result.calls.map(({ error }) => error?.type ?? null)).toEqual(['Provider.Unavailable', null, null]);
 });
@@ -87,7 +86,7 @@ test('a server that is away for a moment is asked again, and costs nothing', asy
 test('a policy that answers nonsense is done without', async () => {
   const nonsense = { status: 200, body: '{"model":"nightly-000001","choices":[{"index":0,"logprobs":NaN}]}' };
   for (let tries = 0; tries < 2; tries += 1) policy.answerOnce('/v1/completions', nonsense);
-  const result = await stage.whileWorking(() => stage.client.solve({ question: '7 + 7?' }));
+  const result = await solve('7 + 7?');
   expect(result).toMatchObject({ status: 'completed', degraded: true });
   expect(result.calls[0]?.error).toMatchObject({ type: 'Provider.BadResponse' });
   expect(result.calls[0]?.error?.message).toMatch(

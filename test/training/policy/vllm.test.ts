@@ -24,21 +24,11 @@ const PATH = vllm.loaded.request.lora_path;
 const REQUEST: SampleRequest = { model: MODEL, vocabulary: 320, prompt, n, seed, temperature, maxTokens };
 
 /** Has the server answer the next request as vLLM did, or so otherwise. */
-function answer(
-  { path, status, answer: said }: Said,
-  change: { status?: number; body?: unknown } = {},
-): void {
-  const body = 'body' in change ? change.body : said;
-  server.answerOnce(path, {
-    status: change.status ?? status,
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+function answer(said: Said, change: { status?: number; body?: unknown } = {}): void {
+  const { path, status, body } = { body: said.answer, ...said, ...change };
+  server.answerOnce(path, { status, body: typeof body === 'string' ? body : JSON.stringify(body) });
 }
-interface Said {
-  readonly path: string;
-  readonly status: number;
-  readonly answer: unknown;
-}
+type Said = Readonly<Record<'path', string> & Record<'status', number> & Record<'answer', unknown>>;
 
 test('they are of the version that docker/ runs', async () => {
   const compose = await readFile(resolve(__dirname, '../../../docker/training.yaml'), 'utf8');
@@ -59,14 +49,11 @@ type Choice = (typeof choices)[number];
 test('replies in the order of their index, with what was asked of the sampler', async () => {
   // vLLM lists them as they come to their end.
   answer(vllm.completed, { body: { ...vllm.completed.answer, choices: [ended, cut] } });
-  expect(await client.sample(REQUEST, never)).toEqual(
-    [cut, ended].map(({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }) => ({
-      text,
-      tokenIds,
-      logprobs: logprobs.token_logprobs,
-      finishReason,
-    })),
-  );
+  const replies = [cut, ended].map(({ text, token_ids, logprobs, finish_reason: finishReason }) => {
+    const tokens = { completionTokenIds: token_ids, sampledLogprobs: logprobs.token_logprobs };
+    return { text, ...tokens, finishReason };
+  });
+  expect(await client.sample(REQUEST, never)).toEqual(replies);
   // Nothing is left to the defaults of a model's generation_config.json.
   expect(server.bodiesTo('/v1/completions')).toEqual([vllm.completed.request]);
 });
@@ -74,7 +61,6 @@ test('replies in the order of their index, with what was asked of the sampler', 
 test('a reply that came to its end has the id of the end marker, and a text without it', () => {
   expect([cut.finish_reason, ended.finish_reason]).toEqual(['length', 'stop']);
   expect(ended.logprobs.tokens.at(-1)).toBe('<|im_end|>');
-  expect(ended.token_ids).toHaveLength(ended.logprobs.token_logprobs.length);
   expect(ended.text).not.toContain('<|im_end|>');
 });
 
@@ -93,30 +79,33 @@ test.each([
   ['a server that may not load any', { ...vllm.noRoute, path: vllm.loaded.path }, /answered 404, Not Found/],
 ] as const)('%s cannot be loaded, now or later', async (_, said, message) => {
   answer(said);
-  await expect(client.load(MODEL, PATH, never)).rejects.toMatchObject({
-    code: POLICY_FAILURES.unknownModel,
-    happened: expect.stringMatching(message) as string,
-  });
+  const failure = { code: POLICY_FAILURES.unknownModel, happened: expect.stringMatching(message) as string };
+  await expect(client.load(MODEL, PATH, never)).rejects.toMatchObject(failure);
 });
 
-test('a model that is not known is loaded, and asked once more', async () => {
-  answer(vllm.unknownModel);
-  answer(vllm.loaded);
-  answer(vllm.tokenized);
-  answer(vllm.completed);
-  const policy = {
-    model: MODEL,
-    folder: PATH,
-    vocabulary: 320,
-    maxPromptTokens: 100,
-    baseUrl: server.baseUrl,
-  };
+/** Asks as a checkpoint that may be given so many tokens. */
+function ask(maxPromptTokens = 100): ReturnType<typeof askPolicy> {
+  const policy = { model: MODEL, folder: PATH, vocabulary: 320, maxPromptTokens, baseUrl: server.baseUrl };
   const question = { messages: [{ role: 'user', text: 'Hi' }], n, seed, temperature, maxTokens } as const;
-  const { promptTokenIds, samples } = await askPolicy(policy, question, never);
+  return askPolicy(policy, question, never);
+}
+
+test('a model that is not known is loaded, and asked once more, and no more where that does not help', async () => {
+  const asked = [vllm.unknownModel, vllm.loaded, vllm.tokenized, vllm.completed];
+  for (const said of asked) answer(said);
+  const { promptTokenIds, samples } = await ask();
   expect(promptTokenIds).toEqual(vllm.tokenized.answer.tokens);
   expect(samples).toHaveLength(2);
-  const asked = [vllm.unknownModel, vllm.loaded, vllm.tokenized, vllm.completed];
   expect(server.requests).toEqual(asked.map(({ path, request }) => ({ path, body: request })));
+
+  for (const said of [vllm.unknownModel, vllm.loaded, vllm.unknownModel]) answer(said);
+  await expect(ask()).rejects.toMatchObject({ code: POLICY_FAILURES.unknownModel });
+});
+
+test('a prompt that is longer than the checkpoint may be given', async () => {
+  answer(vllm.tokenized);
+  await expect(ask(1)).rejects.toMatchObject({ code: POLICY_FAILURES.promptTooLong });
+  expect(server.bodiesTo('/v1/completions')).toEqual([]);
 });
 
 test.each([
@@ -124,12 +113,7 @@ test.each([
   ['an address that is none of its', vllm.noRoute, {}, POLICY_FAILURES.unknownModel],
   ['an engine that died', vllm.notLoadable, {}, POLICY_FAILURES.unavailable],
   ['overload', vllm.completed, { status: 503, body: '' }, POLICY_FAILURES.unavailable],
-  [
-    'a gateway without it',
-    vllm.completed,
-    { status: 502, body: '<html></html>' },
-    POLICY_FAILURES.unavailable,
-  ],
+  ['a gateway without it', vllm.completed, { status: 502, body: '<html>' }, POLICY_FAILURES.unavailable],
 ] as const)('%s', async (_, said, change, type) => {
   answer({ ...said, path: '/v1/completions' }, change);
   await expect(client.sample(REQUEST, never)).rejects.toMatchObject({ code: type });
@@ -144,23 +128,15 @@ function withLogprobs(...logprobs: unknown[]): unknown {
 
 test.each([
   ['a log-probability that is null', withLogprobs(-1, null), /choices\.1\.logprobs\.token_logprobs\.1/],
-  ['one above 0', withLogprobs(-1, 0.5), /choices\.1\.logprobs\.token_logprobs\.1/],
+  ['one above 0', withLogprobs(-1, 0.5), /token_logprobs\.1/],
   ['one too few', withLogprobs(-1), /a log-probability for each token/],
   ['no log-probabilities at all', withChoice({ logprobs: null }), /choices\.1\.logprobs/],
   ['no token ids', withChoice({ token_ids: null }), /choices\.1\.token_ids/],
-  [
-    'no token at all',
-    withChoice({ token_ids: [], logprobs: { token_logprobs: [] } }),
-    /choices\.1\.token_ids/,
-  ],
+  ['no token at all', withChoice({ token_ids: [], logprobs: { token_logprobs: [] } }), /token_ids/],
   ['a way to end that is unknown', withChoice({ finish_reason: 'repetition' }), /choices\.1\.finish_reason/],
   ['one reply twice', withChoice({ index: 0 }), /has 1 replies, and 2 were asked for/],
   ['a reply too few', { ...vllm.completed.answer, choices: [cut] }, /has 1 replies, and 2 were asked for/],
-  [
-    'a token that the checkpoint does not know',
-    withChoice({ token_ids: ended.token_ids.map(() => 320) }),
-    /holds tokens beyond the 320 that nightly-000012 knows/,
-  ],
+  ['an unknown token', withChoice({ token_ids: ended.token_ids.map(() => 320) }), /tokens beyond the 320/],
   ['another prompt', withChoice({ prompt_token_ids: [1, 2] }), /to another prompt than was sent/],
   ['another model', { ...vllm.completed.answer, model: 'nightly-000011' }, /by nightly-000011/],
   ['a number that JSON lacks', JSON.stringify(withLogprobs(-1, 'x')).replace('"x"', 'NaN'), /cannot be read/],
@@ -168,21 +144,18 @@ test.each([
   ['a page', '<html></html>', /cannot be read/],
 ] as const)('an answer with %s is none, and is not asked for again', async (_, body, message) => {
   answer(vllm.completed, { body });
-  await expect(client.sample(REQUEST, never)).rejects.toMatchObject({
-    code: POLICY_FAILURES.badReply,
-    message: expect.stringMatching(message) as string,
-  });
+  const said = { code: POLICY_FAILURES.badReply, message: expect.stringMatching(message) as string };
+  await expect(client.sample(REQUEST, never)).rejects.toMatchObject(said);
 });
 
 test('what rounding lifts above 0 is 0', async () => {
   answer(vllm.completed, { body: withLogprobs(-1, 1e-7) });
   const [, reply] = await client.sample(REQUEST, never);
-  expect(reply?.logprobs).toEqual([-1, 0]);
+  expect(reply?.sampledLogprobs).toEqual([-1, 0]);
 });
 
 test('a reply that a server breaks off as it goes to sleep is asked for again', async () => {
   answer(vllm.completed, { body: withChoice({ finish_reason: 'abort' }) });
-  await expect(client.sample(REQUEST, never)).rejects.toMatchObject({
-    code: POLICY_FAILURES.unavailable,
-  });
+  const reply = client.sample(REQUEST, never);
+  await expect(reply).rejects.toMatchObject({ code: POLICY_FAILURES.unavailable });
 });

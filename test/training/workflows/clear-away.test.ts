@@ -8,11 +8,7 @@ jest.setTimeout(300_000);
 let stage: ScriptedTraining;
 afterEach(() => stage.close());
 
-const train = (date: string) =>
-  stage.whileWorking(async () => {
-    await stage.training.start({ trainRun: stage.trainRun, date });
-    return stage.result();
-  });
+const train = (date: string) => stage.whileWorking(() => stage.train(date));
 
 test('a night asks that what it, serving and a rollback need be kept, and nothing else', async () => {
   stage = await openScriptedTraining({ training: { cycles: 3, keep: { last: 0 } } });
@@ -48,17 +44,11 @@ test('a night asks that what it, serving and a rollback need be kept, and nothin
 test('what cannot be cleared away does a night no harm, and is told', async () => {
   stage = await openScriptedTraining();
   const { trainer } = stage;
-  const refuse = () =>
-    Promise.reject(ApplicationFailure.nonRetryable('The disk is not mine.', 'Trainer.Failed'));
+  const refuse = () => Promise.reject(ApplicationFailure.nonRetryable('It is not mine.', 'Trainer.Failed'));
   trainer[RETIRE] = refuse;
-  expect(await train('2026-01-10')).toMatchObject({
-    status: 'done',
-    warning: 'the policy server was not rid of old checkpoints: The disk is not mine.',
-  });
+  const retired = 'the policy server was not rid of old checkpoints: It is not mine.';
+  expect(await train('2026-01-10')).toMatchObject({ status: 'done', warning: retired });
   trainer[COLLECT] = refuse;
-  expect(await train('2026-01-11')).toMatchObject({
-    status: 'done',
-    done: 2,
-    warning: "old checkpoints were left on the trainer's disk: The disk is not mine.",
-  });
+  const collected = "old checkpoints were left on the trainer's disk: It is not mine.";
+  expect(await train('2026-01-11')).toMatchObject({ status: 'done', done: 2, warning: collected });
 });

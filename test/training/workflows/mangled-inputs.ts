@@ -1,26 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
-import {
-  EVALUATE_WORKFLOW,
-  type EvaluateInput,
-  QUESTION_WORKFLOW,
-  type QuestionInput,
-  questionSetKey,
-} from '../../../src/evaluation/contract';
+import type { EvaluateInput, QuestionInput } from '../../../src/evaluation/contract';
+import { EVALUATE_WORKFLOW, QUESTION_WORKFLOW, questionSetKey } from '../../../src/evaluation/contract';
 import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/check-input';
 import { isRecord } from '../../../src/plan/validate';
 import { keepLines } from '../../../src/store/texts';
 import { askForWarmStart } from '../../../src/training/activities/data';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import type { GroupInput, WarmStartInput } from '../../../src/training/inputs';
-import {
-  EXPORT_WORKFLOW,
-  GROUP_WORKFLOW,
-  NIGHTLY_WORKFLOW,
-  TRAIN_WORKFLOW,
-  WARM_START_WORKFLOW,
-} from '../../../src/training/names';
+import { groupInput } from '../../../src/training/draw';
+import type { WarmStartInput } from '../../../src/training/inputs';
+import * as names from '../../../src/training/names';
 import { checkInput, type CheckInputRequest } from '../../../src/training/activities/check-input';
 import { ConfigError } from '../../../src/config/errors';
 import { FAILURES } from '../../../src';
@@ -29,59 +19,26 @@ import { type Mangled, mangle } from '../../support/mangled';
 import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 
 /** A workflow of training or of evaluations, an input that it takes, and the check that it begins with. */
-interface Taken {
+export interface Taken {
   readonly workflow: string;
   readonly input: unknown;
   readonly check: (input: unknown) => Promise<void> | void;
 }
 
-export interface InputStage extends ScriptedTraining {
-  readonly taken: readonly Taken[];
-  /** Runs a workflow on an input: null if it came to its end, else its final error. */
-  ask(workflow: string, input: unknown): Promise<Error | null>;
-}
-
-export async function openInputStage(): Promise<InputStage> {
-  const stage = await openScriptedTraining({
-    question: { grader: 'freeform', answer: 'the Danube', verify: true },
-    verifier: 'judge',
-  });
-  return { ...stage, taken: await takenBy(stage), ask: (workflow, input) => ask(stage, workflow, input) };
-}
-
 const EVALUATION = 'eval-mangled';
+const RIVER = { grader: 'freeform', answer: 'the Danube', verify: true };
 
-async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
+export async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
   const config = parseTrainable(stage.config);
   const settings = resolveTraining(config);
-  const { trainRun, seed, policy, reward, recursion, window, verifier, groupSize: plans } = settings;
+  const { trainRun, policy, verifier } = settings;
   const run = { ...settings.run, workers: settings.run.workers.slice(0, 1) };
-  const question = {
-    id: '1',
-    question: 'Which river?',
-    grader: 'freeform',
-    answer: 'the Danube',
-    verify: true,
-  };
+  const question = { id: '1', question: 'Which river?', ...RIVER };
   const { key: set } = await keepLines(stage.store, [question], questionSetKey);
-  const group: GroupInput = {
-    trainRun,
-    seed,
-    policy,
-    reward,
-    recursion,
-    window,
-    plans,
-    run,
-    workers: run.workers,
-    purpose: 'examples',
-    cycle: 0,
-    draw: 0,
-    question: { set, index: 0 },
-    writer: 'prompted',
-    ...(verifier !== undefined && { verifier }),
-    temperature: 1,
-  };
+  const { workers } = run;
+  const options = { purpose: 'examples', cycle: 0, draw: 0, question: { set, index: 0 }, workers } as const;
+  const limits = { nanoUsd: null, wallClockMs: Infinity };
+  const group = groupInput({ ...settings, run }, { ...options, writer: 'prompted' }, limits);
   const lesson = await askForWarmStart(stage.store, trainingOf(config).base, LESSON, settings);
   const warmStart: WarmStartInput = {
     ...lesson,
@@ -117,46 +74,35 @@ async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
     timeoutMs: 60_000,
   };
   return [
-    ownTaken(GROUP_WORKFLOW, group),
-    ownTaken(WARM_START_WORKFLOW, warmStart),
-    ownTaken(EXPORT_WORKFLOW, exported),
-    ownTaken(TRAIN_WORKFLOW, night),
-    ownTaken(NIGHTLY_WORKFLOW, night),
-    taken(EVALUATE_WORKFLOW, evaluation, (input) => {
-      checkEvaluation(input as EvaluateInput);
-    }),
-    taken(QUESTION_WORKFLOW, asked, (input) => {
-      checkQuestion(input as QuestionInput);
-    }),
+    ownTaken(names.GROUP_WORKFLOW, group),
+    ownTaken(names.WARM_START_WORKFLOW, warmStart),
+    ownTaken(names.EXPORT_WORKFLOW, exported),
+    ownTaken(names.TRAIN_WORKFLOW, night),
+    ownTaken(names.NIGHTLY_WORKFLOW, night),
+    { workflow: EVALUATE_WORKFLOW, input: evaluation, check: checkEvaluation as Taken['check'] },
+    { workflow: QUESTION_WORKFLOW, input: asked, check: checkQuestion as Taken['check'] },
   ];
 
   function ownTaken(workflow: CheckInputRequest['workflow'], input: unknown): Taken {
-    return taken(workflow, input, (given) => checkInput({ config }, { workflow, input: given }));
+    return { workflow, input, check: (given) => checkInput({ config }, { workflow, input: given }) };
   }
-}
-
-function taken(workflow: string, input: unknown, check: Taken['check']): Taken {
-  return { workflow, input, check };
 }
 
 /** Mangled inputs, those that a workflow refuses at once apart from those that it goes to work with. */
 async function sortMangled({ input, check }: Taken): Promise<{ refused: Mangled[]; accepted: Mangled[] }> {
   const sorted = { refused: [] as Mangled[], accepted: [] as Mangled[] };
-  for (const mangled of mangle(input))
-    sorted[(await isRefused(mangled.input)) ? 'refused' : 'accepted'].push(mangled);
-  return sorted;
-
-  async function isRefused(given: unknown): Promise<boolean> {
+  for (const mangled of mangle(input)) {
     try {
-      await check(given);
-      return false;
+      await check(mangled.input);
+      sorted.accepted.push(mangled);
     } catch (error) {
       // Other places than are configured are told by the workflow's failure.
-      if (error instanceof ConfigError) return false;
-      if (!(error instanceof ApplicationFailure)) throw error;
-      return true;
+      if (error instanceof ConfigError) sorted.accepted.push(mangled);
+      else if (error instanceof ApplicationFailure) sorted.refused.push(mangled);
+      else throw error;
     }
   }
+  return sorted;
 }
 
 /** An evaluation's id names the workflows below it. */
@@ -165,6 +111,7 @@ function apart(input: unknown): unknown {
   return isEvaluation ? { ...input, id: `eval-${randomUUID()}` } : input;
 }
 
+/** Runs a workflow on an input: null if it came to its end, else its final error. */
 async function ask(stage: ScriptedTraining, workflow: string, input: unknown): Promise<Error | null> {
   const run = stage.temporal.client.workflow.execute(workflow, {
     workflowId: randomUUID(),
@@ -188,20 +135,30 @@ function innermost(error: Error): Error {
  * Sends workflows what somebody else might: every n-th of the inputs that they go to work with, and some of those that they
  * refuse. Each must come to its end or fail with a sentence; a workflow task that fails over and over runs out of time.
  */
-export async function askMangled(stage: InputStage, stride: number): Promise<void> {
-  for (const taken of stage.taken) {
-    expect(await stage.ask(taken.workflow, taken.input)).toBeNull();
-    const { refused, accepted } = await sortMangled(taken);
-    for (const { input } of refused.filter((_, place) => place % (100 * stride) === 0)) {
-      expect(await stage.ask(taken.workflow, input)).toMatchObject({ type: FAILURES.badInput });
-    }
-    const some = accepted.filter((_, place) => place % stride === 0);
-    // Nights of one training run come one after another.
-    const isNight = taken.workflow === TRAIN_WORKFLOW || taken.workflow === NIGHTLY_WORKFLOW;
-    await inWindow(some, isNight ? 1 : 16, async ({ what, input }) => {
-      const failure = await stage.ask(taken.workflow, input);
-      const isSaid = failure === null || failure instanceof ApplicationFailure;
-      if (!isSaid) throw new Error(`${taken.workflow} with ${what}`, { cause: failure });
+export async function askMangled(stride: number): Promise<void> {
+  const stage = await openScriptedTraining({ question: RIVER, verifier: 'judge' });
+  try {
+    const inputs = await takenBy(stage);
+    await stage.whileWorking(async () => {
+      for (const taken of inputs) await askEach(stage, taken, stride);
     });
+  } finally {
+    await stage.close();
   }
+}
+
+async function askEach(stage: ScriptedTraining, taken: Taken, stride: number): Promise<void> {
+  expect(await ask(stage, taken.workflow, taken.input)).toBeNull();
+  const { refused, accepted } = await sortMangled(taken);
+  for (const { input } of refused.filter((_, place) => place % (100 * stride) === 0)) {
+    expect(await ask(stage, taken.workflow, input)).toMatchObject({ type: FAILURES.badInput });
+  }
+  const some = accepted.filter((_, place) => place % stride === 0);
+  // Nights of one training run come one after another.
+  const isNight = taken.workflow === names.TRAIN_WORKFLOW || taken.workflow === names.NIGHTLY_WORKFLOW;
+  await inWindow(some, isNight ? 1 : 16, async ({ what, input }) => {
+    const failure = await ask(stage, taken.workflow, input);
+    const isSaid = failure === null || failure instanceof ApplicationFailure;
+    if (!isSaid) throw new Error(`${taken.workflow} with ${what}`, { cause: failure });
+  });
 }

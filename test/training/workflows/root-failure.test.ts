@@ -9,15 +9,9 @@ import {
 import { encodeTimeoutType } from '@temporalio/common/lib/failure';
 import { rootFailure } from '../../../src/training/workflows/nightly';
 
+const PUBLISH = 'conductor.trainer.publish';
 const activity = (cause: Error): Error =>
-  new ActivityFailure(
-    'Activity task failed',
-    'conductor.trainer.publish',
-    '1',
-    RetryState.TIMEOUT,
-    'w',
-    cause,
-  );
+  new ActivityFailure('Activity task failed', PUBLISH, '1', RetryState.TIMEOUT, 'w', cause);
 const child = (cause: Error): Error =>
   new ChildWorkflowFailure('default', { workflowId: 'w', runId: 'r' }, 'train', RetryState.TIMEOUT, cause);
 /** Failure as the SDK reads it from a history. */
@@ -45,8 +39,6 @@ test.each([
 });
 
 test('what the time was up for, where nothing had failed', () => {
-  expect(rootFailure(child(activity(timeout())))).toEqual({
-    type: null,
-    message: 'conductor.trainer.publish was not done in time: activity ScheduleToClose timeout',
-  });
+  const message = `${PUBLISH} was not done in time: activity ScheduleToClose timeout`;
+  expect(rootFailure(child(activity(timeout())))).toEqual({ type: null, message });
 });

@@ -1,7 +1,4 @@
-"""The artifacts: batches and checkpoints in a folder or a bucket that the workers share.
-
-The TypeScript side writes and reads the same places, see `src/training/artifacts`.
-"""
+"""Batches and checkpoints in a folder or a bucket, as `src/training/artifacts.ts` has them."""
 
 import hashlib
 import os

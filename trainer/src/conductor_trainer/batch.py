@@ -10,13 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from conductor_trainer.checkpoint import Record, id_of
-from conductor_trainer.contract import (
-    CheckpointName,
-    Config,
-    JsonObject,
-    fault_in,
-    validator_of,
-)
+from conductor_trainer.contract import CheckpointName, Config, JsonObject, fault_in, validator_of
 from conductor_trainer.errors import BatchInvalid
 
 

@@ -1,6 +1,4 @@
-"""What a checkpoint is on disk, how it is found again, and how old ones are removed.
-
-The store has it too, for good: see `stored_checkpoint.py`.
+"""What a checkpoint is on this disk, beside the artifacts (see `stored_checkpoint.py`).
 
 `<root>/<training run>/<name>/` holds `RESULT.json` (what it is and what it was made from),
 `model/` or `adapter/` (what a policy server loads) and, after an update, `trainer/` (optimizer,

@@ -1,7 +1,6 @@
-"""The contract between workflows and trainer, `contract.json`, and the check against it.
+"""The check against `contract.json`, which `npm run contract` writes from `trainer-contract.ts`.
 
-It is written from `src/training/trainer-contract.ts` by `npm run contract`; what each field is for
-is documented there. What has been checked needs no types here that say the same once more.
+Fields are documented there. What has been checked needs no types that say the same once more.
 """
 
 import json

@@ -1,7 +1,6 @@
-"""Keys, and the artifacts that are encrypted with them, as `src/encryption` has them.
+"""Keys, and the artifacts that are encrypted with them; formats as in `src/encryption`.
 
-The formats are documented on the TypeScript side; the golden vectors of
-`test/training/vectors.json` bind both sides.
+The golden vectors of `test/training/vectors.json` bind both sides.
 """
 
 import base64

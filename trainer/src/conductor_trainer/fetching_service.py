@@ -1,8 +1,4 @@
-"""Serves adapters of the artifacts by a vLLM that stands behind, on the same machine.
-
-Everything is passed on. What is to be loaded is fetched from the artifacts first, and vLLM is told
-the folder in which it lies then.
-"""
+"""Passes everything on to a vLLM on this machine; what it is to load is fetched first."""
 
 import asyncio
 from contextlib import ExitStack

@@ -40,9 +40,6 @@ Handler = Callable[[Body, Request], Awaitable[Body | Response]]
 class ApiError(HTTPException):
     """A request that cannot be answered: HTTP status, and what to do."""
 
-    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(status, message, headers)
-
 
 def unknown_model(name: str, known: Iterable[str]) -> ApiError:
     """No model of that name is loaded: a client that knows its folder loads it and asks again."""

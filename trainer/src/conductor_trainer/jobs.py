@@ -13,7 +13,6 @@ from transformers.utils import logging
 
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import JsonObject
-from conductor_trainer.errors import BadRequest
 from conductor_trainer.export import export
 from conductor_trainer.init import init
 from conductor_trainer.memory import require_memory
@@ -48,10 +47,5 @@ def perform(
             return update(root, request, Path(files["batch"]), report)
         case "score":
             return score(root, request, Path(files["batch"]))
-        case "export":
+        case _:
             return export(root, request)
-        case unknown:
-            raise BadRequest(
-                f"There is no job {unknown!r}: ask for init, warmStart, preflight, update, score "
-                "or export."
-            )

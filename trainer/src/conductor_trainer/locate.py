@@ -14,13 +14,12 @@ Locate = Callable[[Path], AbstractContextManager[Path]]
 
 
 def locate_in(cache: CheckpointCache) -> Locate:
-    """Fetches checkpoints of the artifacts; an absolute folder is where it is."""
+    """Raises `ApiError`: 404 for good, 503 where a later attempt may succeed."""
     return partial(_located, cache)
 
 
 @contextmanager
 def _located(cache: CheckpointCache, place: Path) -> Iterator[Path]:
-    """Raises `ApiError`: 404 for good, 503 where a later attempt may succeed."""
     with ExitStack() as stack:
         try:
             folder = stack.enter_context(cache.located(place))

@@ -1,7 +1,6 @@
 """Whether a machine has the memory that a training run takes, reckoned before anything is paid.
 
-Weights are counted on PyTorch's meta device, which holds none; the rest follows from the settings.
-Activations are an estimate from the shape of a Llama-like layer; all else is counted.
+Weights are counted on PyTorch's meta device; activations are estimated by a Llama-like layer.
 """
 
 import os
@@ -55,10 +54,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Gpu:
-    """Bytes of its memory, and those that other programs hold now."""
-
     total: int
     taken: int
+    """By other programs."""
 
 
 @dataclass(frozen=True)

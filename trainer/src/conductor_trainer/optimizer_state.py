@@ -1,7 +1,4 @@
-"""What the next update continues from, besides the weights.
-
-In one form for any number of processes.
-"""
+"""What the next update continues from besides the weights, for any number of processes."""
 
 from pathlib import Path
 from typing import Any

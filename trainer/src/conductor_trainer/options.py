@@ -1,7 +1,4 @@
-"""Options that several programs have: where they listen, and where artifacts and checkpoints lie.
-
-What may be missing is imported late, see `starting.py`.
-"""
+"""Options that several programs have. What may be missing is imported late, see `starting.py`."""
 
 import argparse
 from contextlib import nullcontext

@@ -15,14 +15,7 @@ from temporalio.converter import (
     WithSerializationContext,
 )
 
-from conductor_trainer.encryption import (
-    NONCE_BYTES,
-    Altered,
-    EncryptionKey,
-    KeyRing,
-    seal,
-    unseal,
-)
+from conductor_trainer.encryption import NONCE_BYTES, Altered, EncryptionKey, KeyRing, seal, unseal
 
 _ENCRYPTED = b"binary/encrypted"
 _KEY_ID = "encryption-key-id"

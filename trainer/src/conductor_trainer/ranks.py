@@ -1,14 +1,12 @@
 """Several processes that learn together: `python -m conductor_trainer.ranks`, each of them.
 
-1. They are started by the step, of whose process group they are: what kills it kills them.
+1. They are of the step's process group: what kills it kills them.
 2. The job comes on the first line of stdin, and its end is the end of the process.
-3. Each says on stdout what it has to say, in lines of JSON; the first failure ends all of them,
-   since the others would wait for it.
+3. Each tells on stdout, in lines of JSON; the first failure ends all, since others would wait.
 """
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +22,7 @@ from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
 from conductor_trainer.model import load_tokenizer, load_weights
 from conductor_trainer.record import Made, record_of
-from conductor_trainer.starting import end_with_stdin
+from conductor_trainer.starting import end_with_stdin, free_port
 from conductor_trainer.worker.steps import claim_stdout
 
 Report = Callable[[str], None]
@@ -59,9 +57,8 @@ def learn_together(
 
 def run_ranks(processes: int, job: Mapping[str, Any], report: Report) -> Sequence[JsonObject]:
     """Their results in order. Raises the first `TrainerError`, or `StepLost` where one died."""
-    started = [
-        _start(rank, processes, port) for port in (_free_port(),) for rank in range(processes)
-    ]
+    port = free_port()
+    started = [_start(rank, processes, port) for rank in range(processes)]
     said: Queue[_Said] = Queue()
     try:
         for rank, process in enumerate(started):
@@ -113,11 +110,6 @@ def _gather(processes: int, said: Queue[_Said], report: Report) -> Sequence[Json
                     "what it says on stderr. It left no checkpoint: try again."
                 )
     return [results[rank] for rank in range(processes)]
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
 
 
 def main() -> None:

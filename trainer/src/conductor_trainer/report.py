@@ -1,7 +1,6 @@
 """`temporal-conductor-trainer report`: shows a training run on a board, as its cycles end.
 
-The board is TensorBoard, or Weights & Biases. Both libraries are optional, so each is imported by
-the board that needs it. Neither needs torch.
+TensorBoard and Weights & Biases are optional, so each is imported by the board that needs it.
 """
 
 # The type checker's environment is without them.
@@ -25,7 +24,7 @@ WAIT_S = 5.0
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
-# The names on a board, by the field of the metrics.
+# Names on a board, by the field of the metrics.
 _PLAIN = {
     "reward/mean": "rewardMean",
     "reward/spread": "rewardSpread",
@@ -38,11 +37,7 @@ _PLAIN = {
     "groups/drawn": "draws",
     "groups/dropped": "dropped",
 }
-_NESTED = {
-    "workers": "workerShares",
-    "shapes": "topologyShares",
-    "update": "update",
-}
+_NESTED = {"workers": "workerShares", "shapes": "topologyShares", "update": "update"}
 
 
 def report(options: argparse.Namespace, stop: Event) -> None:
@@ -52,7 +47,10 @@ def report(options: argparse.Namespace, stop: Event) -> None:
             f"{run!r} is no training run: expected up to 63 small letters, digits and dashes"
         )
     keys, artifacts = read_keys(options), open_artifacts(options.artifacts)
-    board = _open_board(options)
+    is_local = options.tensorboard is not None
+    board = (
+        TensorBoard(options.tensorboard / run) if is_local else WeightsAndBiases(run, options.wandb)
+    )
     try:
         # A run counts its cycles without a gap.
         cycle = board.first
@@ -66,12 +64,6 @@ def report(options: argparse.Namespace, stop: Event) -> None:
                 break
     finally:
         board.close()
-
-
-def _open_board(options: argparse.Namespace) -> "TensorBoard | WeightsAndBiases":
-    if options.tensorboard is not None:
-        return TensorBoard(options.tensorboard / options.run)
-    return WeightsAndBiases(options.run, options.wandb)
 
 
 class TensorBoard:

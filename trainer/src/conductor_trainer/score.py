@@ -18,8 +18,8 @@ def score(root: Path, request: JsonObject, batch: Path) -> JsonObject:
     """Mean |log p - log p of the server| of each group, of the checkpoint and its parent."""
     checkpoint = request["checkpoint"]
     record = require_record(root, checkpoint)
-    served = {name: request[name] for name in ("rollouts", "temperature")}
-    config = {**request["config"], **served}
+    served = {"rollouts": request["rollouts"], "temperature": request["temperature"]}
+    config = request["config"] | served
     expected = expect(checkpoint["trainRun"], request["cycle"], checkpoint, record, config)
     rollouts = read_rollouts(batch.read_bytes(), expected)
     before = None if record.parent is None else read_record(root, record.parent)

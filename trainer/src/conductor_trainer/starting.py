@@ -1,7 +1,6 @@
-"""How a program of the trainer begins and ends.
+"""How a program begins and ends, or says in one sentence why it cannot begin, and what to do.
 
-Where it cannot begin, it says in one sentence why, and what to do. So a program imports what may be
-missing only once it has started.
+So a program imports what may be missing only once it has started.
 """
 
 import os
@@ -56,6 +55,12 @@ def listen(host: str, port: int) -> socket.socket:
             f"it cannot listen at {host}:{port} ({why}): stop the program that does, or name "
             "another place with --host and --port"
         ) from error
+
+
+def free_port() -> int:
+    """For a program that is given its port before it starts."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
 
 
 def end_with_stdin() -> None:

@@ -36,10 +36,8 @@ class TokenSums:
         def log_ratio_to(name: str) -> torch.Tensor:
             return (logprobs_BC - batch[name])[is_token_BC].double()
 
-        off_sampler_N, moved_N = (
-            log_ratio_to("sampling_per_token_logps"),
-            log_ratio_to("old_per_token_logps"),
-        )
+        off_sampler_N = log_ratio_to("sampling_per_token_logps")
+        moved_N = log_ratio_to("old_per_token_logps")
         advantage_N = batch["advantages"][:, None].expand_as(logprobs_BC)[is_token_BC]
         is_too_high_N = (moved_N.exp() > 1 + clip[1]) & (advantage_N > 0)
         is_too_low_N = (moved_N.exp() < 1 - clip[0]) & (advantage_N < 0)

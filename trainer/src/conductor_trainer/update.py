@@ -91,12 +91,8 @@ def learn(
     steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
     save_state(trainer, made.temporary / TRAINER_FOLDER)
     save_made(made, policy, root / parent.folder, rank)
-    told = {
-        "steps": steps,
-        "first": asdict(trainer.first_step),
-        "every": asdict(trainer.all_steps),
-    }
-    return policy, told
+    sums = {"first": asdict(trainer.first_step), "every": asdict(trainer.all_steps)}
+    return policy, {"steps": steps, **sums}
 
 
 def expected_of(request: JsonObject, parent: Record) -> Expected:

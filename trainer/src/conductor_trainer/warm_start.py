@@ -119,10 +119,6 @@ def _micro_batch(request: JsonObject) -> int:
     return gcd(share, request["config"]["microBatch"])
 
 
-def _passes(request: JsonObject) -> int:
-    return -(-request["batch"] // (_micro_batch(request) * request["config"]["processes"]))
-
-
 def _loss_of(told: Mapping[str, Any]) -> float:
     """The mean of the last tenth of the steps, in nats a token."""
     losses = told["losses"]
@@ -136,10 +132,11 @@ def _loss_of(told: Mapping[str, Any]) -> float:
 
 
 def _arguments_of(request: JsonObject, output: Path) -> TrainingArguments:
+    together = _micro_batch(request) * request["config"]["processes"]
     return TrainingArguments(
         **shared_arguments(request["config"], output),
         per_device_train_batch_size=_micro_batch(request),
-        gradient_accumulation_steps=_passes(request),
+        gradient_accumulation_steps=-(-request["batch"] // together),
         max_steps=request["steps"],
         learning_rate=request["learningRate"],
         lr_scheduler_type="linear",

@@ -16,10 +16,9 @@ _GOING = ".going-"
 
 
 def place_whole(final: Path, fill: Callable[[Path], T]) -> T:
-    """Has a folder filled beside its place, and moves it there, instead of what was there.
+    """Has a folder filled beside its place, and moves it there. Raises `DiskFull`.
 
-    One process does so at a time: what another one left, which was killed, is swept away. Raises
-    `DiskFull` where there is no room for it.
+    One process does so at a time: what another one left, which was killed, is swept away.
     """
     final.parent.mkdir(parents=True, exist_ok=True)
     for leftover in final.parent.glob(f".tmp-{final.name}-*"):

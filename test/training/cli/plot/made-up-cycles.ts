@@ -47,11 +47,7 @@ function madeUpCycle(cycle: number, count: number): CycleMetrics {
     },
     topics: { law: { plans: 64, shapes: { '[[],[0]]': 40, '[[]]': 24 }, graded: 64, right: 50 } },
     collapse: null,
-    failureShares: {
-      format: share(0.4, 0.1),
-      'one worker': share(0.3, 0.2),
-      unsolved: share(0.3, 0.7),
-    },
+    failureShares: { format: share(0.4, 0.1), 'one worker': share(0.3, 0.2), unsolved: share(0.3, 0.7) },
     workerTokens: 1900 - 600 * learned + 900 * wave,
     planTokens: 120 - 30 * learned,
     usd: 0.0023 - 0.0008 * learned,

@@ -1,33 +1,25 @@
 import { renderCycle } from '../../../../src/training/cli/show';
+import { step } from '../../../support/step';
 import { madeUpCycles } from '../plot/made-up-cycles';
 import { aGroup, aRollout } from './a-group';
 
-const TEAM = {
-  steps: [
-    { worker: 'quick', subtask: 'Write the equation down.', sees: [] },
-    { worker: 'scholar', subtask: 'Solve it.', sees: [0] },
-  ],
-};
+const TEAM = { steps: [step('quick', 'Write the equation down.'), step('scholar', 'Solve it.', [0])] };
 
 test('tells a cycle group by group, equal plans together and the best rewarded first', () => {
+  const lost = { answer: null, reward: null };
   const groups = [
     aGroup([
       aRollout(0, { verdict: 'wrong', reward: 0.5, answer: '41' }),
       aRollout(1, { plan: TEAM }),
       aRollout(2, { plan: TEAM }),
       aRollout(3, {
+        ...lost,
         plan: null,
         problem: 'model_id is missing.',
-        answer: null,
         verdict: 'unparseable',
         reward: 0,
       }),
-      aRollout(4, {
-        verdict: 'ungraded',
-        reward: null,
-        answer: null,
-        invalidBecause: 'quick was out of order',
-      }),
+      aRollout(4, { ...lost, verdict: 'ungraded', invalidBecause: 'quick was out of order' }),
     ]),
   ];
   expect(renderCycle({ trainRun: 'nightly', cycle: 3, metrics: null, groups }).split('\n')).toEqual([

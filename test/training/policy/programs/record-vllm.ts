@@ -7,18 +7,19 @@
  * server was started with the flags of docker/training.yaml. The requests are those of the policy client; the trainer's
  * are repeated here, and its tests compare.
  */
-import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { PolicyClient, renderChatml, type Sample } from '../../../../src/training/policy/client';
 import { readJson } from '../../../../src/activities/models/diagnose';
+import { serve } from '../../../support/serve';
 
 const OUTPUT = join(__dirname, '../vllm-exchanges.json');
 const MODEL = 'nightly-000012';
 const never = new AbortController().signal;
+const SAMPLING = { temperature: 1, top_p: 1, top_k: -1, repetition_penalty: 1 };
+const PROBE = { max_tokens: 1, prompt_logprobs: 0, ...SAMPLING };
 
 /** Request and response: a JSON value, or a text where it was none. */
 interface Exchange {
@@ -30,20 +31,15 @@ interface Exchange {
 
 async function record(server: string, adapter: string): Promise<void> {
   const seen: Exchange[] = [];
-  const proxy = createServer((request, response) => {
-    void (async () => {
-      const path = request.url ?? '';
-      const body = request.method === 'POST' ? await json(request) : undefined;
-      const exchange = await ask(server, path, body);
-      seen.push(exchange);
-      const { answer, status } = exchange;
-      response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
-    })();
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const client = new PolicyClient(`${origin}/v1`);
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = request.method === 'POST' ? await json(request) : undefined;
+    const exchange = await ask(server, request.url ?? '', body);
+    seen.push(exchange);
+    const { answer, status } = exchange;
+    response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  };
+  const proxy = await serve((request, response) => void pass(request, response));
+  const client = new PolicyClient(`${proxy.url}/v1`);
   /** The last exchange of what is done; that it fails may be what is wanted. */
   const during = async (work: Promise<unknown>): Promise<Exchange> => {
     await work.catch(() => null);
@@ -68,26 +64,16 @@ async function record(server: string, adapter: string): Promise<void> {
     loadedAlready: await during(client.load(MODEL, adapter, never)),
     noAdapter: await during(client.load('nightly-000013', dirname(adapter), never)),
     notLoadable: await during(withBroad(adapter, (folder) => client.load('nightly-000013', folder, never))),
-    noRoute: await during(new PolicyClient(`${origin}/v2`).load(MODEL, adapter, never)),
+    noRoute: await during(new PolicyClient(`${proxy.url}/v2`).load(MODEL, adapter, never)),
     tokenized,
     completed: await during(untilBothEnds((seed) => client.sample({ ...sampling, seed }, never))),
     tooLong: await during(client.sample({ ...sampling, maxTokens: 10 ** 6 }, never)),
     models: await ask(server, '/v1/models'),
-    probed: await ask(server, '/v1/completions', {
-      model: MODEL,
-      prompt,
-      max_tokens: 1,
-      prompt_logprobs: 0,
-      temperature: 1,
-      top_p: 1,
-      top_k: -1,
-      repetition_penalty: 1,
-    }),
+    probed: await ask(server, '/v1/completions', { model: MODEL, prompt, ...PROBE }),
     unloaded: await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL }),
     unloadedAlready: await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL }),
   };
-  proxy.close();
-  proxy.closeAllConnections();
+  await proxy.close();
   await writeFile(OUTPUT, JSON.stringify(exchanges));
 }
 
@@ -96,12 +82,7 @@ async function ask(server: string, path: string, request?: unknown): Promise<Exc
   const sent = request === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(request) };
   const response = await fetch(`${server.replace(/\/v1$/, '')}${path}`, sent);
   const body = await response.text();
-  return {
-    path,
-    request,
-    status: response.status,
-    answer: readJson(body) ?? body,
-  };
+  return { path, request, status: response.status, answer: readJson(body) ?? body };
 }
 
 /** Samples with one seed after the other, until one reply came to its end and another was cut off. */

@@ -11,12 +11,7 @@ from pathlib import Path
 from peft import PeftModel
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from conductor_trainer.http_answers import (
-    ApiError,
-    loaded_already,
-    never_loaded,
-    unknown_model,
-)
+from conductor_trainer.http_answers import ApiError, loaded_already, never_loaded, unknown_model
 from conductor_trainer.locate import Locate
 from conductor_trainer.model import END_OF_TURN, load_model
 from conductor_trainer.weights import SAFELY, require_safetensors
@@ -37,8 +32,9 @@ def load_policy(folder: Path) -> Policy:
     """Loads a folder with a whole model, or with a LoRA adapter that names its base model."""
     is_adapter = (folder / "adapter_config.json").exists()
     model = _load_adapter(folder) if is_adapter else load_model(folder)
+    has_tokenizer = (folder / "tokenizer_config.json").exists()
     tokenizer = AutoTokenizer.from_pretrained(
-        folder if _has_tokenizer(folder) else model.name_or_path, **SAFELY
+        folder if has_tokenizer else model.name_or_path, **SAFELY
     )
     return Policy(
         model.eval(), tokenizer, _end_ids(model, tokenizer), model.config.max_position_embeddings
@@ -51,10 +47,6 @@ def _load_adapter(folder: Path) -> PreTrainedModel:
     # Those of a training run name it from where they are.
     base = load_model(Path(os.path.normpath(folder / config["base_model_name_or_path"])))
     return PeftModel.from_pretrained(base, folder).merge_and_unload()
-
-
-def _has_tokenizer(folder: Path) -> bool:
-    return (folder / "tokenizer_config.json").exists()
 
 
 def _end_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
@@ -110,13 +102,11 @@ class PolicyCache:
                     raise ApiError(404, f"No adapter or model found for '{name}' in {folder}.")
                 self._folders[name] = folder
                 self.find(name)
-        except ApiError:
-            self._folders.pop(name, None)
-            raise
         except Exception as error:
             self._folders.pop(name, None)
-            said = f"'{name}' cannot be loaded from {folder}: {error}"
-            raise ApiError(400, said) from error
+            if isinstance(error, ApiError):
+                raise
+            raise ApiError(400, f"'{name}' cannot be loaded from {folder}: {error}") from error
 
     def unload(self, name: str) -> None:
         if self._folders.pop(name, None) is None:

@@ -12,14 +12,7 @@ from jsonschema import Draft202012Validator
 from starlette.requests import Request
 
 from conductor_trainer.contract import JsonObject, fault_in
-from conductor_trainer.http_answers import (
-    ApiError,
-    Body,
-    Handler,
-    done,
-    model_list,
-    read_text,
-)
+from conductor_trainer.http_answers import ApiError, Body, Handler, done, model_list, read_text
 from conductor_trainer.model import logprobs_of
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
 from conductor_trainer.policy_server.sampling import Sampled, sample_replies

@@ -1,9 +1,8 @@
 """Runs a command that must not outlive whoever started it, not even where that was killed.
 
 `python -m conductor_trainer.restarting_server.guard GRACE COMMAND…`: when stdin ends, which it does
-with the process at its other end, however that ended, the command and all it started get SIGTERM,
-and GRACE seconds later SIGKILL. The kernel's own signal on a parent's death (PR_SET_PDEATHSIG)
-would not do: it is sent when the thread ends that started the command, and to nobody below it.
+with the process at its other end, the command and all it started get SIGTERM, and GRACE seconds
+later SIGKILL. PR_SET_PDEATHSIG would not do: it comes when a thread ends, and to nobody below.
 """
 
 import os

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from socket import create_server
 from typing import TYPE_CHECKING
 
 import httpx
 
 from conductor_trainer.http_answers import ApiError
 from conductor_trainer.restarting_server.guard import GuardedProcess
+from conductor_trainer.starting import free_port
 
 if TYPE_CHECKING:
     # What it imports is missing where this runs in the environment of vLLM alone.
@@ -75,7 +75,7 @@ class InnerServer:
         await self._stop()
         with ExitStack() as stack:
             folder = await asyncio.to_thread(stack.enter_context, self.locate(model.folder))
-            port = _free_port()
+            port = free_port()
             fields = {"{model}": model.name, "{folder}": str(folder), "{port}": str(port)}
             command = [_fill(word, fields) for word in self._command]
             self._process = GuardedProcess(command, self._grace)
@@ -112,11 +112,6 @@ def _fill(word: str, fields: dict[str, str]) -> str:
     for name, value in fields.items():
         word = word.replace(name, value)
     return word
-
-
-def _free_port() -> int:
-    with create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
 
 
 async def _is_healthy(client: httpx.AsyncClient, url: str) -> bool:

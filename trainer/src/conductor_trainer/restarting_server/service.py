@@ -8,18 +8,8 @@ import httpx
 from starlette.requests import Request
 from starlette.responses import Response
 
-from conductor_trainer.http_answers import (
-    ApiError,
-    Body,
-    Handler,
-    Relay,
-    done,
-    loaded_already,
-    model_list,
-    never_loaded,
-    read_text,
-    unknown_model,
-)
+from conductor_trainer import http_answers as answers
+from conductor_trainer.http_answers import ApiError, Body, Handler, Relay, read_text
 from conductor_trainer.restarting_server.inner_server import InnerServer, WholeModel
 from conductor_trainer.restarting_server.turns import Turns
 
@@ -39,7 +29,7 @@ class RestartingService:
         }
 
     async def _list(self, _body: Body, _request: Request) -> Body:
-        return model_list(self._models)
+        return answers.model_list(self._models)
 
     async def _load(self, body: Body, request: Request) -> Body:
         name, folder = read_text(body, "lora_name"), Path(read_text(body, "lora_path"))
@@ -53,7 +43,7 @@ class RestartingService:
                     "for each whole model; adapters are for a vLLM with --enable-lora.",
                 )
             if name in self._models:
-                raise loaded_already(name, self._models[name].folder)
+                raise answers.loaded_already(name, self._models[name].folder)
             model = self._models[name] = WholeModel(name, folder)
             try:
                 async with self._turns.turn(model):
@@ -62,16 +52,16 @@ class RestartingService:
             except ApiError:
                 self._forget(model)
                 raise
-        return done(name, "added")
+        return answers.done(name, "added")
 
     async def _unload(self, body: Body, _request: Request) -> Body:
         """Forgets a name. Its server runs on until another model is asked for."""
         name = read_text(body, "lora_name")
         known = self._models.get(name)
         if known is None:
-            raise never_loaded(name)
+            raise answers.never_loaded(name)
         self._forget(known)
-        return done(name, "removed")
+        return answers.done(name, "removed")
 
     def _forget(self, model: WholeModel) -> None:
         """Unless the name was given to another one since."""
@@ -82,7 +72,7 @@ class RestartingService:
         name = read_text(body, "model")
         model = self._models.get(name)
         if model is None:
-            raise unknown_model(name, self._models)
+            raise answers.unknown_model(name, self._models)
         async with self._turns.turn(model):
             if await request.is_disconnected():
                 # What nobody waits for any more must not have the server started anew.

@@ -30,7 +30,6 @@ Hold = Callable[[ExitStack], Any]
 Report = Callable[[str], None]
 Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
 
-
 _METHODS: list[str] = []
 """Those that are activities."""
 

@@ -1,0 +1,250 @@
+import { z } from 'zod';
+import type { Plan } from '../plan/plan';
+import type { Problem, SolveResult } from '../protocol/solve';
+import type { LiveText } from '../store/stream-log';
+
+type Round = SolveResult['rounds'][number];
+type Step = Round['steps'][number];
+
+interface RoundPlace {
+  /** The run below that this happens in; null: the run itself. */
+  readonly childId: string | null;
+  readonly round: number;
+}
+
+interface StepPlace extends RoundPlace {
+  /** Index in the plan, from 0. */
+  readonly step: number;
+}
+
+interface EventFields {
+  planned: RoundPlace & { readonly depth: number; readonly plan: Plan };
+  stepStarted: StepPlace & { readonly worker: string; readonly model: string | null };
+  /** `offset` counts UTF-16 units of this attempt; `provisional`: a review may still change what this text answers. */
+  text: StepPlace & {
+    readonly attempt: number;
+    readonly offset: number;
+    readonly delta: string;
+    readonly provisional?: true;
+  };
+  /** Another attempt begins, which does not continue the text that was told: drop that. */
+  restarted: StepPlace & { readonly attempt: number };
+  stepEnded: StepPlace & { readonly worker: string; readonly error: Problem | null };
+  reviewed: RoundPlace & { readonly decision: NonNullable<Round['decision']> };
+  waiting: { readonly for: 'approval' };
+  ended: Pick<SolveResult, 'status' | 'answer' | 'degraded' | 'stoppedBy' | 'error'>;
+}
+
+/** What happens in a run. `cursor` is a place in its stream: the next event is the first one after it. */
+export type LiveEvent = {
+  [Kind in keyof EventFields]: Readonly<{ kind: Kind; cursor: string }> & EventFields[Kind];
+}[keyof EventFields];
+
+type TextPlace = StepPlace & { readonly provisional?: true };
+
+interface Piece {
+  /** `<call id>/<attempt>`. */
+  readonly call: string;
+  readonly since: string;
+  readonly offset: number;
+  readonly text: string;
+}
+
+type Untold = LiveEvent extends infer Event
+  ? Event extends LiveEvent
+    ? Omit<Event, 'cursor'>
+    : never
+  : never;
+
+const stepSchema = z.object({
+  /** The attempt of a call whose text was told last; null: none was. */
+  call: z.string().nullable(),
+  /** When that attempt began; texts of earlier ones come too late. */
+  since: z.string(),
+  attempt: z.int(),
+  characters: z.int(),
+  ended: z.enum(['answered', 'failed']).nullable(),
+});
+type ToldStep = z.infer<typeof stepSchema>;
+
+/** What was told, by the places of rounds and steps. */
+const toldSchema = z.object({
+  planned: z.array(z.string()),
+  reviewed: z.array(z.string()),
+  steps: z.record(z.string(), stepSchema),
+  isWaiting: z.boolean(),
+  isOver: z.boolean(),
+});
+type Told = z.infer<typeof toldSchema>;
+
+const NOTHING: Told = { planned: [], reviewed: [], steps: {}, isWaiting: false, isOver: false };
+
+/** Where in a stream a caller is; opaque to it. @throws Error for a text that is no cursor */
+function readCursor(cursor: string): Told {
+  try {
+    return toldSchema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+  } catch (cause) {
+    const shown = JSON.stringify(cursor.slice(0, 40));
+    throw new Error(`${shown} is no cursor: give "after" the cursor of an event of this run`, { cause });
+  }
+}
+
+/**
+ * Tells of a run what was not told yet, by its trace and by the texts of its stream log, each once: whoever goes on from a
+ * cursor is told the rest. A step that ends is told the part of its output that the log did not bring.
+ */
+export class LiveTeller {
+  readonly #told: Told;
+  #texts: readonly LiveText[] = [];
+  #mayBeReviewed: (depth: number) => boolean = () => false;
+
+  constructor(
+    private readonly rootId: string,
+    after?: string,
+  ) {
+    this.#told = after === undefined ? structuredClone(NOTHING) : readCursor(after);
+  }
+
+  get isOver(): boolean {
+    return this.#told.isOver;
+  }
+
+  /** @param mayBeReviewed whether an answer at this depth may be reviewed */
+  expectReviews(mayBeReviewed: (depth: number) => boolean): void {
+    this.#mayBeReviewed = mayBeReviewed;
+  }
+
+  /** Takes new texts of the log; those of steps that are not told yet wait for them. */
+  add(texts: readonly LiveText[]): void {
+    const inOrder = (a: LiveText, b: LiveText): number =>
+      a.startedAt.localeCompare(b.startedAt) || a.attempt - b.attempt || a.offset - b.offset;
+    this.#texts = [...this.#texts, ...texts].sort(inOrder);
+  }
+
+  *tell(trace: SolveResult): Generator<LiveEvent> {
+    for (const round of trace.rounds) yield* this.#tellRound(trace, round);
+    const isWaiting = trace.waitsFor !== undefined;
+    const wasWaiting = this.#told.isWaiting;
+    this.#told.isWaiting = isWaiting;
+    if (isWaiting && !wasWaiting) yield this.#event({ kind: 'waiting', for: 'approval' });
+    const { status, answer, degraded, stoppedBy, error } = trace;
+    if (status === 'running' || this.#told.isOver) return;
+    this.#told.isOver = true;
+    yield this.#event({ kind: 'ended', status, answer, degraded, stoppedBy, error });
+  }
+
+  *#tellRound(trace: SolveResult, round: Round): Generator<LiveEvent> {
+    const { childId, depth, plan, steps, decision } = round;
+    const place = { childId, round: round.round };
+    const name = nameOf(place);
+    if (plan === null) return;
+    if (!this.#told.planned.includes(name)) {
+      this.#told.planned.push(name);
+      yield this.#event({ kind: 'planned', ...place, depth, plan });
+    }
+    for (const step of steps) yield* this.#tellStep(trace, round, step);
+    if (decision === null || this.#told.reviewed.includes(name)) return;
+    this.#told.reviewed.push(name);
+    yield this.#event({ kind: 'reviewed', ...place, decision });
+  }
+
+  *#tellStep(trace: SolveResult, round: Round, step: Step): Generator<LiveEvent> {
+    if (step.startedAt === null && step.output === null) return;
+    const place = { childId: round.childId, round: round.round, step: step.index };
+    const told = yield* this.#begin(place, step);
+    const isLast = step.index === round.steps.length - 1;
+    const isProvisional = isLast && this.#mayBeReviewed(round.depth);
+    const at = { ...place, ...(isProvisional && { provisional: true as const }) };
+    for (const piece of this.#take(place)) yield* this.#tellText(at, told, piece);
+    if (told.ended === null) yield* this.#tellEnd(at, told, trace, step);
+  }
+
+  *#tellEnd(at: TextPlace, told: ToldStep, trace: SolveResult, step: Step): Generator<LiveEvent> {
+    const { output, worker, error, endedAt } = step;
+    if (output === null) return;
+    const calls = callsOf(trace, at);
+    // The log is ahead of the trace, which tells the end of an earlier call.
+    if (trace.status === 'running' && told.call !== null && !calls.includes(told.call)) return;
+    yield* this.#tellText(at, told, restOf(output, told, calls.at(-1) ?? ''));
+    // What the log still brings of this call is known.
+    told.since = endedAt ?? told.since;
+    told.ended = error === null ? 'answered' : 'failed';
+    const { childId, round } = at;
+    yield this.#event({ kind: 'stepEnded', childId, round, step: step.index, worker, error });
+  }
+
+  /** Tells of a step that it has started, or once more, where it had failed and another call is made for it. */
+  *#begin(place: StepPlace, { worker, model, error }: Step): Generator<LiveEvent, ToldStep> {
+    const known = this.#told.steps[nameOf(place)];
+    if (known === undefined) {
+      const told: ToldStep = { call: null, since: '', attempt: 1, characters: 0, ended: null };
+      this.#told.steps[nameOf(place)] = told;
+      yield this.#event({ kind: 'stepStarted', ...place, worker, model });
+      return told;
+    }
+    if (known.ended === 'failed' && error === null) yield this.#restart(place, known);
+    return known;
+  }
+
+  *#tellText(place: TextPlace, told: ToldStep, piece: Piece): Generator<LiveEvent> {
+    const { call, offset, text, since } = piece;
+    const isEarlier = call !== told.call && since <= told.since;
+    if (told.ended === 'answered' || isEarlier) return;
+    const isShown = told.characters > 0 || told.ended === 'failed';
+    if (call !== told.call && isShown) yield this.#restart(place, told);
+    Object.assign(told, { call, since });
+    // A piece is missing, or was told: the end of the step brings the rest.
+    if (offset !== told.characters || text === '') return;
+    told.characters += text.length;
+    const { attempt } = told;
+    yield this.#event({ kind: 'text', ...place, attempt, offset, delta: text });
+  }
+
+  #restart({ childId, round, step }: StepPlace, told: ToldStep): LiveEvent {
+    const attempt = told.attempt + 1;
+    Object.assign(told, { call: null, attempt, characters: 0, ended: null });
+    return this.#event({ kind: 'restarted', childId, round, step, attempt });
+  }
+
+  /** The texts of a step that came since they were last asked for. */
+  #take(place: StepPlace): Piece[] {
+    const isOf = (text: LiveText): boolean =>
+      text.round === place.round &&
+      text.step === place.step &&
+      text.workflowId === (place.childId ?? this.rootId);
+    const taken = this.#texts.filter(isOf);
+    this.#texts = this.#texts.filter((text) => !isOf(text));
+    return taken.map(({ callId, attempt, startedAt: since, offset, text }) => ({
+      call: `${callId}/${attempt}`,
+      since,
+      offset,
+      text,
+    }));
+  }
+
+  #event(event: Untold): LiveEvent {
+    const cursor = Buffer.from(JSON.stringify(this.#told)).toString('base64url');
+    return { ...event, cursor };
+  }
+}
+
+/** The part of a step's output that was not told: all of it where another call wrote it. */
+function restOf(output: string, told: ToldStep, call: string): Piece {
+  const isOther = told.call !== call;
+  // Another call is later than all that was told, whenever it began.
+  const offset = isOther ? 0 : told.characters;
+  return { call, since: isOther ? `${told.since}~` : told.since, offset, text: output.slice(offset) };
+}
+
+/** The attempts of a step's calls, the last of which wrote its output. */
+function callsOf({ calls }: SolveResult, { childId, round, step }: StepPlace): string[] {
+  const own = calls.filter(
+    (call) => call.round === round && call.step === step && (call.childId ?? null) === childId,
+  );
+  return own.map(({ callId, attempt }) => `${callId}/${attempt}`);
+}
+
+function nameOf(place: RoundPlace | StepPlace): string {
+  const { childId, round } = place;
+  return [childId ?? '', round, ...('step' in place ? [place.step] : [])].join(' ');
+}

@@ -1,0 +1,67 @@
+import { createComplete } from '../../../src/activities/models';
+import type { Complete } from '../../../src/activities/models/model';
+import { type Fault, startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
+import { aRequest, DIALECTS, failureOf } from './ask';
+
+let providers: SimulatedProviders;
+let complete: Complete;
+beforeEach(async () => {
+  providers = await startSimulatedProviders();
+  complete = createComplete(() => Promise.reject(new Error('no weights in this test')));
+});
+afterEach(() => providers.close());
+
+const NO_STREAM: Fault = {
+  fault: 'bad-request',
+  message: "Unsupported value: 'stream' does not support true with this model.",
+};
+const NO_OPTIONS: Fault = { fault: 'unprocessable', message: 'extra fields not permitted: stream_options' };
+
+/** How each request asked to be answered. */
+const asked = (): string[] =>
+  providers.log.map(({ path, body }) => {
+    const { stream, stream_options: options } = JSON.parse(body) as Record<string, unknown>;
+    if (options !== undefined) return 'by a stream with its usage';
+    return stream === true || path.includes(':stream') ? 'by a stream' : 'whole';
+  });
+
+test.each(DIALECTS)(
+  '$name: a server that does not stream is asked without from then on',
+  async ({ card }) => {
+    const request = aRequest(card(providers.url));
+    providers.script('sim-1', [NO_STREAM]);
+    const [first, second] = [await complete(request), await complete(request)];
+    expect(first).toMatchObject({ finish: 'stop', dropped: ['stream'], usage: { inputTokens: 7 } });
+    expect(second.dropped).toEqual(['stream']);
+    expect(asked().slice(1)).toEqual(['whole', 'whole']);
+  },
+);
+
+test('a server that knows no stream_options streams without them, and its usage is unknown', async () => {
+  const [chat] = DIALECTS;
+  if (chat === undefined) throw new Error('it is the first');
+  const request = aRequest(chat.card(providers.url));
+  providers.script('sim-1', [NO_OPTIONS]);
+  expect(await complete(request)).toMatchObject({ dropped: ['stream_options'], usage: null });
+  await complete(request);
+  expect(asked()).toEqual(['by a stream with its usage', 'by a stream', 'by a stream']);
+});
+
+test.each(DIALECTS)('$name: an error that only speaks of streams is its own', async ({ card }) => {
+  const request = aRequest(card(providers.url));
+  providers.script('sim-1', [
+    NO_STREAM,
+    { fault: 'bad-request', message: 'The stream of words is too long.' },
+  ]);
+  expect((await failureOf(complete, request))?.message).toContain('The stream of words is too long.');
+  expect((await complete(request)).dropped).toEqual([]);
+  expect(asked().at(2)).toMatch(/^by a stream/);
+});
+
+test('who asks for whole answers is not told that something was dropped', async () => {
+  for (const { card } of DIALECTS) {
+    const request = aRequest({ ...card(providers.url), idleTimeoutMs: undefined });
+    expect((await complete(request)).dropped).toEqual([]);
+  }
+  expect(new Set(asked())).toEqual(new Set(['whole']));
+});

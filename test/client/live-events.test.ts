@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import type { LiveEvent, SolveResult } from '../../src';
+import { LiveTeller } from '../../src/client/live-events';
+import type { LiveText } from '../../src/store/stream-log';
+import { emptyTrace } from '../../src/trace/reduce';
+
+const ID = 'run';
+
+/** One attempt of a step: the pieces that it wrote, and whether it failed. */
+interface Attempt {
+  readonly pieces: readonly string[];
+  readonly failed: boolean;
+}
+
+const timeOf = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+
+/** What a store's log holds of a step's attempts, in the order of writing. */
+function logOf(attempts: readonly Attempt[]): LiveText[] {
+  return attempts.flatMap(({ pieces }, index) => {
+    const place = {
+      workflowId: ID,
+      round: 0,
+      step: 0,
+      callId: `call-${index}`,
+      attempt: 1,
+      startedAt: timeOf(index),
+    };
+    let offset = 0;
+    return pieces.map((text) => {
+      offset += text.length;
+      return { ...place, offset: offset - text.length, text };
+    });
+  });
+}
+
+const error = { type: 'Provider.Interrupted', message: 'broke off' };
+
+/** The states that a run of one step goes through: under way, and ended, by each attempt. */
+function statesOf(attempts: readonly Attempt[]): SolveResult[] {
+  const trace = emptyTrace({ id: ID, runId: 'r', question: 'Why?' }) as SolveResult;
+  const plan = { steps: [{ worker: 'a', subtask: 'Answer.', sees: [] }] };
+  const stateWith = (output: string | null, failed: boolean, count: number): SolveResult => {
+    const step = {
+      index: 0,
+      wave: 0,
+      worker: 'a',
+      model: 'm',
+      output,
+      error: failed ? error : null,
+      dropped: [],
+    };
+    const times = { startedAt: timeOf(0), endedAt: output === null ? null : timeOf(count - 0.5) };
+    const calls = attempts.slice(0, count).map(({ failed: isFailed }, index) => ({
+      ...{
+        callId: `call-${index}`,
+        attempt: 1,
+        purpose: 'step' as const,
+        round: 0,
+        step: 0,
+        worker: 'a',
+        model: 'm',
+      },
+      ...{ error: isFailed ? error : null, usage: null, nanoUsd: null },
+    }));
+    const round = { round: 0, depth: 0, childId: null, plan, answer: output, decision: null };
+    return {
+      ...trace,
+      calls,
+      rounds: [{ ...round, steps: [{ ...step, ...times, childId: null, fallbackFor: null }] }],
+    };
+  };
+  const states = attempts.flatMap(({ pieces, failed }, index) => [
+    stateWith(null, false, index),
+    stateWith(pieces.join(''), failed, index + 1),
+  ]);
+  const last = states.at(-1);
+  if (last === undefined) return states;
+  return [...states, { ...last, status: 'completed', answer: attempts.at(-1)?.pieces.join('') ?? '' }];
+}
+
+/** The text that a reader holds after these events: what was told since the last restart. */
+function heldAfter(events: readonly LiveEvent[]): string {
+  return events.reduce((held, event) => {
+    if (event.kind === 'restarted') return '';
+    return event.kind === 'text' ? held + event.delta : held;
+  }, '');
+}
+
+const pieces = fc.array(fc.string({ minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
+const attempts = fc
+  .array(pieces, { minLength: 1, maxLength: 4 })
+  .map((all) => all.map((each, index): Attempt => ({ pieces: each, failed: index < all.length - 1 })));
+
+/** Steps of a reader: looks at so many states and pieces; some are lost, come late, or meet a reader that begins anew. */
+const looks = fc.array(
+  fc.record({ states: fc.nat(2), pieces: fc.nat(6), isLost: fc.boolean(), isNew: fc.boolean() }),
+  { maxLength: 12 },
+);
+
+test('whatever is seen when, lost, late, or gone on with from a cursor, the text that is held is the answer, told once', () => {
+  fc.assert(
+    fc.property(attempts, looks, (made, reader) => {
+      const [log, states] = [logOf(made), statesOf(made)];
+      const events: LiveEvent[] = [];
+      let teller = new LiveTeller(ID);
+      let [seen, read] = [1, 0];
+      const look = (count: number, isLost: boolean): void => {
+        if (!isLost) teller.add(log.slice(read, read + count));
+        read += count;
+        const state = states[Math.min(seen, states.length) - 1];
+        if (state !== undefined) events.push(...teller.tell(state));
+      };
+      for (const { states: more, pieces: count, isLost, isNew } of reader) {
+        if (isNew && events.length > 0) {
+          teller = new LiveTeller(ID, events.at(-1)?.cursor);
+          // Another process reads the log from its beginning.
+          teller.add(log.slice(0, read));
+        }
+        seen += more;
+        look(count, isLost);
+      }
+      seen = states.length;
+      look(log.length, false);
+      expect(heldAfter(events)).toBe(made.at(-1)?.pieces.join(''));
+      const starts = events.filter(({ kind }) => kind === 'stepStarted' || kind === 'planned');
+      expect(starts).toHaveLength(2);
+      const restarts = events.filter(({ kind }) => kind === 'restarted');
+      expect(restarts.length).toBeLessThan(made.length);
+      expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(1);
+      for (const [index, event] of events.entries()) {
+        if (event.kind === 'text') expect(event.offset).toBe(heldAfter(events.slice(0, index)).length);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('nothing is told after the end', () => {
+  const [, , ended] = statesOf([{ pieces: ['Eight.'], failed: false }]);
+  if (ended === undefined) throw new Error('a run of one attempt ends in its third state');
+  const teller = new LiveTeller(ID);
+  const events = [...teller.tell(ended)];
+  expect(teller.isOver).toBe(true);
+  expect([...new LiveTeller(ID, events.at(-1)?.cursor).tell(ended)]).toEqual([]);
+});

@@ -1,0 +1,122 @@
+import { ConductorClient, type LiveEvent, renderPlan } from '../../src';
+import { openStage, type Stage, step, useStage } from '../support/stage';
+import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
+
+const stage = useStage({ workers: ['a', 'b'] });
+
+const TEXT = 'Eight legs, 🙂 and as many eyes. '.repeat(60);
+
+async function take(events: AsyncIterable<LiveEvent>, count = Infinity): Promise<LiveEvent[]> {
+  const taken: LiveEvent[] = [];
+  for await (const event of events) {
+    taken.push(event);
+    if (taken.length >= count) break;
+  }
+  return taken;
+}
+
+const textOf = (events: readonly LiveEvent[], step: number): string =>
+  events.map((event) => (event.kind === 'text' && event.step === step ? event.delta : '')).join('');
+
+const kindsOf = (events: readonly LiveEvent[]): string[] =>
+  events.map(({ kind }) => kind).filter((kind, index, all) => kind !== 'text' || all[index - 1] !== 'text');
+
+const withoutCursor = (event: LiveEvent): object => ({ ...event, cursor: undefined });
+
+function play(own: Stage = stage): void {
+  own.plan([step('a', 'Count the legs.'), step('b', 'Answer.', [0])]);
+  own.providers.answer('a', { text: TEXT });
+  own.providers.script('a', [{ fault: 'drip', ms: 1500 }]);
+  own.providers.answer('b', 'Eight.');
+}
+
+test('a run is told as it happens, and the text of a step while it is written', async () => {
+  play();
+  const events = await stage.whileWorking(() => take(stage.client.stream({ question: 'How many legs?' })));
+  expect(kindsOf(events)).toEqual([
+    'planned',
+    ...['stepStarted', 'text', 'stepEnded'],
+    ...['stepStarted', 'text', 'stepEnded'],
+    'ended',
+  ]);
+  expect(textOf(events, 0)).toBe(TEXT);
+  expect(textOf(events, 1)).toBe('Eight.');
+  expect(events.filter((event) => event.kind === 'text' && event.step === 0).length).toBeGreaterThan(3);
+  expect(events.at(-1)).toMatchObject({ kind: 'ended', status: 'completed', answer: 'Eight.' });
+});
+
+test('from any cursor, another process is told the rest, and nothing twice', async () => {
+  play();
+  const { client, store, taskQueue, temporal } = stage;
+  const id = 'told-in-parts';
+  const other = (): ConductorClient => new ConductorClient({ client: temporal.client, store, taskQueue });
+  const [parts, whole] = await stage.whileWorking(async () => {
+    await client.start({ question: 'How many legs?', live: true }, id);
+    const told: LiveEvent[] = [];
+    for (let count = 1; told.at(-1)?.kind !== 'ended'; count += 1) {
+      told.push(...(await take(other().stream(id, { after: told.at(-1)?.cursor }), count)));
+    }
+    return [told, await take(client.stream(id))];
+  });
+  expect(kindsOf(parts)).toEqual(kindsOf(whole));
+  for (const index of [0, 1]) expect(textOf(parts, index)).toBe(textOf(whole, index));
+  expect(await take(client.stream(id, { after: parts.at(-1)?.cursor }))).toEqual([]);
+});
+
+test('where nobody asked for it, nothing is logged, and each text comes when its step has ended', async () => {
+  play();
+  const id = 'quiet';
+  await stage.solve({ question: 'How many legs?' }, id);
+  expect(await stage.store.list('live/')).toEqual([]);
+  const events = await take(stage.client.stream(id));
+  expect(events.filter(({ kind }) => kind === 'text').map(withoutCursor)).toEqual([
+    { kind: 'text', childId: null, round: 0, step: 0, attempt: 1, offset: 0, delta: TEXT },
+    { kind: 'text', childId: null, round: 0, step: 1, attempt: 1, offset: 0, delta: 'Eight.' },
+  ]);
+});
+
+test('an attempt that does not continue the text that was told restarts it', async () => {
+  stage.plan([step('a', 'Count the legs.')]);
+  stage.providers.answer('a', TEXT);
+  stage.providers.script('a', [{ fault: 'failed-midway' }]);
+  const events = await stage.whileWorking(() => take(stage.client.stream({ question: 'How many legs?' })));
+  const restarted = events.findLastIndex(({ kind }) => kind === 'restarted');
+  expect(textOf(events.slice(restarted + 1), 0)).toBe(TEXT);
+  expect(events.at(-1)).toMatchObject({ status: 'completed', answer: TEXT });
+});
+
+test('where a review may change the answer, the text that it is made of is provisional, and no other', async () => {
+  stage.plan([step('a', 'Count the legs.'), step('b', 'Answer.', [0])]);
+  stage.providers.script('conductor', [renderPlan({ steps: [] }, ['a', 'b', 'conductor'])]);
+  const request = { question: 'How many legs?', limits: { depth: 1 } };
+  const events = await stage.whileWorking(() => take(stage.client.stream(request)));
+  const texts = events.flatMap((event) => (event.kind === 'text' ? [[event.step, event.provisional]] : []));
+  expect(new Set(texts.map((text) => JSON.stringify(text)))).toEqual(new Set(['[0,null]', '[1,true]']));
+  const accepted = { kind: 'reviewed', childId: null, round: 0, decision: 'accepted' };
+  expect(events).toContainEqual(expect.objectContaining(accepted));
+});
+
+test('a text that is no cursor is refused', async () => {
+  await expect(take(stage.client.stream('any', { after: 'page 3' }))).rejects.toThrow(
+    '"page 3" is no cursor',
+  );
+});
+
+describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (kind, startStores) => {
+  let stores: Stores;
+  beforeAll(async () => {
+    stores = await startStores();
+  });
+  afterAll(() => stores.close());
+
+  test('brings the text while it is written, if it is a database, and all of it in the end', async () => {
+    const own = await openStage({ workers: ['a', 'b'], store: await stores.open() });
+    play(own);
+    const events = await own.whileWorking(() => take(own.client.stream({ question: 'How many legs?' })));
+    expect(textOf(events, 0)).toBe(TEXT);
+    const pieces = events.filter((event) => event.kind === 'text' && event.step === 0).length;
+    if (kind.startsWith('s3:')) expect(pieces).toBe(1);
+    else expect(pieces).toBeGreaterThan(3);
+    await own.close();
+  });
+});
