@@ -16,7 +16,8 @@ export type { LiveEvent } from './client/live-events';
 export type { StreamOptions } from './client/stream';
 export type { ListedRun, ListOptions, RunList } from './client/list-runs';
 export { BadRetryError, type RetryRequest } from './client/retry';
-export { BadQuestionError, RefusedError } from './client/steer';
+export { type AskedRequest, BadQuestionError, type ConversationTurn } from './client/asked';
+export { RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
 // Input and result of a run, and the reasons why a call in it failed.

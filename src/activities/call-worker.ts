@@ -1,11 +1,14 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import type { OutputSchema } from '../plan/plan';
 import { type GivenText, sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/prompt/worker';
 import type { Reserved, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { Background } from '../protocol/input';
 import { FAILURES } from '../protocol/failures';
 import type { Store } from '../store/store';
 import { readText } from '../store/texts';
+import { readAsked } from './asked';
 import { callModel } from './call-model';
+import { checkAnswer } from './check-answer';
 import type { Dependencies } from './model-call';
 
 /** Activity `conductor.callWorker`: one subtask to one model, with all that the step may see. Throws as `callModel`. */
@@ -19,8 +22,9 @@ export async function callWorker(
     throw ApplicationFailure.nonRetryable(problem, FAILURES.configuration);
   }
   const { layout, instructions } = worker;
-  const prompt = { ...(await textsOf(dependencies.store, request)), layout, instructions };
-  return callModel(dependencies, {
+  const { store } = dependencies;
+  const prompt = { ...(await textsOf(store, request)), layout, instructions };
+  const result = await callModel(dependencies, {
     purpose: 'step',
     round,
     step,
@@ -29,6 +33,7 @@ export async function callWorker(
     messages: workerMessages(prompt),
     ...(sharesPrompt === true && { sharedCharacters: sharedCharacters(prompt) }),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
+    outputSchema: worker.capabilities.jsonSchema ? answerOutputSchema(prompt) : undefined,
     timeoutMs: worker.timeoutMs,
     allowance,
     seed,
@@ -37,22 +42,39 @@ export async function callWorker(
     hasFallback,
     live,
   });
+  return checkAnswer(store, request, result);
+}
+
+/** Vendors know no name of a dialect. */
+function answerOutputSchema({ answerSchema }: WorkerPrompt): OutputSchema | undefined {
+  if (answerSchema === undefined) return undefined;
+  const schema: Record<string, unknown> = { ...(JSON.parse(answerSchema) as OutputSchema['schema']) };
+  delete schema.$schema;
+  return { name: 'answer', schema };
 }
 
 async function textsOf(
   store: Store,
-  { question, subtask, sees, background = [] }: WorkerRequest,
+  request: WorkerRequest,
 ): Promise<Omit<WorkerPrompt, 'layout' | 'instructions'>> {
-  const [wholeQuestion, given, ...visible] = await Promise.all([
-    readText(store, question),
+  const { subtask, sees, background = [], failed } = request;
+  const [asked, given, reply, ...visible] = await Promise.all([
+    readAsked(store, request),
     readBackground(store, background),
+    readText(store, failed?.reply ?? ''),
     ...sees.map(async (seen) => ({
       step: seen.step,
       subtask: await readText(store, seen.subtask),
       output: await readText(store, seen.output),
     })),
   ]);
-  return { question: wholeQuestion, subtask, background: given, sees: visible };
+  return {
+    ...asked,
+    subtask,
+    background: given,
+    sees: visible,
+    ...(failed && { failed: { reply, problem: failed.problem.message } }),
+  };
 }
 
 export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {

@@ -11,6 +11,7 @@ import type { Text } from '../protocol/text';
 import {
   BOOK_CALL,
   CALL_WORKER,
+  CHECK_ANSWER,
   CHECK_RUN,
   KEEP_TEXT,
   READ_TEXT,
@@ -20,7 +21,9 @@ import {
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
+import { askedIn } from './asked';
 import { callWorker } from './call-worker';
+import { checkAnswer } from './check-answer';
 import { checkRun, checkShape } from './check-run';
 import type { Dependencies, PolicyProvider } from './model-call';
 import { whileHeartbeating } from './heartbeat';
@@ -41,6 +44,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       }),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
+    [CHECK_ANSWER]: ({ result, ...request }) => asFailure(() => checkAnswer(store, request, result)),
     [BOOK_CALL]: (booked) => asFailure(() => bookCall(store, booked, activityInfo())),
     [KEEP_TEXT]: (text, inlineBytes) => asFailure(() => keepText(store, text, inlineBytes)),
     [READ_TEXT]: (text) => asFailure(() => readForResult(store, text)),
@@ -54,14 +58,14 @@ async function resolveForRun(
   input: SolveInput,
 ): Promise<ResolveRunResult> {
   checkShape(solveInputSchema, input);
-  const { question, pool, limits, run: given, conductor = {} } = input;
+  const { pool, limits, run: given, conductor = {} } = input;
   const { config, store, policy } = dependencies;
   if (given !== undefined) checkRun(dependencies, given);
   const run = given === undefined ? resolveRun(config, { pool, limits }) : narrowRun(given, { pool, limits });
   return {
     run: await bindConductor(run, conductor, policy),
     ...(given === undefined && { config: digest }),
-    question: await keepText(store, await readText(store, question)),
+    ...(await askedIn(store, input)),
   };
 }
 

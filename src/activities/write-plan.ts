@@ -10,6 +10,7 @@ import { CONDUCTOR_ID } from '../protocol/names';
 import { planContextOf, purposeOf, takesConfigured } from '../protocol/planning';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
+import { readAsked } from './asked';
 import { callModel } from './call-model';
 import { readBackground } from './call-worker';
 import type { Dependencies } from './model-call';
@@ -75,7 +76,7 @@ function readPlan(read: () => Plan): Pick<WritePlanResult, 'plan' | 'problem'> {
 }
 
 async function messagesOf(store: Store, request: WritePlanRequest, maxSteps: number): Promise<Message[]> {
-  const { question, background = [], review, hints = [], repairs, run, mayCallItself } = request;
+  const { background = [], review, hints = [], repairs, run, mayCallItself } = request;
   const { conductor: card, workers } = run;
   return conductorMessages({
     style: card.prompt ?? 'full',
@@ -85,7 +86,7 @@ async function messagesOf(store: Store, request: WritePlanRequest, maxSteps: num
     maxSteps,
     mayCallItself: mayCallItself === true,
     format: card.capabilities.jsonSchema ? 'json' : 'lists',
-    question: await readText(store, question),
+    ...(await readAsked(store, request)),
     background: await readBackground(store, background),
     hints,
     repairs: await Promise.all(

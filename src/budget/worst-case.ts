@@ -1,5 +1,5 @@
 import { CONDUCTOR_ID, type Plan, type Step, utf8Bytes } from '../plan/plan';
-import type { WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
+import type { Asked, WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
 import type { ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import type { Background } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
@@ -54,6 +54,8 @@ const BYTES = {
   schemaCopies: 2,
   ordinal: 5,
   review: 512,
+  /** The rule around the schema of an answer, and around one that did not fit. */
+  answerSchema: 384,
   /** A failed reply is clipped to 4000 characters, which have up to three bytes each. */
   shownReply: 3 * 4096,
   /** A worker's prompt without a step that it may see, and what each of those adds besides a part. */
@@ -67,11 +69,11 @@ const BYTES = {
 export function conductorPromptBytes(
   request: Pick<
     WritePlanRequest,
-    'question' | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
+    keyof Asked | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
   >,
   { conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>,
 ): number {
-  const { question, repairs, mayCallItself = false, background = [], review, hints = [] } = request;
+  const { repairs, mayCallItself = false, background = [], review, hints = [] } = request;
   const { style, self, member, schema, schemaCopies, ordinal, part, shownReply } = BYTES;
   const told = conductor.describe;
   const team = workers.map(({ id, notes }) => {
@@ -82,7 +84,7 @@ export function conductorPromptBytes(
   return sum([
     style[conductor.prompt ?? 'full'] + sum(team) + (mayCallItself ? self : 0),
     conductor.capabilities.jsonSchema ? schemaCopies * (schema + ordinal * members) : 0,
-    textBytes(question) + 2 * part,
+    askedBytes(request) + 2 * part,
     ...repairs.map(
       ({ reply, problem }) => Math.min(shownReply, textBytes(reply)) + utf8Bytes(problem.message) + 2 * part,
     ),
@@ -98,17 +100,28 @@ function planBytes(plan: Plan): number {
   return utf8Bytes(json) + plan.steps.length * BYTES.part;
 }
 
-/** An upper bound of the UTF-8 bytes that a step's worker is sent. */
-export function workerPromptBytes({
-  question,
-  subtask,
-  sees,
-  background = [],
-  worker,
-}: Pick<WorkerRequest, 'question' | 'subtask' | 'sees' | 'background' | 'worker'>): number {
+/** An upper bound of the UTF-8 bytes that a step's worker is sent, the schema of the answer included. */
+export function workerPromptBytes(
+  request: Pick<WorkerRequest, keyof Asked | 'subtask' | 'sees' | 'background' | 'worker' | 'failed'>,
+): number {
+  const { subtask, sees, background = [], worker, answerSchema, failed } = request;
   const instructions = worker.kind === 'model' ? utf8Bytes(worker.instructions ?? '') : 0;
-  const own = BYTES.worker + instructions + textBytes(question) + utf8Bytes(subtask) + 2 * BYTES.part;
-  return own + backgroundBytes(sees) + sees.length * BYTES.seen + backgroundBytes(background);
+  const isHeld = worker.kind === 'model' && worker.capabilities.jsonSchema && answerSchema !== undefined;
+  return sum([
+    BYTES.worker + instructions + askedBytes(request) + utf8Bytes(subtask) + 2 * BYTES.part,
+    isHeld ? BYTES.schemaCopies * textBytes(answerSchema) : 0,
+    failed === undefined ? 0 : textBytes(failed.reply) + utf8Bytes(failed.problem.message) + 2 * BYTES.part,
+    backgroundBytes(sees) + sees.length * BYTES.seen + backgroundBytes(background),
+  ]);
+}
+
+/** JSON has more bytes than the texts in it. */
+function askedBytes({ question, conversation, answerSchema }: Asked): number {
+  return sum([
+    textBytes(question),
+    conversation === undefined ? 0 : textBytes(conversation.text) + (conversation.turns + 1) * BYTES.part,
+    answerSchema === undefined ? 0 : textBytes(answerSchema) + BYTES.answerSchema + BYTES.part,
+  ]);
 }
 
 function backgroundBytes(given: readonly Background[]): number {
@@ -123,8 +136,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-interface PlanTexts {
-  readonly question: Text;
+interface PlanTexts extends Asked {
   readonly background?: readonly Background[] | undefined;
   /** Outputs that are there already, by step: such a step costs nothing more. */
   readonly kept?: readonly (Text | null)[];
@@ -138,10 +150,12 @@ interface PlanTexts {
 export function estimatePlan(
   plan: Plan,
   run: ResolvedRun,
-  { question, background = [], kept = [] }: PlanTexts,
+  { question, conversation, answerSchema, background = [], kept = [] }: PlanTexts,
 ): NonNullable<SolveTrace['estimate']> {
   const workers = new Map(run.workers.map((worker) => [worker.id, worker]));
-  const worstCaseOfStep = ({ worker: id, subtask, sees }: Step): WorstCase => {
+  const last = plan.steps.at(-1);
+  const worstCaseOfStep = (step: Step): WorstCase => {
+    const { worker: id, subtask, sees } = step;
     if (id === CONDUCTOR_ID) return { tokens: 0, nanoUsd: 0 };
     const worker = workers.get(id);
     if (worker === undefined) return { tokens: 0, nanoUsd: null };
@@ -150,8 +164,9 @@ export function estimatePlan(
       const output = kept[index] ?? outputToCome(workers.get(earlier?.worker ?? ''));
       return earlier ? [{ ...earlier, step: index, output }] : [];
     });
-    const bytes = workerPromptBytes({ question, subtask, sees: seen, background, worker });
-    return worstCaseOf(worker, bytes);
+    const held = step === last ? answerSchema : undefined;
+    const asked = { question, conversation, answerSchema: held };
+    return worstCaseOf(worker, workerPromptBytes({ ...asked, subtask, sees: seen, background, worker }));
   };
   const left = plan.steps.filter((_, index) => (kept[index] ?? null) === null);
   const cases = left.map(worstCaseOfStep);

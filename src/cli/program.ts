@@ -39,7 +39,12 @@ export function buildProgram(version: string, settle: Settle): Command {
   const grader = new Option('--grader <name>', 'of rows that name none (default: freeform)').choices(GRADERS);
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
-    .argument('<question>', '- reads it from standard input')
+    .argument('[question]', '- reads it from standard input')
+    .option(
+      '--messages <file>',
+      'a conversation in JSON, whose last turn is the question; - for standard input',
+    )
+    .option('--schema <file>', 'a JSON Schema that the answer must fit')
     .option('--seed <number>', 'sent to models that take one', read.integer)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', read.ids)
     .option('--deny <ids>', 'do not use these workers', read.ids)

@@ -16,12 +16,13 @@ import {
   SOLVE_WORKFLOW,
 } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
-import { isRecursionAllowed } from '../protocol/planning';
+import { isRecursionAllowed, questionOf } from '../protocol/planning';
 import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { previewOf, type Text } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
-import { keepText, readText } from '../store/texts';
+import { readText } from '../store/texts';
+import { type AskedRequest, checkAsked, keepAsked } from './asked';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
 import { HistoryDecoder } from './history';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
@@ -30,7 +31,7 @@ import { nameCall } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live-events';
 import { streamRun, type StreamOptions } from './stream';
-import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
+import { RefusedError, signalRun, updateRun } from './steer';
 import { type KnownRun, readRun, readRunNow, readTraceLeft, type RunOrigin } from './trace-reader';
 
 export interface ConductorClientOptions {
@@ -50,7 +51,7 @@ export interface ConductorClientOptions {
   readonly taskQueue?: string;
 }
 
-export type SolveRequest = Omit<SolveInput, 'question'> & { readonly question: string };
+export type SolveRequest = Omit<SolveInput, 'question' | 'messages'> & AskedRequest;
 
 export interface SolveHandle {
   readonly id: string;
@@ -90,10 +91,10 @@ export class ConductorClient {
   }
 
   /** Starts a solve and returns at once. @throws BadQuestionError for a question that is empty or over 1 MiB */
-  async start(request: SolveRequest, id = newRunId(request.question, this.client)): Promise<SolveHandle> {
-    checkQuestion(request.question);
-    const question = await keepText(this.store, request.question);
-    return this.launch({ ...request, question }, id);
+  async start(request: SolveRequest, id?: string): Promise<SolveHandle> {
+    const question = checkAsked(request);
+    const asked = await keepAsked(this.store, request);
+    return this.launch({ ...request, ...asked }, id ?? newRunId(question, this.client));
   }
 
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
@@ -204,7 +205,7 @@ export class ConductorClient {
   }
 
   private async launch(input: SolveInput, id: string): Promise<SolveHandle> {
-    const { question, priority, tenant } = input;
+    const { priority, tenant } = input;
     // Children and calls inherit them. No key where none was asked for: fairness keys are billed on Temporal Cloud.
     const hasPriority = priority !== undefined || tenant !== undefined;
     const handle = await this.client.workflow.start(SOLVE_WORKFLOW, {
@@ -212,7 +213,7 @@ export class ConductorClient {
       taskQueue: this.taskQueue,
       args: [input],
       ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
-      staticSummary: previewOf(question).slice(0, 120).replace(/\s+/g, ' '),
+      staticSummary: previewOf(questionOf(input)).slice(0, 120).replace(/\s+/g, ' '),
     });
     const run = { id, runId: handle.firstExecutionRunId };
     return { ...run, result: () => this.resultOf(run) };

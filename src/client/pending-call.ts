@@ -7,9 +7,10 @@ import {
   type WritePlanRequest,
   type WritePlanResult,
 } from '../protocol/activity-contract';
+import type { ExternalCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { isSolveInput, type Parent } from '../protocol/input';
-import { SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import { CHECK_ANSWER, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import { takesConfigured } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
 import {
@@ -46,7 +47,7 @@ export function readPendingCall(
   if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, at);
   const parent = type === SOLVE_PART_WORKFLOW && isSolveInput(input) ? input.parent : undefined;
   if (childId && parent !== undefined) return childCall(childId, parent, at);
-  return isWorkerRequest(input) ? stepCall(input, at) : null;
+  return isWorkerRequest(input) ? stepCall(input, at, type === CHECK_ANSWER) : null;
 }
 
 function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCall {
@@ -62,7 +63,8 @@ function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCal
   };
 }
 
-function stepCall(request: WorkerRequest, { now }: RunPosition): PendingCall {
+/** @param isOurs whether an activity of ours gives the result */
+function stepCall(request: WorkerRequest, { now }: RunPosition, isOurs: boolean): PendingCall {
   const { worker, subtask } = request;
   const fail = (error: unknown, at: string): RunEvent[] => [
     stepFailed(request, readFailure(error, worker.id), at),
@@ -71,8 +73,11 @@ function stepCall(request: WorkerRequest, { now }: RunPosition): PendingCall {
     started: stepStarted(request, now),
     standIn: { steps: [{ worker: worker.id, subtask, sees: [] }] },
     succeed: (result, at) => {
+      if (isOurs || worker.kind === 'model') return [stepAnswered(request, result as WorkerResult)];
       try {
-        return [stepAnswered(request, workerResultOf(request, result, at))];
+        const answer = externalResultOf(request, worker, result, at);
+        // Where it must fit a schema, the activity that checks it gives it back.
+        return request.answerSchema === undefined ? [stepAnswered(request, answer)] : [];
       } catch (error) {
         // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
         return fail(error, at);
@@ -82,9 +87,12 @@ function stepCall(request: WorkerRequest, { now }: RunPosition): PendingCall {
   };
 }
 
-function workerResultOf(request: WorkerRequest, result: unknown, at: string): WorkerResult {
-  const { worker } = request;
-  if (worker.kind === 'model') return result as WorkerResult;
+function externalResultOf(
+  request: WorkerRequest,
+  worker: ExternalCard,
+  result: unknown,
+  at: string,
+): WorkerResult {
   const { text, usage } = readExternalResult(result, worker);
   const calls = [unaccountedCall(request, null, usage)];
   return { output: text, calls, dropped: [], startedAt: at, endedAt: at };

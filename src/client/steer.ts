@@ -5,7 +5,6 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { MAX_QUESTION_BYTES } from '../protocol/solve';
 
 /** Thrown where a run does not do what it was asked to: its message is the run's own sentence, and nothing changed. */
 export class RefusedError extends ConductorError {
@@ -57,20 +56,4 @@ export function isNotFound(error: unknown): boolean {
   // gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes).
   const code: number | null = isGrpcServiceError(error) ? error.code : null;
   return code === 5 || error instanceof WorkflowNotFoundError;
-}
-
-export class BadQuestionError extends ConductorError {
-  override readonly name = 'BadQuestionError';
-  readonly code = 'BadQuestion';
-}
-
-/** @throws BadQuestionError for a question that is empty or over 1 MiB, before anything is started */
-export function checkQuestion(question: string): void {
-  if (question.trim() === '') {
-    throw new BadQuestionError('the question is empty: give one with at least a word');
-  }
-  const bytes = Buffer.byteLength(question);
-  if (bytes <= MAX_QUESTION_BYTES) return;
-  const rule = `at most ${MAX_QUESTION_BYTES} are accepted: shorten it, or give the part that matters`;
-  throw new BadQuestionError(`the question has ${bytes} bytes; ${rule}`);
 }

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { estimatePlan } from '../budget/worst-case';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
-import type { ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
+import type { Asked, ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
 import { isSolveInput, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
 import { asksApproval, keptOutputs, questionOf, standInPlan } from '../protocol/planning';
@@ -70,7 +70,8 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  *    plan in its result is the one that runs, unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
  * 2. A plan that asks for approval waits from the next workflow task on, until a step of it is scheduled.
  * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is known.
- *    A fallback is one more call for the same step. A step without a plan means that the workflow went on without the
+ *    A fallback is one more call for the same step, and so is `CHECK_ANSWER`, whose result replaces that of the call before
+ *    it. A step without a plan means that the workflow went on without the
  *    Conductor: its plan is that step. So does a timer after a call of the Conductor that brought no plan: what stands in
  *    waits for a person, whose deadline is the only timer of a run without a plan.
  * 4. A child workflow `SOLVE_PART_WORKFLOW` has `parent` in its input: with `parent.step` it is that step of this run's
@@ -83,6 +84,7 @@ export class TraceReader {
   private input: Partial<SolveInput> = {};
   private run: ResolvedRun | null = null;
   private config: ConfigDigest | null = null;
+  private asked: Asked = { question: '' };
   private now = '';
   /** A plan that needs approval is written, and the run has not seen it yet. */
   private waitsSoon = false;
@@ -100,7 +102,7 @@ export class TraceReader {
   }
 
   get origin(): RunOrigin | null {
-    return this.run && { input: this.input as SolveInput, run: this.run, config: this.config };
+    return this.run && { input: this.input, run: this.run, config: this.config };
   }
 
   async read(event: TemporalEvent): Promise<void> {
@@ -126,6 +128,7 @@ export class TraceReader {
       // Any client may have started it with anything; a run that cannot be made of it fails by itself.
       this.input = isSolveInput(input) ? input : {};
       this.run = this.input.parent?.run ?? null;
+      this.asked = { ...this.input.parent, question: this.current.question };
     },
     // The one local activity of a solve: the SDK records in a marker what it returned.
     markerRecordedEventAttributes: async ({ markerName, failure, details }) => {
@@ -134,6 +137,7 @@ export class TraceReader {
       // The check of a given run returns nothing.
       if (resolved === undefined) return;
       this.run = resolved.run;
+      this.asked = resolved;
       this.config = resolved.config ?? null;
       const { given } = this.input;
       if (given === undefined) return;
@@ -241,8 +245,8 @@ export class TraceReader {
     if (plan.steps.length === 0) return;
     const kept = keptOutputs(input, plan);
     if (run !== null) {
-      const { question } = this.current;
-      const estimate = estimatePlan(plan, run, { question, background: input.parent?.background, kept });
+      const { background } = input.parent ?? {};
+      const estimate = estimatePlan(plan, run, { ...this.asked, background, kept });
       this.record({ kind: 'estimated', estimate });
     }
     this.waitsSoon = source === 'written' && asksApproval(input, this.depth);

@@ -1,6 +1,6 @@
 import type { Grade, Verdict } from '../grading/grade';
 import type { Question } from '../grading/question';
-import type { LimitsInput } from '../protocol/input';
+import type { Conversation, LimitsInput, SolveInput } from '../protocol/input';
 import type { Text } from '../protocol/text';
 import type { Manifest, MethodRecord } from './results';
 
@@ -57,7 +57,7 @@ export type LoggedSolve = Omit<
 
 /** A question of an evaluation's set: of a file or of the log, where hardly any has a right answer. */
 export type EvaluatedQuestion = (
-  Question | (Pick<Question, 'id' | 'question' | 'topic'> & { readonly grader: 'none' })
+  Question | (Pick<Question, 'id' | 'question' | 'conversation' | 'topic'> & { readonly grader: 'none' })
 ) & {
   readonly solved?: LoggedSolve;
   /** Id of the worker that the learned router chose; absent where none did. */
@@ -123,9 +123,12 @@ export interface AskedQuestion {
   readonly id: string;
   readonly topic?: string | undefined;
   readonly text: Text;
+  readonly conversation?: Conversation;
 }
 
 export interface OpenedQuestion extends AskedQuestion, Pick<EvaluatedQuestion, 'solved' | 'routed'> {
+  /** What a solve of it is asked. */
+  readonly asked: Pick<SolveInput, 'question' | 'messages'>;
   readonly known: readonly MethodRecord[];
   /** Whether there is a right answer to judge by; absent: yes. */
   readonly isOpen?: true;

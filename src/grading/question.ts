@@ -6,11 +6,18 @@ import { normalizeText } from './read-answer';
 import { readRightChoice } from './read-choice';
 import { readNumber } from './read-number';
 
+const turnSchema = z.strictObject({ role: z.enum(['system', 'user', 'assistant']), text: z.string().min(1) });
+
+/** The turns before a question. */
+export const conversationSchema = z.array(turnSchema).min(1).readonly();
+
 const row = {
   id: z.string().regex(/^\S(?:.{0,126}\S)?$/u, {
     error: 'expected 1 to 128 characters in one line, without blanks around them',
   }),
   question: z.string().refine((text) => text.trim() !== '', { error: 'expected a question' }),
+  /** The turns before it; a row of a file has `messages` in place of both. */
+  conversation: conversationSchema.exactOptional(),
   // For tables and splits by any of these; training ignores them.
   topic: z.string().min(1).exactOptional(),
   level: z.string().min(1).exactOptional(),
@@ -113,5 +120,12 @@ export type Question = z.output<typeof questionSchema>;
 /** A question's part that its grader needs. */
 export type Graded<Grader extends Question['grader']> = Omit<
   Extract<Question, { readonly grader: Grader }>,
-  'id' | 'question' | 'topic' | 'level' | 'source' | 'date'
+  'id' | 'question' | 'conversation' | 'topic' | 'level' | 'source' | 'date'
 >;
+
+export type AskedWhole = Pick<Question, 'question' | 'conversation'>;
+
+/** A question after the turns before it, as one text to compare and to judge by. */
+export function wholeQuestion({ question, conversation = [] }: AskedWhole): string {
+  return [...conversation.map(({ role, text }) => `${role}: ${text}`), question].join('\n\n');
+}

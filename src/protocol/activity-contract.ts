@@ -3,13 +3,14 @@ import type { Call, Problem } from './solve';
 import type {
   BOOK_CALL,
   CALL_WORKER,
+  CHECK_ANSWER,
   CHECK_RUN,
   KEEP_TEXT,
   READ_TEXT,
   RESOLVE_RUN,
   WRITE_PLAN,
 } from './names';
-import type { Background, ReviewedRound, SolveInput } from './input';
+import type { Background, Conversation, ReviewedRound, SolveInput } from './input';
 import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from './cards';
 import type { Text } from './text';
 
@@ -23,14 +24,21 @@ export interface Allowance {
 /** A short hash of each part of a configuration, by the name of the part, e.g. `limits.costUsd`. */
 export type ConfigDigest = Readonly<Record<string, string>>;
 
-export interface ResolveRunResult {
+/** What a run was asked, as it is shown to the Conductor and to workers. */
+export interface Asked {
+  readonly question: Text;
+  readonly conversation?: Conversation;
+  /** JSON of the schema that the answer must fit. A worker is shown it where its step gives the answer. */
+  readonly answerSchema?: Text;
+}
+
+export interface ResolveRunResult extends Asked {
   readonly run: ResolvedRun;
   /** Tells which configuration it was resolved from; absent where the caller gave the run. */
   readonly config?: ConfigDigest;
-  readonly question: Text;
 }
 
-/** A reply of the Conductor that was no plan, or a plan that a person rejected; shown to it again with the reason. */
+/** A reply that was no plan, a plan that a person rejected, or an answer that does not fit; shown again with the reason. */
 export interface FailedReply {
   readonly reply: Text;
   readonly problem: Problem;
@@ -45,9 +53,8 @@ export interface PlanningRun {
 
 export type Reserved<Request> = Request & { readonly allowance: Allowance };
 
-export interface WritePlanRequest {
+export interface WritePlanRequest extends Asked {
   readonly rootId: string;
-  readonly question: Text;
   readonly round: number;
   readonly repairs: readonly FailedReply[];
   readonly run: PlanningRun;
@@ -76,11 +83,10 @@ export interface VisibleStep {
   readonly output: Text;
 }
 
-export interface WorkerRequest {
+export interface WorkerRequest extends Asked {
   readonly rootId: string;
   /** With round, step and worker names the call in place of Temporal's ids, so that it is the same call in every run. */
   readonly identity?: string;
-  readonly question: Text;
   readonly subtask: string;
   readonly sees: readonly VisibleStep[];
   readonly round: number;
@@ -99,6 +105,8 @@ export interface WorkerRequest {
   readonly attempt?: number;
   readonly seed?: number;
   readonly background?: readonly Background[];
+  /** Set where the worker's last answer did not fit `answerSchema`. */
+  readonly failed?: FailedReply;
 }
 
 export interface BookedCall {
@@ -125,6 +133,8 @@ export interface ConductorActivities {
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
   [BOOK_CALL](booked: BookedCall): Promise<void>;
+  /** Gives the result of a user's own activity or workflow back where it fits `answerSchema`, or throws `Answer.Invalid`. */
+  [CHECK_ANSWER](checked: WorkerRequest & { readonly result: WorkerResult }): Promise<WorkerResult>;
   /** @param inlineBytes what is longer as JSON goes to the store. Default: `INLINE_BYTES` */
   [KEEP_TEXT](text: string, inlineBytes?: number): Promise<Text>;
   [READ_TEXT](text: Text): Promise<string>;

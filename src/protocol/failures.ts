@@ -36,6 +36,8 @@ export const FAILURES = {
   workerStopped: 'Worker.Stopped',
   /** The Conductor's reply is no plan. Workflow, by a repair. */
   planInvalid: 'Plan.Invalid',
+  /** The answer does not fit the schema that came with the question. Workflow, once, with the reason. */
+  answerInvalid: 'Answer.Invalid',
   /** A person wants another plan. Workflow, by asking the Conductor anew. */
   planRejected: 'Plan.Rejected',
   /** The store did not do what it was asked to: a full disk, no connection, no permission. Temporal, with back-off. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { EXAMPLE_SET_NAMES } from '../plan/plan';
+import { EXAMPLE_SET_NAMES, jsonBytes } from '../plan/plan';
+import { isRecord } from '../plan/validate';
 import { planSchema } from './solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
 import { runSchema, solveRunSchema } from './cards';
@@ -20,6 +21,14 @@ const backgroundSchema = z.object({
 });
 export type Background = z.infer<typeof backgroundSchema>;
 
+/** The turns before a question. */
+const conversationSchema = z.object({
+  turns: z.int().min(1),
+  /** JSON of a list of `Message`. */
+  text,
+});
+export type Conversation = z.infer<typeof conversationSchema>;
+
 const reviewedSchema = z.object({ plan: planSchema, answer: text });
 export type ReviewedRound = z.infer<typeof reviewedSchema>;
 
@@ -33,6 +42,9 @@ const parentSchema = z.object({
   /** The resolved configuration, its limits cut to what the child may use. */
   run: runSchema,
   background: z.array(backgroundSchema).readonly(),
+  conversation: conversationSchema.optional(),
+  /** JSON of the schema that the answer must fit. */
+  answerSchema: text.optional(),
   review: reviewedSchema.optional(),
   hints: z.array(z.string()).readonly(),
 });
@@ -64,11 +76,35 @@ const conductorChangeSchema = z.strictObject({
 });
 export type ConductorChange = z.infer<typeof conductorChangeSchema>;
 
-/** The one argument of workflow `conductorSolve`. */
-export const solveInputSchema = z.strictObject({
-  question: z.custom<Text>(isQuestion, {
-    error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,
-  }),
+const questionSchema = z.custom<Text>(isQuestion, {
+  error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,
+});
+
+const turnSchema = z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: questionSchema });
+export type Turn = z.infer<typeof turnSchema>;
+
+export type AnswerSchema = Readonly<Record<string, unknown>>;
+
+const MAX_SCHEMA_BYTES = 64 * 1024;
+/** Counts objects and lists alike. */
+const MAX_SCHEMA_DEPTH = 64;
+
+const solveFields = z.strictObject({
+  question: questionSchema.optional(),
+  /** A conversation in place of the question, which is its last turn. */
+  messages: z
+    .array(turnSchema)
+    .refine((turns) => turns.at(-1)?.role === 'user', {
+      error: 'expected a conversation whose last turn is the question, of role user',
+    })
+    .readonly()
+    .optional(),
+  /** JSON Schema (2020-12, or draft 7 by its `$schema`) that the answer must fit. */
+  answerSchema: z
+    .custom<AnswerSchema>(isAnswerSchema, {
+      error: `expected a JSON Schema of at most ${MAX_SCHEMA_BYTES} bytes, nested at most ${MAX_SCHEMA_DEPTH} deep`,
+    })
+    .optional(),
   pool: poolSchema.optional(),
   limits: limitsInputSchema.optional(),
   conductor: conductorChangeSchema.optional(),
@@ -94,7 +130,22 @@ export const solveInputSchema = z.strictObject({
   /** Texts are told as they are written: see `ConductorClient.stream`. */
   live: z.literal(true).optional(),
 });
+
+/** The one argument of workflow `conductorSolve`. */
+export const solveInputSchema = solveFields.refine(
+  ({ question, messages }) => (question === undefined) !== (messages === undefined),
+  { error: 'expected a question, or messages in its place', path: ['question'] },
+);
 export type SolveInput = z.infer<typeof solveInputSchema>;
+
+function isAnswerSchema(value: unknown): value is AnswerSchema {
+  return isRecord(value) && !isDeeper(value, MAX_SCHEMA_DEPTH) && jsonBytes(value) <= MAX_SCHEMA_BYTES;
+}
+
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
+}
 
 function isQuestion(value: unknown): boolean {
   return isText(value, MAX_INLINE_QUESTION_BYTES) && !(typeof value === 'string' && value.trim() === '');

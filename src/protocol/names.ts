@@ -24,6 +24,7 @@ export const CHECK_RUN = 'conductor.checkRun';
 export const WRITE_PLAN = 'conductor.writePlan';
 export const CALL_WORKER = 'conductor.callWorker';
 export const BOOK_CALL = 'conductor.bookCall';
+export const CHECK_ANSWER = 'conductor.checkAnswer';
 export const KEEP_TEXT = 'conductor.keepText';
 export const READ_TEXT = 'conductor.readText';
 

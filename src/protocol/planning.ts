@@ -1,5 +1,5 @@
 import { isRecord } from '../plan/validate';
-import { CONDUCTOR_ID, type Plan, type PlanContext } from '../plan/plan';
+import { CONDUCTOR_ID, type Plan, type PlanContext, type Step } from '../plan/plan';
 import type { PlanningRun, WritePlanRequest } from './activity-contract';
 import type { CallPurpose } from './solve';
 import { FAILURES } from './failures';
@@ -36,30 +36,45 @@ export function standInPlan({ workers: [best] }: Pick<ResolvedRun, 'workers'>): 
 
 /**
  * The outputs of an earlier run that hold for a plan, by step; null for a step to be run. A person may have changed the
- * plan that was given: a step keeps its output only as it was, seeing what was kept.
+ * plan that was given: a step keeps its output only as it was, seeing what was kept. An answer that must fit a schema is
+ * written, and checked, anew.
  */
-export function keptOutputs({ given }: Pick<SolveInput, 'given'>, { steps }: Plan): (Text | null)[] {
+export function keptOutputs(
+  { given, answerSchema }: Pick<SolveInput, 'given' | 'answerSchema'>,
+  { steps }: Plan,
+): (Text | null)[] {
   const kept: (Text | null)[] = [];
-  for (const [index, { worker, subtask, sees }] of steps.entries()) {
-    const before = given?.plan.steps[index];
-    const isAsBefore =
-      before?.worker === worker &&
-      before.subtask === subtask &&
-      before.sees.length === sees.length &&
-      sees.every((seen) => before.sees.includes(seen) && (kept[seen] ?? null) !== null);
-    kept.push(isAsBefore ? (given?.outputs[index] ?? null) : null);
+  for (const [index, step] of steps.entries()) {
+    const isAnswer = index === steps.length - 1 && answerSchema !== undefined;
+    const holds = !isAnswer && isAsBefore(step, given?.plan.steps[index], kept);
+    kept.push(holds ? (given?.outputs[index] ?? null) : null);
   }
   return kept;
+}
+
+function isAsBefore(
+  { worker, subtask, sees }: Step,
+  before: Step | undefined,
+  kept: readonly (Text | null)[],
+): boolean {
+  return (
+    before?.worker === worker &&
+    before.subtask === subtask &&
+    before.sees.length === sees.length &&
+    sees.every((seen) => before.sees.includes(seen) && (kept[seen] ?? null) !== null)
+  );
 }
 
 export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: number): boolean {
   return approval === 'all' || (approval === 'plan' && depth === 0);
 }
 
-/** The question of an unchecked input; empty where it has none. */
+/** The question of an unchecked input, which may be the last turn of a conversation; empty where it has none. */
 export function questionOf(input: unknown): Text {
-  const question = isRecord(input) ? input.question : undefined;
-  return isText(question, MAX_INLINE_QUESTION_BYTES) ? question : '';
+  const { question, messages }: Record<string, unknown> = isRecord(input) ? input : {};
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+  const asked = question ?? (isRecord(last) ? last.content : undefined);
+  return isText(asked, MAX_INLINE_QUESTION_BYTES) ? asked : '';
 }
 
 /** Whether a plan is that of the configuration, which the Conductor is not asked for: the first one, in no review. */

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { SpendingLimits } from '../protocol/messages';
 import { jsonBytes, type Plan, utf8Bytes } from '../plan/plan';
-import type { VisibleStep } from '../protocol/activity-contract';
+import type { Asked, VisibleStep } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, SOLVE_PART_WORKFLOW } from '../protocol/names';
 import type { Parent, SolveInput } from '../protocol/input';
@@ -32,10 +32,10 @@ import type { ChildSolve, Told } from './steering';
 export async function callItself(
   context: RunContext,
   step: number,
-  own: { readonly subtask: string; readonly sees: readonly VisibleStep[] },
+  own: Pick<Asked, 'answerSchema'> & { readonly subtask: string; readonly sees: readonly VisibleStep[] },
 ): Promise<void> {
   const { recorder, run, round, limits, background } = context;
-  const { subtask, sees } = own;
+  const { subtask, sees, answerSchema } = own;
   const childId = `${workflowInfo().workflowId}-r${round}s${step + 1}`;
   const startedAt = now();
   recorder.record(ownStepStarted({ round, step, childId, model: run.conductor.model, at: startedAt }));
@@ -49,6 +49,7 @@ export async function callItself(
       round: 0,
       step,
       background: [...background, ...sees.map(({ subtask, output }) => ({ subtask, output }))],
+      answerSchema,
       summary: stepSummary(step, subtask),
     });
   } catch (error) {
@@ -71,7 +72,7 @@ function unfinishedParts(context: RunContext): number {
  * keeps the earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
  */
 export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text): Promise<Text> {
-  const { recorder, round, depth, question, background, limits } = context;
+  const { recorder, round, depth, question, conversation, answerSchema, background, limits } = context;
   let share: Share;
   try {
     share = limits.share(1) ?? (await limits.waitFor(() => limits.share(1)));
@@ -85,6 +86,8 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
   const outcome = await runChild(context, share, {
     childId,
     question,
+    conversation,
+    answerSchema,
     round: round + 1,
     background: [...background.filter(({ subtask }) => subtask !== null), { subtask: null, output: answer }],
     review: { plan, answer },
@@ -95,9 +98,8 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
   return revision ?? answer;
 }
 
-interface ChildOptions extends Pick<Parent, 'round' | 'step' | 'background' | 'review'> {
+interface ChildOptions extends Asked, Pick<Parent, 'round' | 'step' | 'background' | 'review'> {
   readonly childId: string;
-  readonly question: Text;
   readonly summary: string;
 }
 

@@ -81,8 +81,9 @@ async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Pr
   return decision;
 }
 
-function recordEstimate({ recorder, run, question, background, input }: RunContext, plan: Plan): void {
-  const estimate = estimatePlan(plan, run, { question, background, kept: keptOutputs(input, plan) });
+function recordEstimate(context: RunContext, plan: Plan): void {
+  const { recorder, run, input } = context;
+  const estimate = estimatePlan(plan, run, { ...context, kept: keptOutputs(input, plan) });
   recorder.record({ kind: 'estimated', estimate });
 }
 
@@ -158,10 +159,13 @@ function requestFor(
   review: ReviewedRound | undefined,
   repairs: readonly FailedReply[],
 ): WritePlanRequest {
-  const { question, round, rootId, run, limits, background, steering, input } = context;
+  const { question, conversation, answerSchema, round, rootId, run, limits, background } = context;
+  const { steering, input } = context;
   return {
     rootId,
     question,
+    conversation,
+    answerSchema,
     round,
     repairs: [...repairs],
     run: {

@@ -1,9 +1,9 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { isRecursionAllowed } from '../protocol/planning';
+import type { Asked } from '../protocol/activity-contract';
 import type { ResolvedRun } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
-import type { Text } from '../protocol/text';
 import { renderMarkdown } from '../trace/markdown';
 import { applyEvent } from '../trace/reduce';
 import type { Limits } from './limits';
@@ -11,9 +11,8 @@ import type { PayloadBudget } from './payload-budget';
 import type { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
 
-export interface RunContext {
+export interface RunContext extends Asked {
   readonly input: SolveInput;
-  readonly question: Text;
   /** As it was resolved; the limits that hold now are in `limits`. */
   readonly run: ResolvedRun;
   readonly limits: Limits;

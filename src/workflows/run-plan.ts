@@ -23,6 +23,7 @@ export async function runPlan(
   const finished: Promise<void>[] = [];
   for (const [index, step] of plan.steps.entries()) {
     const output = kept[index] ?? null;
+    const answers = index === plan.steps.length - 1;
     if (output !== null) {
       recorder.record({ kind: 'step-kept', round, step: index, output });
       finished.push(Promise.resolve());
@@ -32,7 +33,7 @@ export async function runPlan(
     const sharesPrompt = sharing.has(index);
     const run = (): Promise<void> => {
       const sees = visibleSteps(context, plan, step.sees);
-      return runStep(context, { step: index, planned: step, sees, sharesPrompt });
+      return runStep(context, { step: index, planned: step, sees, sharesPrompt, answers });
     };
     finished.push(needed.length === 0 ? run() : Promise.all(needed).then(run));
   }
@@ -45,7 +46,11 @@ export async function runPlan(
  * The last output of a plan that is not empty, or null. A correction counts only if its last step came to something.
  */
 export function answerOf(context: RunContext): Text | null {
-  const outputs = stepsOf(context).map((step) => step.output);
+  const steps = stepsOf(context);
+  const outputs = steps.map((step) => step.output);
+  // Nothing else was checked.
+  if (context.answerSchema !== undefined)
+    return steps.at(-1)?.error === null ? (outputs.at(-1) ?? null) : null;
   const candidates = context.round === 0 ? outputs : outputs.slice(-1);
   return candidates.findLast((output) => output !== null && !isBlank(output)) ?? null;
 }

@@ -13,7 +13,7 @@ import type { Call, Usage } from '../protocol/solve';
 import type { ExternalCard, RunWorker } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';
-import { BOOK_CALL, CALL_WORKER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
+import { BOOK_CALL, CALL_WORKER, CHECK_ANSWER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import {
   type CallFailure,
@@ -40,6 +40,8 @@ interface ReadyStep {
   readonly sees: readonly VisibleStep[];
   /** See `stepsSharingPrompts`. */
   readonly sharesPrompt: boolean;
+  /** Its output is the answer. */
+  readonly answers: boolean;
 }
 
 /**
@@ -48,9 +50,10 @@ interface ReadyStep {
  */
 export async function runStep(whole: RunContext, step: ReadyStep): Promise<void> {
   const { payloads } = whole;
-  const { planned } = step;
+  const { planned, sees } = step;
   if (planned.worker === CONDUCTOR_ID && mayRecurse('worker', whole)) {
-    return callItself(whole, step.step, { subtask: planned.subtask, sees: step.sees });
+    const answerSchema = step.answers ? whole.answerSchema : undefined;
+    return callItself(whole, step.step, { subtask: planned.subtask, sees, answerSchema });
   }
   const isInline = payloads.takesInline([...whole.background, ...step.sees]);
   const context = isInline ? whole : { ...whole, background: await payloads.byReference(whole.background) };
@@ -79,7 +82,10 @@ function callOf({ identity }: RunContext, request: WorkerRequest, paidRetries: n
 }
 
 /** The request to make after one that may have been billed; null where it would only fail again. */
-function retryOf(request: WorkerRequest, { problem }: CallFailure): WorkerRequest | null {
+function retryOf(request: WorkerRequest, { problem, details }: CallFailure): WorkerRequest | null {
+  if (problem.type === FAILURES.answerInvalid) {
+    return { ...request, failed: { reply: details?.partial ?? '', problem } };
+  }
   if (problem.type !== FAILURES.truncated) return mayRetryBilled(problem) ? request : null;
   const { worker } = request;
   if (worker.kind !== 'model') return null;
@@ -100,12 +106,13 @@ function candidates({ run }: RunContext, planned: string): readonly RunWorker[] 
 }
 
 function requestFor(
-  { input: { seed, live }, question, round, rootId, background }: RunContext,
-  { step, planned, sees, sharesPrompt }: ReadyStep,
+  { input: { seed, live }, question, conversation, answerSchema, round, rootId, background }: RunContext,
+  { step, planned, sees, sharesPrompt, answers }: ReadyStep,
   worker: RunWorker,
   hasFallback: boolean,
 ): WorkerRequest {
-  const request = { rootId, question, subtask: planned.subtask, sees, round, step, worker };
+  const asked = { question, conversation, answerSchema: answers ? answerSchema : undefined };
+  const request = { rootId, ...asked, subtask: planned.subtask, sees, round, step, worker };
   const isPlanned = worker.id === planned.worker;
   return {
     ...request,
@@ -165,7 +172,9 @@ async function callExternalWorker(
   );
   const output = await keepIfLong(text);
   const calls = [unaccountedCall(request, null, usage)];
-  return { output, calls, dropped: [], startedAt, endedAt: now() };
+  const result = { output, calls, dropped: [], startedAt, endedAt: now() };
+  if (request.answerSchema === undefined) return result;
+  return storeActivities('check the answer')[CHECK_ANSWER]({ ...request, result });
 }
 
 /** Makes a priced call with a row in the ledger, opened before it. The row stays open where it cannot be completed. */

@@ -35,8 +35,8 @@ const WHOLE_ANSWER_BYTES = 900_000;
 /**
  * Workflow `conductorSolve`: question → plan → steps → answer → review.
  * @returns the trace of the run, its `answer` whole wherever it fits a payload
- * @throws ApplicationFailure of type `Solve.NoAnswer`, `Solve.BadInput`, `Configuration.Invalid` or `Limit.*`, with the
- *   trace in its details
+ * @throws ApplicationFailure of type `Solve.NoAnswer`, `Answer.Invalid`, `Solve.BadInput`, `Configuration.Invalid` or
+ *   `Limit.*`, with the trace in its details
  */
 export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
   const { workflowId, runId } = workflowInfo();
@@ -82,7 +82,7 @@ async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
   const resolved =
     parent === undefined
       ? await orFail(configurationActivities('resolve the configuration')[RESOLVE_RUN](input))
-      : { run: parent.run, question: input.question };
+      : { ...parent, question: questionOf(input) };
   const context = openRun(input, start, resolved);
   const review = parent?.review;
   const plan = await settlePlan(context, review);
@@ -99,7 +99,7 @@ async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
 function openRun(
   input: SolveInput,
   start: RunStart,
-  { run, question }: Pick<ResolveRunResult, 'run' | 'question'>,
+  { run, question, conversation, answerSchema }: ResolveRunResult,
 ): RunContext {
   const { parent } = input;
   const limits = new Limits(run.limits);
@@ -113,7 +113,8 @@ function openRun(
     background: [],
   };
   const payloads = new PayloadBudget();
-  return { ...start, input, question, run, limits, payloads, rootId, depth, round, background };
+  const asked = { question, conversation, answerSchema };
+  return { ...start, input, ...asked, run, limits, payloads, rootId, depth, round, background };
 }
 
 /** Checks a run that came with an input, by its shape and what it names: any client may have written it. */
@@ -121,7 +122,10 @@ export async function checkGiven(run: ResolvedRun, ...cards: readonly RunWorker[
   await orFail(configurationActivities('check what was given')[CHECK_RUN](run, cards));
 }
 
-/** @throws ApplicationFailure of type `Solve.NoAnswer`, or of the limit that stopped the run before there was one */
+/**
+ * @throws ApplicationFailure of type `Solve.NoAnswer` or `Answer.Invalid`, or of the limit that stopped the run before there
+ *   was an answer
+ */
 function answerFound(context: RunContext): Text {
   const { recorder, round } = context;
   const answer = answerOf(context);
@@ -143,6 +147,10 @@ async function wholeAnswer(found: TextRef): Promise<Text> {
 
 function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
   const own = rounds.filter(({ childId }) => childId === null);
+  const invalid = own.at(-1)?.steps.at(-1)?.error;
+  if (invalid?.type === FAILURES.answerInvalid) {
+    return ApplicationFailure.nonRetryable(`${invalid.message}. The trace has its text.`, invalid.type);
+  }
   const reasons = own.flatMap(({ steps, error }) => [
     ...(error === undefined ? [] : [`plan: ${error.message}`]),
     ...steps.map((step) => `step ${step.index + 1}: ${step.error?.message ?? 'empty output'}`),

@@ -4,7 +4,8 @@ import { AlteredPayloadError } from '../../src/encryption/codec';
 import { UnknownKeyError } from '../../src/encryption/key-ring';
 import { PlanError } from '../../src/plan/plan-error';
 import { ConductorError } from '../../src/errors';
-import { BadQuestionError, RefusedError } from '../../src/client/steer';
+import { BadQuestionError } from '../../src/client/asked';
+import { RefusedError } from '../../src/client/steer';
 
 test.each([
   ['completed', null, 0],

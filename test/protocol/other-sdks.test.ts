@@ -176,6 +176,9 @@ test('every field that a worker of another language is given, and may return, is
     seed: true,
     attempt: true,
     background: true,
+    conversation: true,
+    answerSchema: true,
+    failed: true,
   });
   const parts = [
     ...fields<VisibleStep>('sees[].', { step: true, worker: true, subtask: true, output: true }),

@@ -1,4 +1,4 @@
-import { type ConfigInput, renderPlan, type SolveHandle, type SolveRequest } from '../../src';
+import { type ConfigInput, renderPlan, type SolveHandle, type SolveInput } from '../../src';
 import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
 import type { LimitsInput } from '../../src/protocol/input';
 import { modelCard, runOf } from '../budget/cards';
@@ -7,7 +7,7 @@ import { ACCEPT, type Stage, step } from '../support/stage';
 /** One way for a run to go, from its plan to its end. */
 export interface Shape {
   /** Options of the run besides its question. */
-  readonly request?: Omit<SolveRequest, 'question'>;
+  readonly request?: Omit<SolveInput, 'question' | 'messages'>;
   prepare(stage: Stage): void;
   /** The worker whose answers are held back until they are let go. */
   readonly held?: string;

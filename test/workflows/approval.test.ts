@@ -10,7 +10,7 @@ const stage = useStage({
 });
 
 /** Starts a run whose plan waits for a person, and returns its id when it does. */
-async function startWaiting(input: Partial<SolveInput> = {}): Promise<string> {
+async function startWaiting(input: Omit<SolveInput, 'question' | 'messages'> = {}): Promise<string> {
   const { id } = await stage.client.start({ approval: 'plan', ...input, question });
   await untilWaiting(id);
   return id;

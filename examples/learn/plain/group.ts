@@ -180,7 +180,7 @@ function promptsOf(
     maxPromptTokens,
     maxOutputTokens: LONGEST_PLAN,
   } as const;
-  return planPrompts(NO_STORE, round, settings, question);
+  return planPrompts(NO_STORE, round, settings, { question });
 }
 
 /** No answer of these worlds is so long that it would lie in a store. */

@@ -127,13 +127,21 @@ export const listAnthropic: ListModels = async (place) => {
 const LEAST_KEPT = 1024;
 
 /**
- * The first message in two blocks, where what other calls begin with is worth keeping. A cache write costs a quarter more
- * than other input: it is asked for only where that price is known, and one reading saves more than it.
+ * The turns, the one in which what other calls begin with ends in two blocks, where that is worth keeping. A cache write
+ * costs a quarter more than other input: it is asked for only where that price is known, and one reading saves more than it.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
-function firstContent({ card, sharedCharacters = 0 }: ModelRequest, text: string): Content {
-  if (sharedCharacters < LEAST_KEPT || !paysOff(card)) return text;
-  const [shared, own] = [text.slice(0, sharedCharacters), text.slice(sharedCharacters)];
+function toMessages({ card, messages, sharedCharacters = 0 }: ModelRequest): Anthropic.MessageParam[] {
+  let left = sharedCharacters < LEAST_KEPT || !paysOff(card) ? 0 : sharedCharacters;
+  return toConversation(messages).turns.map(({ role, text }) => {
+    const content = left > 0 && left <= text.length ? inTwoBlocks(text, left) : text;
+    left -= text.length;
+    return { role, content };
+  });
+}
+
+function inTwoBlocks(text: string, length: number): Content {
+  const [shared, own] = [text.slice(0, length), text.slice(length)];
   return [
     { type: 'text', text: shared, cache_control: { type: 'ephemeral' } },
     ...(own === '' ? [] : [{ type: 'text' as const, text: own }]),
@@ -147,7 +155,7 @@ function paysOff({ price }: ModelRequest['card']): boolean {
 
 function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[number]>): Body {
   const { card, messages } = request;
-  const { system, turns } = toConversation(messages);
+  const { system } = toConversation(messages);
   const { temperature, effort, outputSchema, maxOutputTokens } = settings;
   const output = {
     ...(effort !== null && { effort }),
@@ -158,10 +166,7 @@ function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[numbe
     max_tokens: maxOutputTokens,
     ...(card.idleTimeoutMs !== undefined && { stream: true }),
     ...(system !== '' && { system }),
-    messages: turns.map(({ role, text }, index) => ({
-      role,
-      content: index === 0 ? firstContent(request, text) : text,
-    })),
+    messages: toMessages(request),
     ...(temperature !== null && { temperature }),
     ...(Object.keys(output).length > 0 && { output_config: output }),
   };

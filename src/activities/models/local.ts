@@ -8,7 +8,13 @@ import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } fro
 import { isOurImage } from '../../start-program';
 import { reasonOf } from '../../errors';
 import { Turns } from '../../turns';
-import { chooseSettings, type Complete, type ModelReply, type ModelRequest } from './model';
+import {
+  chooseSettings,
+  type Complete,
+  type ModelReply,
+  type ModelRequest,
+  type OutputSchema,
+} from './model';
 
 const SMOLLM2 = 'smollm2';
 
@@ -96,6 +102,7 @@ async function answer(
   }
   // Clears the context of the previous request: it would save reading but, by rounding, change the answer.
   await sequence.clearHistory();
+  const grammar = outputSchema === null ? undefined : await grammarOf(llama, outputSchema);
   const before = sequence.tokenMeter.getState();
   const { response, metadata } = await chat.generateResponse(history, {
     signal,
@@ -105,11 +112,7 @@ async function answer(
     seed: seed ?? undefined,
     // JSON repeats its keys.
     repeatPenalty: outputSchema === null ? REPEAT_PENALTY : undefined,
-    // The engine's types only fit a schema that is written in place.
-    grammar:
-      outputSchema === null
-        ? undefined
-        : await llama.createGrammarForJsonSchema(outputSchema.schema as GbnfJsonObjectSchema),
+    grammar,
   });
   const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.diff(before);
   const tokens = { inputTokens: usedInputTokens, outputTokens: usedOutputTokens };
@@ -119,8 +122,13 @@ async function answer(
     refusal: null,
     usage: { ...tokens, cachedInputTokens: 0, reasoningTokens: 0 },
     reportedNanoUsd: null,
-    dropped,
+    dropped: outputSchema !== null && grammar === undefined ? [...dropped, 'outputSchema'] : dropped,
   };
+}
+
+/** The engine's types only fit a schema that is written in place, and it knows a part of JSON Schema. */
+function grammarOf(llama: Engine.Llama, { schema }: OutputSchema): Promise<Engine.LlamaGrammar | undefined> {
+  return llama.createGrammarForJsonSchema(schema as GbnfJsonObjectSchema).catch(() => undefined);
 }
 
 function countTokens({ chatWrapper }: LlamaChat, model: LlamaModel, history: ChatHistoryItem[]): number {

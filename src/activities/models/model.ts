@@ -9,7 +9,7 @@ export type { Message, OutputSchema };
 export interface ModelRequest {
   readonly card: ModelCard | ConductorCard;
   readonly messages: readonly Message[];
-  /** How many characters at the start of the first user message other calls share with it: a cache may keep them. */
+  /** How many characters at the start of its turns other calls share with it: a cache may keep them. */
   readonly sharedCharacters?: number;
   readonly maxOutputTokens: number;
   readonly outputSchema?: OutputSchema;
@@ -114,6 +114,21 @@ export interface Settings<Effort extends string> {
   readonly effort: Effort | null;
   readonly outputSchema: OutputSchema | null;
   readonly dropped: readonly string[];
+}
+
+/** Whether OpenAI's strict mode takes a schema: each object lists all of its properties as required, and has no others. */
+export function isStrict({ schema }: OutputSchema): boolean {
+  const isFit = (part: unknown): boolean => {
+    if (typeof part !== 'object' || part === null) return true;
+    const { type, properties, required, additionalProperties } = part as Record<string, unknown>;
+    const names = Object.keys(Object(properties) as object);
+    const isClosed =
+      additionalProperties === false &&
+      Array.isArray(required) &&
+      names.every((name) => required.includes(name));
+    return (type !== 'object' || isClosed) && Object.values(part).every(isFit);
+  };
+  return schema.type === 'object' && isFit(schema);
 }
 
 /** Narrows a request to what both the model, by its card, and the vendor's API (`api`) can be asked for. */

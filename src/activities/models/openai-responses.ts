@@ -5,6 +5,7 @@ import { diagnose, type Diagnosis, type ProviderFailureType } from './diagnose';
 import {
   chooseSettings,
   type FinishReason,
+  isStrict,
   type ModelReply,
   type ModelRequest,
   type Progress,
@@ -113,7 +114,12 @@ function bodyOf(request: ModelRequest): { body: Body; dropped: readonly string[]
     ...(effort !== null && { reasoning: { effort } }),
     ...(outputSchema !== null && {
       text: {
-        format: { type: 'json_schema', name: outputSchema.name, schema: outputSchema.schema, strict: true },
+        format: {
+          type: 'json_schema',
+          name: outputSchema.name,
+          schema: outputSchema.schema,
+          strict: isStrict(outputSchema),
+        },
       },
     }),
   };

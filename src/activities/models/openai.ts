@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   type BackgroundCalls,
   chooseSettings,
+  isStrict,
   type Complete,
   type FinishReason,
   type ListModels,
@@ -157,7 +158,7 @@ function toBody(
     ...(outputSchema !== null && {
       response_format: {
         type: 'json_schema',
-        json_schema: { name: outputSchema.name, schema: outputSchema.schema, strict: true },
+        json_schema: { name: outputSchema.name, schema: outputSchema.schema, strict: isStrict(outputSchema) },
       },
     }),
   };

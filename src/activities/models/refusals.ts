@@ -1,12 +1,13 @@
+import { hash } from 'node:crypto';
 import { causesOf, TransportError } from './transport';
 import type { Complete, ModelReply, ModelRequest } from './model';
 
-/** Parts of streaming that a server may refuse: all of it, or to send the usage at its end. */
-type Refusal = 'stream' | 'stream_options';
+/** What a server may refuse: to stream, to send the usage at the end of a stream, or to hold its output to a schema. */
+type Refusal = 'stream' | 'stream_options' | 'outputSchema';
 
 /**
- * Asks without what a server refuses of streaming, and remembers it as long as the process lives. The reply lists it
- * among what was dropped. The request that was refused cost nothing.
+ * Asks without what a server refuses, and remembers it as long as the process lives. The reply lists it among what was
+ * dropped. The request that was refused cost nothing; prompts say by themselves what the output must be like.
  */
 export function withoutRefused(complete: Complete): Complete {
   const refused = new Map<string, readonly Refusal[]>();
@@ -16,7 +17,7 @@ export function withoutRefused(complete: Complete): Complete {
       const reply = await complete(leaveOut(request, without));
       return { ...reply, dropped: [...reply.dropped, ...without] };
     } catch (error) {
-      const refusal = refusalIn(error);
+      const refusal = refusalIn(error, request);
       if (refusal === null || without.includes(refusal)) throw error;
       const more = [...without, refusal];
       const reply = await ask(request, more);
@@ -26,27 +27,41 @@ export function withoutRefused(complete: Complete): Complete {
   }
 
   return (request) => {
-    if (request.card.idleTimeoutMs === undefined) return complete(request);
+    if (request.card.idleTimeoutMs === undefined && !request.outputSchema) return complete(request);
     return ask(request, refused.get(placeOf(request)) ?? []);
   };
 }
 
-function placeOf({ card: { provider, api, baseUrl, model } }: ModelRequest): string {
-  return JSON.stringify([provider, api, baseUrl, model]);
+/** One schema may be refused where another one is taken. */
+function placeOf({ card: { provider, api, baseUrl, model }, outputSchema }: ModelRequest): string {
+  return hash('sha256', JSON.stringify([provider, api, baseUrl, model, outputSchema]));
 }
 
-function leaveOut(request: ModelRequest, without: readonly Refusal[]): ModelRequest {
-  if (without.includes('stream')) return { ...request, card: { ...request.card, idleTimeoutMs: undefined } };
-  return without.includes('stream_options') ? { ...request, withoutStreamOptions: true } : request;
+function leaveOut({ card, ...request }: ModelRequest, without: readonly Refusal[]): ModelRequest {
+  return {
+    ...request,
+    card: without.includes('stream') ? { ...card, idleTimeoutMs: undefined } : card,
+    ...(without.includes('stream_options') && { withoutStreamOptions: true }),
+    ...(without.includes('outputSchema') && { outputSchema: undefined }),
+  };
 }
 
 const REFUSING: ReadonlySet<number> = new Set([400, 404, 405, 415, 422, 501]);
 
 /** Servers refuse in words of their own, but name the field or the method. */
-function refusalIn(error: unknown): Refusal | null {
-  const problem = causesOf(error).find((cause) => cause instanceof TransportError)?.problem;
-  if (problem === undefined || !('status' in problem) || !REFUSING.has(problem.status)) return null;
-  const [word] = /\bstream(?:_options)?/i.exec(problem.body.slice(0, 16_384)) ?? [];
-  if (word === undefined) return null;
-  return word === 'stream_options' ? 'stream_options' : 'stream';
+function refusalIn(error: unknown, { card, outputSchema }: ModelRequest): Refusal | null {
+  const words = wordsOfRefusal(error);
+  const [streaming] = card.idleTimeoutMs === undefined ? [] : (/\bstream(?:_options)?/i.exec(words) ?? []);
+  if (streaming !== undefined) return streaming === 'stream_options' ? 'stream_options' : 'stream';
+  return outputSchema !== undefined && NAMES_SCHEMA.test(words) ? 'outputSchema' : null;
 }
+
+/** The body of a response that refuses a request; empty for any other error. */
+function wordsOfRefusal(error: unknown): string {
+  const problem = causesOf(error).find((cause) => cause instanceof TransportError)?.problem;
+  const isRefusal = problem !== undefined && 'status' in problem && REFUSING.has(problem.status);
+  return isRefusal ? problem.body.slice(0, 16_384) : '';
+}
+
+/** Fields of the vendors' that carry a schema, and their word for it. */
+const NAMES_SCHEMA = /schema|response_?format|output_config|output_format/i;

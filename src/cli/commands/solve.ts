@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, ServiceError } from '@temporalio/client';
+import { checkAsked } from '../../client/asked';
 import type { SolveRequest } from '../../client/conductor-client';
 import type { RetryRequest } from '../../client/retry';
 import { newRunId } from '../../client/run-id';
 import { readRun } from '../../client/trace-reader';
-import { checkQuestion } from '../../client/steer';
 import { differencesOf, solvingDigestOf } from '../../config/digest';
 import { resolveRun } from '../../config/resolve-run';
 import { reasonOf } from '../../errors';
 import type { ConfigDigest } from '../../protocol/activity-contract';
 import { CONDUCTOR_ID } from '../../protocol/names';
-import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { checkStore } from '../../store/open-store';
-import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../ending';
+import { type AskedOptions, readAsked } from '../asked-files';
+import { EXIT, type ExitCode, listenForInterruption } from '../ending';
 import { findRun, noteRun } from '../find-run';
 import { sayResumed, showRun, type ShowOptions, watchOf } from '../follow-run';
 import { checkServed } from '../queues';
@@ -20,7 +20,7 @@ import { type Session, withSession } from '../session';
 import { checkCostLimit, loadServable, loadSettings } from '../load-settings';
 import { print, say } from '../terminal';
 
-interface SolveOptions extends ShowOptions, Pick<SolveRequest, 'seed' | 'priority' | 'tenant'> {
+interface SolveOptions extends ShowOptions, AskedOptions, Pick<SolveRequest, 'seed' | 'priority' | 'tenant'> {
   readonly detach?: boolean;
   readonly allow?: string[];
   readonly deny?: string[];
@@ -31,17 +31,17 @@ interface SolveOptions extends ShowOptions, Pick<SolveRequest, 'seed' | 'priorit
 }
 
 /** `solve`: answers one question with a worker of its own, or hands it to running workers. */
-export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
+export async function solve(argument: string | undefined, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { detach = false, allow, deny, maxCost } = options;
   const pool = { allow, deny };
   const loaded = await (detach ? loadSettings(options) : loadServable(options, pool));
   if (typeof maxCost === 'number') checkCostLimit(resolveRun(loaded, { pool }));
-  const question = argument === '-' ? await readAll(process.stdin) : argument;
-  checkQuestion(question);
+  const asked = await readAsked(argument, options);
+  const question = checkAsked(asked);
   const { seed, approve: approval, priority, tenant, maxDepth: depth } = options;
   const limits = { depth, costUsd: maxCost };
-  const request: SolveRequest = { question, pool, seed, limits, approval, priority, tenant };
+  const request: SolveRequest = { ...asked, pool, seed, limits, approval, priority, tenant };
   await checkStore(loaded.store);
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
@@ -68,20 +68,6 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
     if (await checkServed(session)) await sayOtherVersion(session, id);
     return EXIT.answered;
   });
-}
-
-/** Refuses at once what is too long: the program that writes to us may never stop. */
-async function readAll(input: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of input) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_QUESTION_BYTES) {
-      throw new UsageError(`the question on standard input has over ${MAX_QUESTION_BYTES} bytes: shorten it`);
-    }
-  }
-  return Buffer.concat(chunks).toString('utf8').trim();
 }
 
 /** `from` counts from 1. */

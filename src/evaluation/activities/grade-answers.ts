@@ -1,4 +1,5 @@
 import { grade, groupSame, type RightAnswer } from '../../grading/grade';
+import { wholeQuestion } from '../../grading/question';
 import { answerTextOf } from '../../grading/read-answer';
 import { type Grade, gradeOf, shown } from '../../grading/verdict';
 import type { Store } from '../../store/store';
@@ -63,7 +64,9 @@ export async function gradeAnswers(
     const found = await gradeBefore(end, question, text);
     const isNo = found.verdict === 'wrong' || found.verdict === 'unparseable';
     const isOpen = isNo && question.grader === 'freeform' && question.verify === true;
-    const verification = isOpen ? await verificationOf(store, question, text) : null;
+    const verification = isOpen
+      ? await verificationOf(store, { ...question, question: wholeQuestion(question) }, text)
+      : null;
     return verification === null ? found : { ...found, verification };
   }
 }

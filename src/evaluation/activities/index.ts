@@ -1,9 +1,13 @@
 import { asFailure } from '../../activities/as-failure';
+import { keepConversation } from '../../activities/asked';
 import { whileHeartbeating } from '../../activities/heartbeat';
+import { keepAsked } from '../../client/asked';
+import { type AskedWhole, type Question, wholeQuestion } from '../../grading/question';
 import type { Text } from '../../protocol/text';
 import { readJson, type Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import {
+  type AskedQuestion,
   COMPARE_ANSWERS,
   type EvaluatedQuestion,
   GRADE_ANSWERS,
@@ -40,16 +44,17 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
   return {
     [OPEN_QUESTION]: ({ evaluation, ref }) =>
       asFailure(async () => {
-        const { id, question, topic, grader, solved, routed } = await questions.read(ref);
-        const text = await keepText(store, question);
+        const question = await questions.read(ref);
+        const { grader, solved, routed } = question;
+        const opened = { ...(await keepQuestion(store, question)), asked: await askedOf(store, question) };
         const known = evaluation === undefined ? [] : await readResults(store, evaluation, ref.index);
-        return { id, topic, text, known, solved, routed, ...(grader === 'none' && { isOpen: true }) };
+        return { ...opened, known, solved, routed, ...(grader === 'none' && { isOpen: true }) };
       }),
     [GRADE_ANSWERS]: (request) =>
       asFailure(() => whileHeartbeating(() => gradeAnswers(store, questions, request))),
     [COMPARE_ANSWERS]: ({ question: ref, answers }) =>
       asFailure(async () => {
-        const { question } = await questions.read(ref);
+        const question = wholeQuestion(await questions.read(ref));
         const [one, other] = [await readText(store, answers[0]), await readText(store, answers[1])];
         return Promise.all([
           comparisonOf(store, question, [one, other]),
@@ -65,6 +70,29 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
 }
 
 /** Results of an evaluation, or of one of its questions, in their order; records of another version are skipped. */
+/** A question as the attempts at it within a workflow are shown it. */
+export async function keepQuestion(
+  store: Store,
+  { id, topic, question, conversation }: Pick<Question, 'id' | 'topic'> & AskedWhole,
+): Promise<AskedQuestion> {
+  return {
+    id,
+    topic,
+    text: await keepText(store, question),
+    ...(conversation && { conversation: await keepConversation(store, conversation) }),
+  };
+}
+
+/** A question as a solve of its own is asked it. */
+function askedOf(
+  store: Store,
+  { question, conversation = [] }: AskedWhole,
+): Promise<OpenedQuestion['asked']> {
+  const turns = conversation.map(({ role, text: content }) => ({ role, content }));
+  const last = { role: 'user', content: question } as const;
+  return keepAsked(store, turns.length === 0 ? { question } : { messages: [...turns, last] });
+}
+
 export async function readResults(store: Store, evaluation: string, index?: number): Promise<MethodRecord[]> {
   const keys = await store.list(resultsFolder(evaluation, index));
   const records = await Promise.all(keys.map((key) => readJson(store, key)));

@@ -107,7 +107,8 @@ async function readSolve(
   try {
     const { trace, origin } = await readRunNow(temporal, id);
     const { answer, status } = trace;
-    if (status !== 'completed' || answer === null || origin?.input.given !== undefined) return null;
+    const { given, messages } = origin?.input ?? {};
+    if (status !== 'completed' || answer === null || (given ?? messages) !== undefined) return null;
     const question = await readText(store, trace.question);
     const kept = await keepText(store, await readText(store, answer));
     return { id, question, solved: { ...factsOf([trace]), answer: kept, runs: [id], latencyMs } };

@@ -1,7 +1,7 @@
 import { ConfigError, someOf } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { reasonOf } from '../../errors';
-import { type DataFormat, type Mapped, own, pairs, type PlainGrader } from './format';
+import { type DataFormat, type Mapped, own, pairs, type PlainGrader, withQuestion } from './format';
 import { SETS } from './known-sets';
 import { type FileRecord, openDataFile } from './read-records';
 
@@ -44,7 +44,7 @@ async function* mapRows(
 
 function map(format: DataFormat, fields: Readonly<Record<string, unknown>>, place: string): Mapped {
   try {
-    return format.map(fields, place);
+    return format.map(withQuestion(fields), place);
   } catch (error) {
     // Only endless nesting lets a schema overflow.
     return { problems: [error instanceof RangeError ? 'it is nested too deep to be read' : reasonOf(error)] };
@@ -53,7 +53,8 @@ function map(format: DataFormat, fields: Readonly<Record<string, unknown>>, plac
 
 /** @throws ConfigError where the fields of the first record are those of no format */
 function detectFormat(file: string, record: object, grader?: PlainGrader): DataFormat {
-  const hasAll = ({ fields }: DataFormat): boolean => fields.every((field) => field in record);
+  const asked = 'messages' in record ? { question: null, ...record } : record;
+  const hasAll = ({ fields }: DataFormat): boolean => fields.every((field) => field in asked);
   const known = [own, ...SETS].find(hasAll);
   if (known !== undefined && grader !== undefined) {
     throw new ConfigError(`${file} says how its answers are judged (${known.name}): leave out --grader`);
@@ -63,7 +64,8 @@ function detectFormat(file: string, record: object, grader?: PlainGrader): DataF
   const there = Object.keys(record);
   throw new ConfigError(
     `${file} is not in a format I know. Its rows have ${there.length === 0 ? 'no fields' : `the fields ${someOf(there)}`}.\n` +
-      'Write an object a line: {"question": "…", "answer": "…"}, and "id", "grader" or "topic" where you want them.\n' +
+      'Write an object a line: {"question": "…", "answer": "…"}, and "id", "grader" or "topic" where you want them; for a ' +
+      'conversation "messages" in place of the question.\n' +
       `Sets that are read as they are: ${SETS.map(({ name }) => name).join(', ')}.`,
   );
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { explainIssue } from '../../config/errors';
 import { fromJson } from '../../grading/or-json';
 import { type Question, questionSchema } from '../../grading/question';
@@ -50,8 +50,28 @@ function toQuestion(draft: unknown): Mapped {
   return { problems: error.issues.map((issue) => explainIssue(issue, draft)) };
 }
 
+const messagesSchema = z
+  .array(z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string().min(1) }))
+  .refine((turns) => turns.at(-1)?.role === 'user');
+
+/**
+ * A record with a question, which may be the last of its `messages`.
+ * @throws Error for messages that are no conversation
+ */
+export function withQuestion(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { messages, ...fields } = record;
+  if (messages === undefined || 'question' in fields) return record;
+  const turns = messagesSchema.safeParse(fromJson(messages)).data;
+  const last = turns?.at(-1);
+  if (turns === undefined || last === undefined) {
+    throw new Error('messages must be a list of { "role", "content" }, the last of role "user"');
+  }
+  const conversation = turns.slice(0, -1).map(({ role, content: text }) => ({ role, text }));
+  return { ...fields, question: last.content, ...(conversation.length > 0 && { conversation }) };
+}
+
 /** Fields of ours that a cell of CSV can hold as JSON alone. */
-const JSON_FIELDS = ['options', 'tests', 'tolerance', 'caseSensitive', 'timeoutSeconds'];
+const JSON_FIELDS = ['conversation', 'options', 'tests', 'tolerance', 'caseSensitive', 'timeoutSeconds'];
 
 export const own: DataFormat = {
   name: 'rows of our own',
@@ -68,7 +88,9 @@ export const own: DataFormat = {
 /** Graders that judge by the right answer alone. */
 export type PlainGrader = Exclude<Question['grader'], 'code' | 'custom'>;
 
-const PAIR_FIELDS = ['id', 'question', 'answer', 'grader', 'topic', 'level', 'source', 'date', 'verify'];
+const PAIR_FIELDS = [
+  ...['id', 'question', 'conversation', 'answer', 'grader', 'topic', 'level', 'source', 'date', 'verify'],
+];
 
 /** Rows that anybody would write: a question and its right answer. Other fields are left alone. */
 export function pairs(grader: PlainGrader = 'freeform'): DataFormat {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Question } from '../../grading/question';
+import { type Question, wholeQuestion } from '../../grading/question';
 import { composed } from '../../grading/read-answer';
 import { groupBy } from '../statistics';
 
@@ -40,12 +40,12 @@ export class QuestionIndex {
     return this.places.length;
   }
 
-  add(place: string, { id, question }: Pick<Question, 'id' | 'question'>): void {
+  add(place: string, { id, ...asked }: Pick<Question, 'id' | 'question' | 'conversation'>): void {
     const of = this.ids.get(id);
     if (of === undefined) this.ids.set(id, place);
     else this.repeatedIds.push({ place, of, id });
     const row = this.places.push(place) - 1;
-    const reading = read(question);
+    const reading = read(wholeQuestion(asked));
     if (this.nearest(reading, row) !== null) this.suspects.push({ row, ...reading });
     if (!this.texts.has(reading.text)) this.texts.set(reading.text, row);
     for (const run of reading.runs) {

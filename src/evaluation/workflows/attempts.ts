@@ -83,6 +83,7 @@ function contextOf(
 ): RunContext {
   return runWithin(`${attempt}`, {
     question: question.text,
+    conversation: question.conversation,
     run: { ...run, recursion: 'never' },
     limits,
     identity: identityOf(attempt),
@@ -90,7 +91,7 @@ function contextOf(
   });
 }
 
-type Given = Pick<RunContext, 'question' | 'run' | 'limits'> &
+type Given = Pick<RunContext, 'question' | 'conversation' | 'run' | 'limits'> &
   Partial<Pick<RunContext, 'round' | 'background' | 'identity'>>;
 
 /** A run that is one of many in its workflow, carried out by the very code of a solve. */

@@ -72,7 +72,7 @@ export class QuestionContext {
     const id = part === undefined ? place : `${place}-${part}`;
     return this.pay(async (most) => {
       const input: SolveInput = {
-        question: this.question.text,
+        ...this.question.asked,
         run,
         seed,
         limits: { ...this.input.limits, ...limits, ...(most !== null && { costUsd: most / 1e9 }) },

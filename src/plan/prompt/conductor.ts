@@ -1,9 +1,11 @@
 import { CONDUCTOR_ID, type ExampleSet, type Message, type Plan } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 import { EXAMPLE_SETS, exampleReply } from './examples';
-import { fenceAround, type GivenText, showGiven } from './worker';
+import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } from './asked';
+import { fenceAround } from './fence';
+import { type GivenText, showGiven } from './worker';
 
-export interface ConductorPrompt {
+export interface ConductorPrompt extends AskedTexts {
   readonly workers: readonly { readonly id: string; readonly notes: string | null }[];
   /** Shows workers by ordinals alone (as the paper trains, so that names carry no prejudice), ids, or notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
@@ -13,7 +15,6 @@ export interface ConductorPrompt {
   readonly format: 'lists' | 'json';
   /** @default 'everyday' */
   readonly examples?: ExampleSet;
-  readonly question: string;
   /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
   readonly style?: 'full' | 'compact';
   /** Given with a question that another plan of the Conductor's asks. */
@@ -39,8 +40,11 @@ export function conductorMessages(prompt: ConductorPrompt): Message[] {
   if (prompt.style === 'compact') return compactMessages(prompt);
   const { question, review, hints, format } = prompt;
   const given = showBackground(prompt);
+  const fence = fenceAround(textsOfAsked(prompt));
   const asked = [
+    ...showConversation(prompt, fence),
     `Write a plan for this question:\n\n${question}`,
+    ...showAnswerSchema(prompt, ANSWER_RULE, fence),
     ...(given.length === 0 ? [] : ['Every worker is also shown this:', ...given]),
     review === undefined ? describeHints(hints) : '',
   ];
@@ -57,6 +61,9 @@ export function conductorMessages(prompt: ConductorPrompt): Message[] {
   ];
 }
 
+const ANSWER_RULE =
+  'The answer must be JSON that fits this schema. The worker of the last step is shown it, and alone held to it:';
+
 function reviewRule(format: ConductorPrompt['format']): string {
   const acceptance = format === 'json' ? 'an empty list of steps' : 'three empty lists';
   return (
@@ -72,7 +79,14 @@ function reviewRule(format: ConductorPrompt['format']): string {
 function compactMessages(prompt: ConductorPrompt): Message[] {
   const { question, review, hints } = prompt;
   const team = describeTeam(prompt, 'Model id ', 'yourself');
-  const asked = [question, ...showBackground(prompt), ['Workers:', ...team].join('\n')];
+  const fence = fenceAround(textsOfAsked(prompt));
+  const asked = [
+    ...showConversation(prompt, fence),
+    question,
+    ...showAnswerSchema(prompt, ANSWER_RULE, fence),
+    ...showBackground(prompt),
+    ['Workers:', ...team].join('\n'),
+  ];
   return [
     { role: 'user', text: joinParts([...asked, review === undefined ? describeHints(hints) : ''], '\n') },
     ...laterTurns(prompt, (answer) => joinParts([`Answer: ${answer}`, describeHints(hints)], '\n')),

@@ -1,4 +1,6 @@
 import type { Layout, Message } from '../plan';
+import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } from './asked';
+import { type Fence, fenceAround } from './fence';
 
 /** Text that every worker of a child solve may see. */
 export interface GivenText {
@@ -7,8 +9,7 @@ export interface GivenText {
   readonly output: string;
 }
 
-export interface WorkerPrompt {
-  readonly question: string;
+export interface WorkerPrompt extends AskedTexts {
   readonly subtask: string;
   readonly background?: readonly GivenText[];
   /** The steps that the worker may see, with their numbers in the plan, from 0. */
@@ -16,14 +17,16 @@ export interface WorkerPrompt {
   readonly layout: Layout;
   /** Owner's instructions to this worker, before anything else. */
   readonly instructions?: string | undefined;
+  /** An answer of this worker that did not fit the schema, and why. */
+  readonly failed?: { readonly reply: string; readonly problem: string };
 }
 
 /** What a worker is sent. What more calls of a run share comes earlier, for the sake of prompt caches. */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
-  const { question, subtask, sees, layout, instructions } = prompt;
+  const { question, subtask, sees, layout, instructions, conversation = [], failed } = prompt;
   const seen = sees.filter(({ output }) => output.trim() !== '');
   const fence = fenceOf(prompt);
-  const turns: Message[] = [];
+  const turns: Message[] = layout === 'tagged' ? [] : [...conversation];
   const isPlain = layout === 'plain';
   let parts = beginningOf(prompt, fence);
   for (const { step, subtask, output } of seen) {
@@ -35,26 +38,49 @@ export function workerMessages(prompt: WorkerPrompt): Message[] {
     }
   }
   parts.push(...(isPlain ? [subtask, question] : [fence('your_subtask', subtask)]));
+  parts.push(...showAnswerSchema(prompt, ANSWER_RULE, fence));
   const system: Message[] = instructions === undefined ? [] : [{ role: 'system', text: instructions }];
-  return [...system, ...turns, { role: 'user', text: parts.join('\n\n') }];
+  return [...system, ...turns, { role: 'user', text: parts.join('\n\n') }, ...repairOf(failed)];
 }
 
-/** How many characters at the start of the first user message are sent with each step of the same solve as well. */
+const ANSWER_RULE =
+  'Your reply is the answer to the question. It must be JSON that fits this schema: write that JSON and nothing else, no ' +
+  'code fence around it.';
+
+function repairOf(failed: WorkerPrompt['failed']): Message[] {
+  if (failed === undefined) return [];
+  const { reply, problem } = failed;
+  const asked = `This reply cannot be used: ${problem}.\n\nCorrect it, and write all of the JSON again and nothing else.`;
+  return [
+    { role: 'assistant', text: reply },
+    { role: 'user', text: asked },
+  ];
+}
+
+/** How many characters at the start of the turns are sent with each step of the same solve as well. */
 export function sharedCharacters(prompt: WorkerPrompt): number {
-  return beginningOf(prompt, fenceOf(prompt)).join('\n\n').length;
+  const { conversation = [], layout } = prompt;
+  const turns = layout === 'tagged' ? [] : conversation.filter(({ role }) => role !== 'system');
+  const beginning = beginningOf(prompt, fenceOf(prompt)).join('\n\n');
+  return turns.reduce((sum, { text }) => sum + text.length, beginning.length);
 }
 
-function beginningOf({ question, background = [], layout }: WorkerPrompt, fence: Fence): string[] {
+function beginningOf(prompt: WorkerPrompt, fence: Fence): string[] {
+  const { question, background = [], layout } = prompt;
   const given = background.filter(({ output }) => output.trim() !== '');
   return [
-    ...(layout === 'plain' ? [] : [PREAMBLE, fence('question', question)]),
+    ...(layout === 'plain' ? [] : [PREAMBLE]),
+    ...(layout === 'tagged' ? showConversation(prompt, fence) : []),
+    ...(layout === 'plain' ? [] : [fence('question', question)]),
     ...given.map((text) => showGiven(text, fence)),
   ];
 }
 
-function fenceOf({ question, subtask, background = [], sees }: WorkerPrompt): Fence {
+function fenceOf(prompt: WorkerPrompt): Fence {
+  const { question, subtask, background = [], sees } = prompt;
   const shown = [...background, ...sees].filter(({ output }) => output.trim() !== '');
-  return fenceAround([question, subtask, ...shown.flatMap((text) => [text.subtask ?? '', text.output])]);
+  const texts = shown.flatMap((text) => [text.subtask ?? '', text.output]);
+  return fenceAround([question, subtask, ...textsOfAsked(prompt), ...texts]);
 }
 
 const PREAMBLE =
@@ -65,17 +91,4 @@ const PREAMBLE =
 export function showGiven({ subtask, output }: GivenText, fence: Fence): string {
   if (subtask === null) return `The answer so far:\n${fence('answer', output)}`;
   return `Known before:\n${fence('subtask', subtask)}\n${fence('answer', output)}`;
-}
-
-export type Fence = (tag: string, text: string) => string;
-
-/** Any opening or closing tag of ours, in any case and however spaced; group 1 is the mark that tells fences apart. */
-const TAG = /<[\s/]{0,8}(?:question|subtask|answer|your_subtask)(-\d{1,9})?\b/giu;
-
-/** A fence that no text can climb: `<answer>…</answer>`, or `<answer-2>…` with the first number that no text uses. */
-export function fenceAround(texts: readonly string[]): Fence {
-  const taken = new Set(texts.flatMap((text) => [...text.matchAll(TAG)].map(([, mark = '']) => mark)));
-  let mark = '';
-  for (let number = 2; taken.has(mark); number += 1) mark = `-${number}`;
-  return (tag, text) => `<${tag}${mark}>\n${text}\n</${tag}${mark}>`;
 }

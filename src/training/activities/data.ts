@@ -2,7 +2,7 @@ import { ConfigError, explainIssue } from '../../config/errors';
 import { readQuestionFile, refuseMistakes, type Row } from '../../evaluation/data/data-set';
 import { normalizeQuestion } from '../../evaluation/data/question-index';
 import { openDataFile } from '../../evaluation/data/read-records';
-import type { Question } from '../../grading/question';
+import { type Question, wholeQuestion } from '../../grading/question';
 import { keepLines } from '../../store/texts';
 import type { SealedFiles } from '../artifacts';
 import type { TrainingSettings } from '../config/resolve';
@@ -28,7 +28,7 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   const questions = new Map<string, string>();
   return rows.flatMap(({ value, place }) => {
     const { id } = value;
-    const question = normalizeQuestion(value.question);
+    const question = normalizeQuestion(wholeQuestion(value));
     const [sameId, sameQuestion] = [ids.get(id), questions.get(question)];
     ids.set(id, sameId ?? place);
     questions.set(question, sameQuestion ?? place);

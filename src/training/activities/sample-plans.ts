@@ -7,7 +7,7 @@ import { parsePlan } from '../../plan/parse';
 import { PlanError } from '../../plan/plan-error';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { eachInParallel, type Store } from '../../store/store';
-import { keepText, readText } from '../../store/texts';
+import { readText } from '../../store/texts';
 import { checkpointId, type CheckpointRef } from '../names';
 import type { TrainableConfig } from '../config/schema';
 import type { GroupInput } from '../inputs';
@@ -17,9 +17,11 @@ import { POLICY_FAILURES, PolicyError } from '../policy/errors';
 import { type Manifest, readManifest } from '../policy/serving';
 import type { SampledPlan } from '../records';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
+import { keepQuestion } from '../../evaluation/activities';
 import type { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { AskedQuestion } from '../../evaluation/contract';
 import { groupBy } from '../../evaluation/statistics';
+import type { AskedWhole } from '../../grading/question';
 import type { Text } from '../../protocol/text';
 import { writeRecord } from './records';
 
@@ -57,11 +59,11 @@ export async function samplePlans(
   request: SamplePlansRequest,
 ): Promise<SamplePlansResult> {
   const { store, questions } = dependencies;
-  const { id, topic, question } = await questions.read(request.question);
+  const question = await questions.read(request.question);
   const { kept, maxSteps } = await sampleOnce(dependencies, request, question);
   const workers = request.workers.map((worker) => worker.id);
   return {
-    question: { id, topic, text: await keepText(store, question) },
+    question: await keepQuestion(store, question),
     samples: samplesKey(request),
     plans: kept.rollouts.map((rollout) => readPlan(rollout, { workers, maxSteps, round: request.round })),
   };
@@ -70,7 +72,7 @@ export async function samplePlans(
 async function sampleOnce(
   { store, config }: SamplingDependencies,
   request: SamplePlansRequest,
-  question: string,
+  question: AskedWhole,
 ): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
   const { checkpoint, purpose, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
@@ -126,9 +128,18 @@ export async function planPrompts(
   store: Store,
   { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
   { prompt: style, describe, maxSteps }: PromptSettings,
-  question: string,
+  { question, conversation }: AskedWhole,
 ): Promise<Message[][]> {
-  const shared = { style, question, workers, describe, maxSteps, repairs: [], format: 'lists' } as const;
+  const shared = {
+    style,
+    question,
+    conversation,
+    workers,
+    describe,
+    maxSteps,
+    repairs: [],
+    format: 'lists',
+  } as const;
   if (earlier === undefined) return Array<Message[]>(plans).fill(conductorMessages(shared));
   return Promise.all(
     earlier.map(async ({ plan, answer }) =>

@@ -15,7 +15,7 @@ import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/
 import type { Client } from '@temporalio/client';
 import { readRunNow } from '../../client/trace-reader';
 import { grade, type Verdict } from '../../grading/grade';
-import type { Question } from '../../grading/question';
+import { type AskedWhole, conversationSchema, type Question, wholeQuestion } from '../../grading/question';
 import type { Plan } from '../../plan/plan';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
@@ -29,6 +29,7 @@ export const exampleRowSchema = z.union(
   [
     z.strictObject({
       question: words,
+      conversation: conversationSchema.exactOptional(),
       /** The whole reply with its three lists, reasoning included, or the plan alone. */
       plan: z.union([words, plan]),
       /** Ids in the order of the prompt. Default: all of the pool. */
@@ -66,7 +67,7 @@ export async function writeExample(
   });
   const reply = typeof row.plan === 'string' ? row.plan : renderPlan(row.plan, ids);
   parsePlan(reply, { workers: ids, maxSteps: settings.maxSteps, round: 0 });
-  const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row.question);
+  const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row);
   return { prompt: renderChatml(messages), completion: withoutMarkers(reply) };
 }
 
@@ -92,9 +93,9 @@ export async function examplesOfRun(
   let unfit = 0;
   for (const { cycle } of await readMetrics(asked.store, trainRun)) {
     for (const group of await readCycleGroups(asked.store, trainRun, cycle)) {
-      const question = questions.get(group.question)?.question;
+      const found = questions.get(group.question);
       for (const reply of await rightReplies(asked.store, group)) {
-        const row = question && { question, plan: reply, workers: group.workers };
+        const row = found && { ...askedOf(found), plan: reply, workers: group.workers };
         const example = row ? await tryExample(row, asked) : null;
         if (example === null) unfit += 1;
         else examples.set(JSON.stringify(example), example);
@@ -102,6 +103,10 @@ export async function examplesOfRun(
     }
   }
   return { examples: [...examples.values()], unfit };
+}
+
+function askedOf({ question, conversation }: Question): AskedWhole {
+  return { question, ...(conversation && { conversation }) };
 }
 
 async function rightReplies(store: Store, { round, samples, rollouts }: GroupRecord): Promise<string[]> {
@@ -132,11 +137,12 @@ export async function gradeSolve(
   id: string,
 ): Promise<GradedSolve | null> {
   const { trace, origin } = await readRunNow(client, id);
-  if (!origin || origin.input.parent !== undefined) return null;
+  // A conversation is not told by its last turn.
+  if (!origin || origin.input.parent !== undefined || origin.input.messages !== undefined) return null;
   const { plan, answer } = firstRound(trace);
   if (plan === null || answer === null) return null;
   const asked = normalizeQuestion(await readText(store, trace.question));
-  const question = questions.find((each) => normalizeQuestion(each.question) === asked);
+  const question = questions.find((each) => normalizeQuestion(wholeQuestion(each)) === asked);
   if (question === undefined) return null;
   const workers = origin.run.workers.map((worker) => worker.id);
   const { verdict } = await grade(question, await readText(store, answer));

@@ -1,0 +1,105 @@
+import { createContext, runInContext } from 'node:vm';
+import { ApplicationFailure } from '@temporalio/activity';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { reasonOf } from '../errors';
+import { briefly } from '../plan/plan-error';
+import type { Asked, WorkerResult } from '../protocol/activity-contract';
+import { FAILURES, type CallFailureDetails } from '../protocol/failures';
+import type { AnswerSchema } from '../protocol/input';
+import type { Store } from '../store/store';
+import { readText } from '../store/texts';
+
+/**
+ * Gives a result back whose output fits the schema of the answer, if there is one.
+ * @throws ApplicationFailure `Answer.Invalid` with the validator's words, the text and what it cost
+ */
+export async function checkAnswer(
+  store: Store,
+  { answerSchema }: Pick<Asked, 'answerSchema'>,
+  result: WorkerResult,
+): Promise<WorkerResult> {
+  if (answerSchema === undefined) return result;
+  const [schema, answer] = await Promise.all([readText(store, answerSchema), readText(store, result.output)]);
+  const fault = await findFault(schema, answer);
+  if (fault === null) return result;
+  const { output: partial, ...details } = result;
+  throw ApplicationFailure.create({
+    type: FAILURES.answerInvalid,
+    message: `the answer does not fit answerSchema: ${fault}`,
+    nonRetryable: true,
+    details: [{ ...details, partial } satisfies CallFailureDetails],
+  });
+}
+
+/** @throws ApplicationFailure `Solve.BadInput` that says why no answer can be held to a schema */
+export async function refuseBadSchema(schema: string): Promise<void> {
+  await compile(schema);
+}
+
+/** Shown to a model, and to people. */
+const MOST_FAULTS = 10;
+
+async function findFault(schema: string, answer: string): Promise<string | null> {
+  let value: unknown;
+  try {
+    value = JSON.parse(answer);
+  } catch (error) {
+    return `it must be JSON and nothing else (${reasonOf(error)})`;
+  }
+  const validate = await compile(schema);
+  const isValid = withinTime(() => validate(value));
+  if (isValid === null) return `it could not be checked within ${MOST_MS} ms`;
+  if (isValid) return null;
+  const faults = (validate.errors ?? []).map(describeFault);
+  return [...new Set(faults)].slice(0, MOST_FAULTS).join('; ');
+}
+
+function describeFault({ instancePath, message = 'does not fit', params }: ErrorObject): string {
+  const [named] = Object.values(params as Record<string, unknown>);
+  const shown = typeof named === 'string' ? named : JSON.stringify(named);
+  const more = message.includes(shown) ? '' : ` (${briefly(shown)})`;
+  return `${instancePath === '' ? 'the value' : instancePath} ${message}${more}`;
+}
+
+const LATEST = 'https://json-schema.org/draft/2020-12/schema';
+
+const DIALECTS = {
+  [LATEST]: async () => (await import('ajv/dist/2020.js')).Ajv2020,
+  'http://json-schema.org/draft-07/schema': async () => (await import('ajv')).Ajv,
+} as const;
+
+/** A schema names its dialect, or is of the first. `format` only describes, as 2020-12 has it. */
+async function compile(json: string): Promise<ValidateFunction> {
+  const schema = JSON.parse(json) as AnswerSchema;
+  const { $schema = LATEST } = schema;
+  const known = Object.entries(DIALECTS).find(([name]) => $schema === name || $schema === `${name}#`);
+  if (known === undefined) {
+    const names = Object.keys(DIALECTS).join(' or ');
+    throw badSchema(`"$schema" is ${briefly(JSON.stringify($schema))}: it must be ${names}`);
+  }
+  const Validator = await known[1]();
+  const validator = new Validator({ strict: false, validateFormats: false, allErrors: true, logger: false });
+  try {
+    const validate = withinTime(() => validator.compile(schema));
+    if (validate !== null) return validate;
+  } catch (cause) {
+    throw badSchema(reasonOf(cause));
+  }
+  throw badSchema(`to read it takes over ${MOST_MS} ms`);
+}
+
+function badSchema(problem: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`answerSchema cannot be used: ${problem}`, FAILURES.badInput);
+}
+
+/** A pattern may take for ever on one text: only a context of its own can be stopped. */
+const MOST_MS = 1000;
+
+function withinTime<Value>(work: () => Value): Value | null {
+  try {
+    return runInContext('work()', createContext({ work }), { timeout: MOST_MS }) as Value;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
+    throw error;
+  }
+}

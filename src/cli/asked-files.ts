@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs';
+import { z } from 'zod';
+import type { AskedRequest } from '../client/asked';
+import type { SolveRequest } from '../client/conductor-client';
+import { explainIssue } from '../config/errors';
+import { reasonOf } from '../errors';
+import { MAX_QUESTION_BYTES } from '../protocol/solve';
+import { UsageError } from './ending';
+
+export interface AskedOptions {
+  /** File with a conversation whose last turn is the question. */
+  readonly messages?: string;
+  /** File with the JSON Schema that the answer must fit. */
+  readonly schema?: string;
+}
+
+const messagesSchema = z.array(
+  z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }),
+);
+const schemaSchema = z.record(z.string(), z.unknown());
+
+/** What is asked: by the command's argument, where `-` is standard input, or by a file. */
+export async function readAsked(
+  argument: string | undefined,
+  { messages, schema }: AskedOptions,
+): Promise<AskedRequest & Pick<SolveRequest, 'answerSchema'>> {
+  if ((argument === undefined) === (messages === undefined)) {
+    throw new UsageError('give either a question or --messages with a conversation that ends with one');
+  }
+  const answerSchema = schema === undefined ? {} : { answerSchema: await readJsonFile(schema, schemaSchema) };
+  if (messages !== undefined) {
+    return { messages: await readJsonFile(messages, messagesSchema), ...answerSchema };
+  }
+  const question = argument === '-' ? (await readAll('-')).trim() : (argument ?? '');
+  return { question, ...answerSchema };
+}
+
+async function readJsonFile<Schema extends z.ZodType>(
+  file: string,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const name = nameOf(file);
+  const text = await readAll(file);
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`${name} is not valid JSON: ${reasonOf(cause)}`, { cause });
+  }
+  const { success, data, error } = schema.safeParse(content);
+  if (success) return data;
+  const [issue] = error.issues;
+  throw new UsageError(`${name} cannot be used: ${issue ? explainIssue(issue, content) : ''}`);
+}
+
+const nameOf = (file: string): string => (file === '-' ? 'standard input' : file);
+
+/** Refuses at once what is too long: the program that writes to us may never stop. */
+async function readAll(file: string): Promise<string> {
+  const input: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of input) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_QUESTION_BYTES) break;
+    }
+  } catch (cause) {
+    throw new UsageError(`${nameOf(file)} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+  if (bytes <= MAX_QUESTION_BYTES) return Buffer.concat(chunks).toString('utf8');
+  throw new UsageError(`${nameOf(file)} has over ${MAX_QUESTION_BYTES} bytes: shorten it`);
+}
