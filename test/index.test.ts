@@ -51,7 +51,10 @@ describe('a worker', () => {
   const config = { conductor: model, workers: [{ id: 'a', ...model }] };
   const store = door.openStore('sqlite:.conductor/store.db', '/nowhere');
   const named = (prefix: string, names: string): string[] => names.split(' ').map((name) => prefix + name);
-  const SOLVING = named('conductor.', 'resolveRun checkRun writePlan callWorker bookCall keepText readText');
+  const SOLVING = named(
+    'conductor.',
+    'resolveRun checkRun writePlan callWorker checkAnswer bookCall keepText readText',
+  );
   const EVALUATING = named('conductor.evaluate.', 'compareAnswers openQuestion gradeAnswers keepResult');
   const registeredBy = (plugin: Pick<door.ConductorPlugin, 'configureWorker'>): string[] =>
     Object.keys(plugin.configureWorker({ taskQueue: 'queue' }).activities ?? {});

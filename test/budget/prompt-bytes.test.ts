@@ -7,6 +7,8 @@ import { workerMessages } from '../../src/plan/prompt/worker';
 import { planOutputSchema } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/cards';
 import type { Text } from '../../src';
+import type { AskedTexts } from '../../src/plan/prompt/asked';
+import type { Asked } from '../../src/protocol/activity-contract';
 import { modelCard, runOf } from './cards';
 
 test('no sentence of a prompt is in the sandbox, where its length could decide what a run begins', () => {
@@ -33,6 +35,29 @@ const storedOrNot: fc.Arbitrary<Text> = fc
   .tuple(awkwardText, fc.boolean())
   .map(([text, isStored]) => (isStored ? { ref: text, bytes: Buffer.byteLength(text), preview: '' } : text));
 
+const turns: fc.Arbitrary<readonly Message[]> = fc.array(
+  fc.record({ role: fc.constantFrom<Message['role']>('system', 'user', 'assistant'), text: awkwardText }),
+  { maxLength: 4 },
+);
+
+/** What else was asked, as it travels. */
+const asked = fc
+  .record({ conversation: turns, answerSchema: fc.option(awkwardText, { nil: undefined }) })
+  .map(({ conversation, answerSchema }): Omit<Asked, 'question'> => ({
+    ...(conversation.length > 0 && {
+      conversation: { turns: conversation.length, text: JSON.stringify(conversation) },
+    }),
+    ...(answerSchema !== undefined && { answerSchema }),
+  }));
+
+function askedWhole({ question, conversation, answerSchema }: Asked): AskedTexts {
+  return {
+    question: wholeOf(question),
+    ...(conversation && { conversation: JSON.parse(wholeOf(conversation.text)) as Message[] }),
+    ...(answerSchema !== undefined && { answerSchema: wholeOf(answerSchema) }),
+  };
+}
+
 type Request = Parameters<typeof conductorPromptBytes>[0];
 
 const REQUEST: Request = { question: 'Why?', repairs: [] };
@@ -49,11 +74,11 @@ function runWith(workers: number, jsonSchema: boolean): ResolvedRun {
 
 /** Bytes that such a request really sends, with its schema as often as a model may be shown it. */
 function sentBytes(request: Request, run: ResolvedRun): number {
-  const { question, repairs, mayCallItself, background, review, hints } = request;
+  const { repairs, mayCallItself, background, review, hints } = request;
   const { jsonSchema } = run.conductor.capabilities;
   const workers = mayCallItself === true ? [...run.workers, { id: 'conductor', notes: null }] : run.workers;
   const messages = conductorMessages({
-    question: wholeOf(question),
+    ...askedWhole(request),
     workers: run.workers,
     describe: run.conductor.describe,
     maxSteps: run.limits.steps,
@@ -116,7 +141,8 @@ const runs = fc
 
 test("the Conductor's prompt with its schema is never longer than its bound, whatever its texts hold and wherever they lie", () => {
   fc.assert(
-    fc.property(requests, runs, (request, run) => {
+    fc.property(requests, asked, runs, (plain, more, run) => {
+      const request = { ...plain, ...more };
       expect(sentBytes(request, run)).toBeLessThanOrEqual(conductorPromptBytes(request, run));
     }),
     { numRuns: 300 },
@@ -141,6 +167,10 @@ test('of a failed reply only as much counts as is shown', () => {
 
 const stepRequests = fc.record({
   question: storedOrNot,
+  failed: fc.option(
+    fc.record({ reply: storedOrNot, problem: awkwardText.map((message) => ({ ...PROBLEM, message })) }),
+    { nil: undefined },
+  ),
   subtask: awkwardText,
   sees: fc.array(
     fc.record({
@@ -161,10 +191,12 @@ const stepRequests = fc.record({
 
 test("a worker's prompt is never longer than its bound, whatever its texts hold and wherever they lie", () => {
   fc.assert(
-    fc.property(stepRequests, (request) => {
-      const { question, subtask, sees, worker } = request;
+    fc.property(stepRequests, asked, (plain, more) => {
+      const request = { ...plain, ...more };
+      const { subtask, sees, worker, failed } = request;
       const messages = workerMessages({
-        question: wholeOf(question),
+        ...askedWhole(request),
+        ...(failed && { failed: { reply: wholeOf(failed.reply), problem: failed.problem.message } }),
         subtask,
         sees: sees.map((seen) => ({ ...seen, subtask: wholeOf(seen.subtask), output: wholeOf(seen.output) })),
         layout: worker.layout,
@@ -181,6 +213,21 @@ const STEP = { question: 'Why?', subtask: 'Say', sees: [], worker: modelCard('w'
 test('its bound is close, too', () => {
   const messages = workerMessages({ ...STEP, layout: 'tagged' });
   expect(workerPromptBytes(STEP) - realBytes(messages)).toBeLessThan(1000);
+});
+
+test('a schema that a model is held to counts as often as a vendor may send it, and a conversation turn by turn', () => {
+  const answerSchema = JSON.stringify({ description: 'x'.repeat(1000) });
+  const [held, told] = [true, false].map((jsonSchema) =>
+    workerPromptBytes({
+      ...STEP,
+      answerSchema,
+      worker: { ...modelCard('w'), capabilities: { ...modelCard('w').capabilities, jsonSchema } },
+    }),
+  );
+  expect((held ?? 0) - (told ?? 0)).toBe(2 * answerSchema.length);
+  const conversation = { turns: 3, text: { ref: 'r', bytes: 100_000, preview: '' } };
+  const more = workerPromptBytes({ ...STEP, conversation }) - workerPromptBytes(STEP);
+  expect(more).toBeGreaterThanOrEqual(100_000 + 3 * 64);
 });
 
 test('what everybody in a child may see counts, too', () => {

@@ -57,7 +57,7 @@ describe('the input of a solve', () => {
   test.each<readonly [what: string, input: unknown, sentence: RegExp]>([
     ['an unknown field', asking({ limit: {} }), /: limit is not a setting: remove or rename$/],
     ['a word of spaces', { question: ' ' }, /: question is " ": expected a text with at least a word/],
-    ['no question', { limits: {} }, /: question is missing: expected a text/],
+    ['no question', { limits: {} }, /: question is missing: expected a question, or messages in its place/],
     ['a long question', { question: 'x'.repeat(200_000) }, /: question is "x{59}…: expected .* 131072 bytes/],
     ['a question of half a byte', { question: { ...ref, bytes: 0.5 } }, /: question is /],
     ['no steps', asking({ limits: { steps: 0 } }), /: limits\.steps is 0: expected number to be >=1$/],

@@ -19,7 +19,10 @@ export async function recordRun(name: string, shape: Shape): Promise<string> {
     const conductor = new ConductorClient({ client, store: stage.store, taskQueue: stage.taskQueue });
     shape.prepare(stage);
     const letGo = shape.held === undefined ? () => undefined : stage.providers.hold(shape.held);
-    const run = await conductor.start({ ...shape.request, question: questionOf(name) }, name);
+    const question = questionOf(name);
+    const last = { role: 'user', content: question } as const;
+    const asked = shape.turns === undefined ? { question } : { messages: [...shape.turns, last] };
+    const run = await conductor.start({ ...shape.request, ...asked }, name);
     await shape.meanwhile?.({ ...stage, client: conductor }, run, letGo);
     await client.workflow
       .getHandle(run.id)

@@ -1,4 +1,4 @@
-import { type ConfigInput, renderPlan, type SolveHandle, type SolveInput } from '../../src';
+import { type ConfigInput, type ConversationTurn, renderPlan, type SolveHandle, type SolveInput } from '../../src';
 import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
 import type { LimitsInput } from '../../src/protocol/input';
 import { modelCard, runOf } from '../budget/cards';
@@ -8,6 +8,8 @@ import { ACCEPT, type Stage, step } from '../support/stage';
 export interface Shape {
   /** Options of the run besides its question. */
   readonly request?: Omit<SolveInput, 'question' | 'messages'>;
+  /** Turns before the question. */
+  readonly turns?: readonly ConversationTurn[];
   prepare(stage: Stage): void;
   /** The worker whose answers are held back until they are let go. */
   readonly held?: string;
@@ -41,6 +43,20 @@ const REVISED: Shape = {
   prepare: (stage) => {
     stage.plan([step('a', 'Answer it.')]);
     stage.plan([step('b', 'Check it.'), step('c', 'Correct it.', [0])]);
+    stage.providers.script('conductor', [ACCEPT]);
+  },
+};
+
+/** A conversation whose answer must fit a schema, is repaired, and reviewed. */
+const STRUCTURED: Shape = {
+  request: { limits: { depth: 1 }, answerSchema: { type: 'integer' } },
+  turns: [
+    { role: 'user', content: 'I count legs.' },
+    { role: 'assistant', content: 'A fine pastime.' },
+  ],
+  prepare: (stage) => {
+    stage.plan([step('a', 'Find it.'), step('b', 'Say it.', [0])]);
+    stage.providers.script('b', ['eight', '8']);
     stage.providers.script('conductor', [ACCEPT]);
   },
 };
@@ -84,6 +100,8 @@ export function questionOf(name: string): string {
 
 /** The ways recorded in `histories/`, by file name. */
 export const SHAPES: Readonly<Record<string, Shape>> = {
+  structured: STRUCTURED,
+  'structured-review': { ...STRUCTURED, child: '-review' },
   answered: {
     prepare: (stage) => {
       stage.plan(TWO_WAVES);

@@ -65,3 +65,42 @@ test('who asks for whole answers is not told that something was dropped', async 
   }
   expect(new Set(asked())).toEqual(new Set(['whole']));
 });
+
+const ANSWER = { name: 'answer', schema: { type: 'object', patternProperties: {} } };
+const NO_SCHEMA: Fault = {
+  fault: 'bad-request',
+  message: "Invalid schema: 'patternProperties' is not permitted.",
+};
+
+test.each(DIALECTS)(
+  '$name: a schema that a vendor does not take is left out, and another one is not',
+  async ({ card }) => {
+    const capabilities = { sampling: true, effort: [], jsonSchema: true, maxOutputTokens: null };
+    const request = { ...aRequest({ ...card(providers.url), capabilities }), outputSchema: ANSWER };
+    providers.script('sim-1', [NO_SCHEMA]);
+    expect((await complete(request)).dropped).toEqual(['outputSchema']);
+    expect((await complete(request)).dropped).toEqual(['outputSchema']);
+    const other = { ...request, outputSchema: { name: 'answer', schema: { type: 'object' } } };
+    expect((await complete(other)).dropped).toEqual([]);
+    const holds = providers.log.map(({ body }) => /schema/i.test(body));
+    expect(holds).toEqual([true, false, false, true]);
+  },
+);
+
+test('OpenAI holds an answer strictly only to a schema that its strict mode takes', async () => {
+  const [chat] = DIALECTS;
+  if (chat === undefined) throw new Error('it is the first');
+  const capabilities = { sampling: true, effort: [], jsonSchema: true, maxOutputTokens: null };
+  const request = aRequest({ ...chat.card(providers.url), capabilities });
+  const legs = { type: 'object', properties: { legs: { type: 'integer' } } };
+  const closed = { ...legs, required: ['legs'], additionalProperties: false };
+  const list = { type: 'object', properties: { all: { type: 'array', items: legs } }, required: ['all'] };
+  for (const schema of [closed, legs, { ...list, additionalProperties: false }]) {
+    await complete({ ...request, outputSchema: { name: 'answer', schema } });
+  }
+  expect(providers.log.map(({ body }) => /"strict":(true|false)/.exec(body)?.[1])).toEqual([
+    'true',
+    'false',
+    'false',
+  ]);
+});

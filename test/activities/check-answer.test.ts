@@ -1,0 +1,86 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import fc from 'fast-check';
+import { checkAnswer, refuseBadSchema } from '../../src/activities/check-answer';
+import type { WorkerResult } from '../../src/protocol/activity-contract';
+import { openStore } from '../../src';
+
+/** Texts of these tests are short, or lie nowhere. */
+const store = openStore('sqlite:none.db', '/nowhere');
+
+function resultOf(output: string): WorkerResult {
+  return { output, calls: [], dropped: [], startedAt: '', endedAt: '' };
+}
+
+/** Why an answer does not fit; null where it does. */
+async function faultOf(schema: object, answer: string): Promise<string | null> {
+  const result = resultOf(answer);
+  try {
+    expect(await checkAnswer(store, { answerSchema: JSON.stringify(schema) }, result)).toBe(result);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure)) throw error;
+    expect(error).toMatchObject({ type: 'Answer.Invalid', nonRetryable: true });
+    expect(error.details).toEqual([{ calls: [], dropped: [], startedAt: '', endedAt: '', partial: answer }]);
+    return error.message.replace('the answer does not fit answerSchema: ', '');
+  }
+}
+
+test('without a schema any text is an answer', async () => {
+  const result = resultOf('Eight.');
+  expect(await checkAnswer(store, {}, result)).toBe(result);
+});
+
+test.each([
+  ['Eight.', /^it must be JSON and nothing else \(.*\)$/],
+  ['```json\n{"legs":8}\n```', /^it must be JSON and nothing else/],
+  ['{"legs":8} and so on', /^it must be JSON and nothing else/],
+  ['8', /^the value must be object$/],
+  ['{}', /^the value must have required property 'legs'$/],
+  ['{"legs":8,"eyes":8}', /^the value must NOT have additional properties \(eyes\)$/],
+  ['{"legs":9}', /^\/legs must be equal to one of the allowed values \(\[6,8\]\)$/],
+])('%s is told apart', async (answer, fault) => {
+  const legs = { enum: [6, 8] };
+  const schema = { type: 'object', properties: { legs }, required: ['legs'], additionalProperties: false };
+  expect(await faultOf(schema, answer)).toMatch(fault);
+  expect(await faultOf(schema, '\n {"legs": 6} ')).toBeNull();
+});
+
+test('each dialect is read as its own: a list of schemas under "items" is a tuple in draft 7 alone', async () => {
+  const tuple = { type: 'array', items: [{ type: 'string' }] };
+  const draft7 = { ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' };
+  expect(await faultOf(draft7, '[8]')).toBe('/0 must be string');
+  await expect(refuseBadSchema(JSON.stringify(tuple))).rejects.toThrow(/answerSchema cannot be used/);
+  expect(await faultOf({ type: 'array', prefixItems: [{ type: 'string' }] }, '[8]')).toBe(
+    '/0 must be string',
+  );
+});
+
+test('words that JSON Schema does not know, and formats, only describe', async () => {
+  expect(await faultOf({ type: 'string', format: 'email', 'x-order': 1 }, '"nobody"')).toBeNull();
+});
+
+test('a pattern that takes for ever is given up, and the process goes on', async () => {
+  const schema = { type: 'string', pattern: '^(a+)+$' };
+  expect(await faultOf(schema, JSON.stringify(`${'a'.repeat(40)}!`))).toBe(
+    'it could not be checked within 1000 ms',
+  );
+  expect(await faultOf(schema, '"aaaa"')).toBeNull();
+});
+
+test('faults are told briefly, however many there are', async () => {
+  const fault = await faultOf(
+    { type: 'array', items: { type: 'string' } },
+    JSON.stringify(Array(10_000).fill(1)),
+  );
+  expect(fault?.split('; ')).toHaveLength(10);
+});
+
+test('whatever a model writes, it is an answer or a fault in one line', async () => {
+  const schema = { type: 'object', properties: { a: { type: 'array', items: { type: 'number' } } } };
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.json(), fc.string({ unit: 'binary' })), async (answer) => {
+      const fault = await faultOf(schema, answer);
+      expect(fault ?? '').not.toMatch(/\n/);
+    }),
+  );
+});

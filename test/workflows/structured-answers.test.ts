@@ -1,0 +1,163 @@
+import type { SolveResult } from '../../src';
+import { ACCEPT, openStage, type Stage, type StageOptions, step } from '../support/stage';
+
+const SPIDER = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { legs: { type: 'integer' } },
+  required: ['legs'],
+  additionalProperties: false,
+};
+const QUESTION = { question: 'How many legs has a spider?', answerSchema: SPIDER };
+const RIGHT = '{"legs":8}';
+const WRONG = '{"legs":"eight"}';
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+/** The workers' models take a schema, or none. */
+async function open(jsonSchema: boolean, more: StageOptions = {}): Promise<void> {
+  stage = await openStage({
+    configure: (config) => ({
+      ...config,
+      limits: { costUsd: null },
+      workers: config.workers.map((worker) => ({ ...worker, capabilities: { jsonSchema } })),
+    }),
+    ...more,
+  });
+}
+
+interface Body {
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly response_format?: { readonly json_schema: { readonly strict: boolean; readonly schema: object } };
+}
+
+function bodiesTo(model: string): Body[] {
+  return stage.requestsTo(model).map(({ body }) => JSON.parse(body) as Body);
+}
+
+const lastStep = ({ rounds }: SolveResult) => rounds.at(-1)?.steps.at(-1);
+
+test('the last step is asked by structured output of the vendor, the others are not', async () => {
+  await open(true);
+  stage.plan([step('a', 'Look it up.'), step('b', 'Say it.', [0])]);
+  stage.providers.answer('b', RIGHT);
+  const result = await stage.solve(QUESTION);
+  expect(result).toMatchObject({ status: 'completed', answer: RIGHT, degraded: false });
+  expect(bodiesTo('a')[0]).not.toHaveProperty('response_format');
+  const { $schema: _, ...schema } = SPIDER;
+  expect(bodiesTo('b')[0]?.response_format?.json_schema).toEqual({ name: 'answer', schema, strict: true });
+  expect(bodiesTo('conductor')[0]?.messages.at(-1)?.content).toContain(JSON.stringify(SPIDER));
+});
+
+test('a model without it is asked by its prompt', async () => {
+  await open(false);
+  stage.plan([step('a', 'Say it.')]);
+  stage.providers.answer('a', RIGHT);
+  const result = await stage.solve(QUESTION);
+  expect(result).toMatchObject({ status: 'completed', answer: RIGHT });
+  expect(lastStep(result)?.dropped).toEqual([]);
+  expect(bodiesTo('a')[0]).not.toHaveProperty('response_format');
+  expect(bodiesTo('a')[0]?.messages.at(-1)?.content).toContain(JSON.stringify(SPIDER));
+});
+
+test('an answer that does not fit is repaired once, with the words of the validator', async () => {
+  await open(false);
+  stage.plan([step('a', 'Say it.')]);
+  stage.providers.script('a', [WRONG, RIGHT]);
+  const result = await stage.solve(QUESTION);
+  expect(result).toMatchObject({ status: 'completed', answer: RIGHT, degraded: false });
+  expect(bodiesTo('a')[1]?.messages.slice(-2)).toEqual([
+    { role: 'assistant', content: WRONG },
+    { role: 'user', content: expect.stringContaining('/legs must be integer') as string },
+  ]);
+  const paid = stage.providers.log.map(({ nanoUsd }) => nanoUsd ?? NaN);
+  expect(result.calls).toHaveLength(paid.length);
+});
+
+test('one that fits no more after the repair fails the run, its text in the trace', async () => {
+  await open(false);
+  stage.plan([step('b', 'Look it up.'), step('a', 'Say it.', [0])]);
+  stage.providers.answer('b', RIGHT);
+  stage.providers.answer('a', WRONG);
+  const result = await stage.solve(QUESTION);
+  expect(result).toMatchObject({ status: 'failed', answer: null, error: { type: 'Answer.Invalid' } });
+  expect(result.error?.message).toMatch(/does not fit answerSchema: \/legs must be integer\. The trace/);
+  expect(lastStep(result)).toMatchObject({ output: WRONG, error: { type: 'Answer.Invalid' } });
+  expect(stage.requestsTo('a')).toHaveLength(2);
+  expect(await stage.client.trace(result.id)).toEqual(result);
+});
+
+test('a fallback is asked in turn, and its answer checked', async () => {
+  await open(false, {
+    configure: (config) => ({
+      ...config,
+      workers: config.workers.map((worker) => ({ ...worker, fallback: worker.id === 'a' ? ['b'] : [] })),
+    }),
+  });
+  stage.plan([step('a', 'Say it.')]);
+  stage.providers.answer('a', WRONG);
+  stage.providers.answer('b', RIGHT);
+  const result = await stage.solve(QUESTION);
+  expect(result).toMatchObject({ status: 'completed', answer: RIGHT, degraded: true });
+});
+
+test('a reviewed answer is checked, too: one that does not fit leaves the first one', async () => {
+  await open(false, {
+    configure: (config) => ({ ...config, recursion: 'review', limits: { depth: 2, costUsd: null } }),
+  });
+  stage.plan([step('a', 'Say it.')]);
+  stage.plan([step('b', 'Say it better.')]);
+  stage.providers.answer('a', RIGHT);
+  stage.providers.answer('b', 'It has eight legs.');
+  const result = await stage.solve(QUESTION);
+  expect(result).toMatchObject({ status: 'completed', answer: RIGHT });
+  expect(stage.requestsTo('b')).toHaveLength(2);
+});
+
+test('a child that the Conductor gives the last step to answers by the schema', async () => {
+  await open(false, {
+    configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
+  });
+  stage.plan([step('a', 'Look it up.'), step('conductor', 'Say it.', [0])]);
+  stage.plan([step('b', 'Say it.')]);
+  stage.providers.script('b', [WRONG, RIGHT]);
+  expect(await stage.solve(QUESTION)).toMatchObject({ status: 'completed', answer: RIGHT });
+  expect(bodiesTo('a')[0]?.messages.at(-1)?.content).not.toContain('answer_schema');
+});
+
+test('retry writes and checks the answer anew, whatever is kept of the plan', async () => {
+  await open(false);
+  stage.plan([step('b', 'Look it up.'), step('a', 'Say it.', [0])]);
+  stage.providers.script('a', [WRONG, WRONG]);
+  stage.providers.answer('a', RIGHT);
+  const failed = await stage.solve(QUESTION);
+  const again = await stage.whileWorking(async () =>
+    (await stage.client.retry(failed.id, { from: 1 })).result(),
+  );
+  expect(again).toMatchObject({ status: 'completed', answer: RIGHT });
+  expect(stage.requestsTo('b')).toHaveLength(1);
+});
+
+test.each([
+  [{ type: 'nonsense' }, /answerSchema cannot be used: .*type/],
+  [{ $schema: 'http://json-schema.org/draft-04/schema#' }, /"\$schema" is "http.*draft-04.*it must be/],
+  [{ $ref: '#/$defs/none' }, /answerSchema cannot be used: .*none/],
+  [{ description: 'x'.repeat(70_000) }, /at most 65536 bytes/],
+])('a schema that holds no answer is refused before anything is paid: %#', async (answerSchema, sentence) => {
+  await open(false);
+  const result = await stage.solve({ ...QUESTION, answerSchema });
+  expect(result).toMatchObject({ status: 'failed', error: { type: 'Solve.BadInput' } });
+  expect(result.error?.message).toMatch(sentence);
+  expect(stage.providers.log).toEqual([]);
+});
+
+test('an accepted answer needs no other check', async () => {
+  await open(false, {
+    configure: (config) => ({ ...config, recursion: 'review', limits: { depth: 1, costUsd: null } }),
+  });
+  stage.plan([step('a', 'Say it.')]);
+  stage.providers.answer('a', RIGHT);
+  stage.providers.script('conductor', [ACCEPT]);
+  expect(await stage.solve(QUESTION)).toMatchObject({ status: 'completed', answer: RIGHT });
+});
