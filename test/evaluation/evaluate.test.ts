@@ -341,3 +341,16 @@ test('an evaluation is found by its id, by the beginning that no other has, and 
     '"eval-x" is the beginning of more than one evaluation; give more of its id: eval-x12, eval-x3-of-mine, eval-x1',
   );
 });
+
+test('every method is shown the conversation that a question continues', async () => {
+  const conversation = [{ role: 'user', text: 'My name is Ada.' }] as const;
+  const own = await openEvaluation(QUESTIONS.map((question) => ({ ...question, conversation })));
+  try {
+    const { records } = await own.play('eval-told', ['workers', 'conductor', 'vote:coder'], { questions: 1 });
+    expect(records.filter(({ verdict }) => verdict === 'ungraded')).toEqual([]);
+    expect(own.providers.log.length).toBeGreaterThan(5);
+    expect(own.providers.log.filter(({ body }) => !body.includes('My name is Ada.'))).toEqual([]);
+  } finally {
+    await own.close();
+  }
+}, 60_000);

@@ -1,4 +1,5 @@
-import type { SolveResult } from '../../src';
+import { Worker } from '@temporalio/worker';
+import type { ExternalAnswer, SolveResult, WorkerRequest } from '../../src';
 import { ACCEPT, openStage, type Stage, type StageOptions, step } from '../support/stage';
 
 const SPIDER = {
@@ -160,4 +161,55 @@ test('an accepted answer needs no other check', async () => {
   stage.providers.answer('a', RIGHT);
   stage.providers.script('conductor', [ACCEPT]);
   expect(await stage.solve(QUESTION)).toMatchObject({ status: 'completed', answer: RIGHT });
+});
+
+test("an activity of the user's is told the schema, and asked once more with the reason", async () => {
+  const agents = `agents-${Math.random()}`;
+  const own = { id: 'own', provider: 'activity', type: 'count', taskQueue: agents } as const;
+  await open(false, {
+    configure: (config) => ({ ...config, recursion: 'never', workers: [own] }),
+    workers: ['own'],
+  });
+  stage.plan([step('own', 'Count them.')]);
+  const asked: WorkerRequest[] = [];
+  const count = (request: WorkerRequest): Promise<ExternalAnswer> => {
+    asked.push(request);
+    return Promise.resolve({ text: asked.length === 1 ? WRONG : RIGHT });
+  };
+  const { nativeConnection: connection } = stage.temporal;
+  const agent = await Worker.create({ connection, taskQueue: agents, activities: { count } });
+  const told: SolveResult[] = [];
+  const result = await agent.runUntil(
+    stage.whileWorking(async () => {
+      const { id } = await stage.client.start(QUESTION);
+      for await (const trace of stage.client.watch(id)) told.push(trace);
+      return stage.client.trace(id);
+    }),
+  );
+  expect(result).toMatchObject({ status: 'completed', answer: RIGHT, degraded: false });
+  expect(asked.map(({ attempt, answerSchema }) => [attempt, answerSchema])).toEqual([
+    [undefined, JSON.stringify(SPIDER)],
+    [2, JSON.stringify(SPIDER)],
+  ]);
+  expect(asked[1]?.failed).toMatchObject({ reply: WRONG, problem: { type: 'Answer.Invalid' } });
+  // Nobody is shown an answer before it was checked.
+  const shown = told.map((trace) => lastStep(trace)).filter((last) => last?.output && last.error === null);
+  expect(new Set(shown.map((last) => last?.output))).toEqual(new Set([RIGHT]));
+});
+
+test('a stream drops the answer that did not fit, and ends with the one that was kept', async () => {
+  await open(false);
+  stage.plan([step('a', 'Say it.')]);
+  stage.providers.script('a', [WRONG, RIGHT]);
+  const kinds: string[] = [];
+  let text = '';
+  await stage.whileWorking(async () => {
+    for await (const event of stage.client.stream(QUESTION)) {
+      kinds.push(event.kind);
+      if (event.kind === 'restarted') text = '';
+      if (event.kind === 'text') text += event.delta;
+    }
+  });
+  expect(text).toBe(RIGHT);
+  expect(kinds).toContain('restarted');
 });

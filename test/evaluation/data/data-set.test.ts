@@ -103,6 +103,33 @@ test('questions with answers are rows, named by file and line, and judged as fre
   await expect(questionsIn(sample('own.csv'), 'exact')).rejects.toThrow('leave out --grader');
 });
 
+test('a row may have a conversation in place of its question, and only the same conversation is the same question', async () => {
+  const told = (first: string) => [
+    { role: 'user', content: first },
+    { role: 'assistant', content: 'It is known.' },
+    { role: 'user', content: 'And its capital?' },
+  ];
+  const rows = ['France', 'Spain', 'France'].map((first) => ({ messages: told(first), answer: 'Paris' }));
+  const file = await write('messages.jsonl', rows.map((row) => JSON.stringify(row)).join('\n'));
+  const [first] = await questionsIn(file);
+  expect(first).toMatchObject({
+    question: 'And its capital?',
+    conversation: [
+      { role: 'user', text: 'France' },
+      { role: 'assistant', text: 'It is known.' },
+    ],
+  });
+  const { copies } = await inspectDataSet(file);
+  expect(copies).toMatchObject({ count: 1 });
+  const bad = await write(
+    'unasked.jsonl',
+    JSON.stringify({ messages: told('x').slice(0, 2), answer: 'Paris' }),
+  );
+  expect(await problemsIn(bad)).toEqual([
+    ':1 messages must be a list of { "role", "content" }, the last of role "user"',
+  ]);
+});
+
 const OWN = { id: 'a', question: 'How many?', grader: 'number', answer: '4' };
 
 test.each([

@@ -101,6 +101,17 @@ test('a group is one request, and its plans are read as any other', async () => 
   ]);
 });
 
+test('a question that continues a conversation is shown it, and told with it', async () => {
+  const conversation = [{ role: 'user', text: 'I add numbers.' }];
+  const row = { id: 'q', conversation, question: 'What is 2 + 2?', answer: '4', grader: 'number' };
+  const { key: set } = await keepLines(store, [row], questionSetKey);
+  policy.script(SOLVE);
+  const { question } = await sample({ question: { set, index: 0 }, plans: 1 });
+  expect(question.conversation).toEqual({ turns: 1, text: JSON.stringify(conversation) });
+  const shown = 'The conversation so far:\n<user>\nI add numbers.\n</user>\nWhat is 2 + 2?\nWorkers:';
+  expect(prompts()[0]).toContain(shown);
+});
+
 test('a canary is asked of the servers that users are served by', async () => {
   const users = await startScriptedPolicy('nightly-000001');
   try {
