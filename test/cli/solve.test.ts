@@ -88,6 +88,22 @@ test('two solves at once share one server; stdout holds the answer and nothing e
   expect(seeds.filter((seed) => seed === 7)).toHaveLength(3);
 });
 
+test('a conversation and a schema come from files', async () => {
+  const messages = [
+    { role: 'user', content: 'I ask about France.' },
+    { role: 'user', content: QUESTION },
+  ];
+  await stage.folder.write('messages.json', JSON.stringify(messages));
+  await stage.folder.write('schema.json', '{"type":"integer"}');
+  const { code, stderr } = await run('solve', '--messages', 'messages.json', '--schema', 'schema.json');
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/does not fit answerSchema: /) as string,
+  });
+  const asked = stage.providers.log.filter(({ model }) => model === 'beta');
+  expect(asked.map(({ body }) => body.includes('I ask about France.'))).toEqual([true, true]);
+});
+
 test('a run that fails says why, in a sentence, in JSON and by its exit code', async () => {
   for (const model of ['alpha', 'beta']) stage.providers.answer(model, { fault: 'invalid-key' });
   const locked = await run('solve', QUESTION, '--json');

@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type AskedOptions, readAsked } from '../../src/cli/asked-files';
+import { freshFolder } from '../local/fresh-folder';
+
+let folder: string;
+beforeAll(async () => (folder = await freshFolder()));
+
+/** Reads what is asked by files of these contents. */
+async function read(question: string | undefined, contents: AskedOptions = {}): ReturnType<typeof readAsked> {
+  const options: Record<string, string> = {};
+  for (const [name, content] of Object.entries(contents) as [string, string][]) {
+    options[name] = join(folder, `${name}.json`);
+    await writeFile(options[name], content);
+  }
+  return readAsked(question, options);
+}
+
+const TURNS = [{ role: 'user', content: 'Why?' }];
+
+test('a question, or a conversation in its place, each with a schema or none', async () => {
+  expect(await read('Why?')).toEqual({ question: 'Why?' });
+  const messages = JSON.stringify(TURNS);
+  expect(await read(undefined, { messages })).toEqual({ messages: TURNS });
+  const answerSchema = { type: 'integer' };
+  expect(await read('Why?', { schema: JSON.stringify(answerSchema) })).toEqual({
+    question: 'Why?',
+    answerSchema,
+  });
+});
+
+test.each<[string, string | undefined, AskedOptions, RegExp]>([
+  ['neither', undefined, {}, /^give either a question or --messages/],
+  ['both', 'Why?', { messages: '[]' }, /^give either a question or --messages/],
+  ['no JSON', undefined, { messages: '- role: user' }, /messages\.json is not valid JSON: /],
+  ['no list', undefined, { messages: '{}' }, /messages\.json cannot be used: .*expected array/],
+  [
+    'a turn of nobody',
+    undefined,
+    { messages: '[{"role":"pirate","content":"Arr"}]' },
+    /messages\.json cannot be used: \[0\]\.role is "pirate": expected/,
+  ],
+  ['no schema', 'Why?', { schema: '[]' }, /schema\.json cannot be used: /],
+  ['a file without end', 'Why?', { schema: ' '.repeat(2 ** 20 + 1) }, /schema\.json has over 1048576 bytes/],
+])('%s is refused with the place', async (_, question, contents, why) => {
+  await expect(read(question, contents)).rejects.toThrow(why);
+});
+
+test('a file that is not there is named', async () => {
+  await expect(readAsked('Why?', { schema: join(folder, 'none.json') })).rejects.toThrow(
+    /none\.json cannot be read: ENOENT/,
+  );
+});
