@@ -16,13 +16,13 @@ export type { LiveEvent } from './client/live-events';
 export type { StreamOptions } from './client/stream';
 export type { ListedRun, ListOptions, RunList } from './client/list-runs';
 export { BadRetryError, type RetryRequest } from './client/retry';
-export { type AskedRequest, BadQuestionError, type ConversationTurn } from './client/asked';
+export { type AskedRequest, BadQuestionError } from './client/asked';
 export { RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
 // Input and result of a run, and the reasons why a call in it failed.
 export { solveResultSchema, solveTraceSchema, type SolveResult, type SolveTrace } from './protocol/solve';
-export { solveInputSchema, type SolveInput } from './protocol/input';
+export { type ConversationTurn, solveInputSchema, type SolveInput } from './protocol/input';
 export type { Call, CallPurpose, Problem, Usage } from './protocol/solve';
 export { FAILURES, type FailureType } from './protocol/failures';
 

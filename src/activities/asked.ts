@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import type { Message } from '../plan/plan';
 import type { AskedTexts } from '../plan/prompt/asked';
 import type { Asked } from '../protocol/activity-contract';
-import type { Conversation, SolveInput, Turn } from '../protocol/input';
+import {
+  type Conversation,
+  type ConversationTurn,
+  conversationTurnSchema,
+  type SolveInput,
+  type Turn,
+} from '../protocol/input';
 import { questionOf } from '../protocol/planning';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
@@ -21,17 +26,20 @@ export async function askedIn(store: Store, input: SolveInput): Promise<Asked> {
   };
 }
 
-function readTurns(store: Store, turns: readonly Turn[]): Promise<Message[]> {
+function readTurns(store: Store, turns: readonly Turn[]): Promise<ConversationTurn[]> {
   return Promise.all(
-    turns.map(async ({ role, content }) => ({ role, text: await readText(store, content) })),
+    turns.map(async ({ role, content }) => ({ role, content: await readText(store, content) })),
   );
 }
 
-export async function keepConversation(store: Store, messages: readonly Message[]): Promise<Conversation> {
-  return { turns: messages.length, text: await keepText(store, JSON.stringify(messages)) };
+export async function keepConversation(
+  store: Store,
+  turns: readonly ConversationTurn[],
+): Promise<Conversation> {
+  return { turns: turns.length, text: await keepText(store, JSON.stringify(turns)) };
 }
 
-const messagesSchema = z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), text: z.string() }));
+const turnsSchema = z.array(conversationTurnSchema);
 
 /** What was asked, with its texts whole. */
 export async function readAsked(
@@ -41,7 +49,7 @@ export async function readAsked(
   const turns: unknown = conversation && JSON.parse(await readText(store, conversation.text));
   return {
     question: await readText(store, question),
-    ...(conversation && { conversation: messagesSchema.parse(turns) }),
+    ...(conversation && { conversation: turnsSchema.parse(turns) }),
     ...(answerSchema !== undefined && { answerSchema: await readText(store, answerSchema) }),
   };
 }

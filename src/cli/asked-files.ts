@@ -4,6 +4,7 @@ import type { AskedRequest } from '../client/asked';
 import type { SolveRequest } from '../client/conductor-client';
 import { explainIssue } from '../config/errors';
 import { reasonOf } from '../errors';
+import { conversationTurnSchema } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 import { UsageError } from './ending';
 
@@ -14,9 +15,7 @@ export interface AskedOptions {
   readonly schema?: string;
 }
 
-const messagesSchema = z.array(
-  z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }),
-);
+const messagesSchema = z.array(conversationTurnSchema);
 const schemaSchema = z.record(z.string(), z.unknown());
 
 /** What is asked: by the command's argument, where `-` is standard input, or by a file. */

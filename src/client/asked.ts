@@ -1,5 +1,5 @@
 import { ConductorError } from '../errors';
-import type { SolveInput, Turn } from '../protocol/input';
+import type { ConversationTurn, SolveInput } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 import { INLINE_BYTES } from '../protocol/text';
 import type { Store } from '../store/store';
@@ -9,9 +9,6 @@ export class BadQuestionError extends ConductorError {
   override readonly name = 'BadQuestionError';
   readonly code = 'BadQuestion';
 }
-
-/** One turn of a conversation, its text whole. */
-export type ConversationTurn = Omit<Turn, 'content'> & { readonly content: string };
 
 /** A question, or a conversation whose last turn is one. */
 export type AskedRequest =

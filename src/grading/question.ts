@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { conversationTurnSchema } from '../protocol/input';
 import { isJson } from './code/compare-output';
 import { isFreeForm } from './free-form';
 import { isMathematics, MOST_CHARACTERS } from './mathematics/normalize';
@@ -6,10 +7,8 @@ import { normalizeText } from './read-answer';
 import { readRightChoice } from './read-choice';
 import { readNumber } from './read-number';
 
-const turnSchema = z.strictObject({ role: z.enum(['system', 'user', 'assistant']), text: z.string().min(1) });
-
 /** The turns before a question. */
-export const conversationSchema = z.array(turnSchema).min(1).readonly();
+export const conversationSchema = z.array(conversationTurnSchema).min(1).readonly();
 
 const row = {
   id: z.string().regex(/^\S(?:.{0,126}\S)?$/u, {
@@ -127,5 +126,5 @@ export type AskedWhole = Pick<Question, 'question' | 'conversation'>;
 
 /** A question after the turns before it, as one text to compare and to judge by. */
 export function wholeQuestion({ question, conversation = [] }: AskedWhole): string {
-  return [...conversation.map(({ role, text }) => `${role}: ${text}`), question].join('\n\n');
+  return [...conversation.map(({ role, content }) => `${role}: ${content}`), question].join('\n\n');
 }

@@ -21,10 +21,17 @@ const backgroundSchema = z.object({
 });
 export type Background = z.infer<typeof backgroundSchema>;
 
+/** One turn of a conversation, its text whole. */
+export const conversationTurnSchema = z.strictObject({
+  role: z.enum(['system', 'user', 'assistant']),
+  content: z.string(),
+});
+export type ConversationTurn = z.infer<typeof conversationTurnSchema>;
+
 /** The turns before a question. */
 const conversationSchema = z.object({
   turns: z.int().min(1),
-  /** JSON of a list of `Message`. */
+  /** JSON of a list of `ConversationTurn`. */
   text,
 });
 export type Conversation = z.infer<typeof conversationSchema>;
@@ -80,7 +87,7 @@ const questionSchema = z.custom<Text>(isQuestion, {
   error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,
 });
 
-const turnSchema = z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: questionSchema });
+const turnSchema = conversationTurnSchema.extend({ content: questionSchema });
 export type Turn = z.infer<typeof turnSchema>;
 
 export type AnswerSchema = Readonly<Record<string, unknown>>;

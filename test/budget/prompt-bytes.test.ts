@@ -6,7 +6,7 @@ import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { planOutputSchema } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/cards';
-import type { Text } from '../../src';
+import type { ConversationTurn, Text } from '../../src';
 import type { AskedTexts } from '../../src/plan/prompt/asked';
 import type { Asked } from '../../src/protocol/activity-contract';
 import { modelCard, runOf } from './cards';
@@ -35,8 +35,8 @@ const storedOrNot: fc.Arbitrary<Text> = fc
   .tuple(awkwardText, fc.boolean())
   .map(([text, isStored]) => (isStored ? { ref: text, bytes: Buffer.byteLength(text), preview: '' } : text));
 
-const turns: fc.Arbitrary<readonly Message[]> = fc.array(
-  fc.record({ role: fc.constantFrom<Message['role']>('system', 'user', 'assistant'), text: awkwardText }),
+const turns: fc.Arbitrary<readonly ConversationTurn[]> = fc.array(
+  fc.record({ role: fc.constantFrom<Message['role']>('system', 'user', 'assistant'), content: awkwardText }),
   { maxLength: 4 },
 );
 
@@ -53,7 +53,7 @@ const asked = fc
 function askedWhole({ question, conversation, answerSchema }: Asked): AskedTexts {
   return {
     question: wholeOf(question),
-    ...(conversation && { conversation: JSON.parse(wholeOf(conversation.text)) as Message[] }),
+    ...(conversation && { conversation: JSON.parse(wholeOf(conversation.text)) as ConversationTurn[] }),
     ...(answerSchema !== undefined && { answerSchema: wholeOf(answerSchema) }),
   };
 }

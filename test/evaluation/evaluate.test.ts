@@ -343,7 +343,7 @@ test('an evaluation is found by its id, by the beginning that no other has, and 
 });
 
 test('every method is shown the conversation that a question continues', async () => {
-  const conversation = [{ role: 'user', text: 'My name is Ada.' }] as const;
+  const conversation = [{ role: 'user', content: 'My name is Ada.' }] as const;
   const own = await openEvaluation(QUESTIONS.map((question) => ({ ...question, conversation })));
   try {
     const { records } = await own.play('eval-told', ['workers', 'conductor', 'vote:coder'], { questions: 1 });

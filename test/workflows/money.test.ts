@@ -54,7 +54,7 @@ describe("Anthropic's cache", () => {
   const LONG = `What follows from this? ${'All the words of a long question. '.repeat(300)}`;
   const price = { input: 2, output: 10, cachedInput: 0.2, cacheWrite: 2.5 };
 
-  const openAnthropic = async (prices: object): Promise<void> => {
+  const openAnthropic = async (prices: object, layout = 'tagged'): Promise<void> => {
     stage = await openStage({
       workers: ['a', 'b'],
       simulation: { models: { a: { price }, b: { price } } },
@@ -65,6 +65,7 @@ describe("Anthropic's cache", () => {
           provider: 'anthropic' as const,
           baseUrl: url,
           price: prices,
+          layout,
         })) as typeof config.workers,
       }),
     });
@@ -92,6 +93,23 @@ describe("Anthropic's cache", () => {
     const asked = stage.providers.log.filter(({ protocol }) => protocol === 'anthropic');
     const billed = asked.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? NaN), 0);
     expect(rows.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? NaN), 0)).toBe(billed);
+  });
+
+  test.each(['tagged', 'chat'])('keeps a conversation with layout %s', async (layout) => {
+    await openAnthropic(price, layout);
+    const messages = [
+      { role: 'user', content: LONG },
+      { role: 'assistant', content: 'Nothing.' },
+      { role: 'user', content: 'Why?' },
+    ] as const;
+    const { id } = await stage.whileWorking(() => stage.client.solve({ messages }));
+    const rows = await stage.rows(id);
+    const of = (index: number) => rows.find(({ step }) => step === index);
+    expect(of(0)?.usage?.cacheWriteTokens).toBeGreaterThan(2500);
+    expect(of(3)?.usage?.cachedInputTokens).toBe(of(0)?.usage?.cacheWriteTokens);
+    // All of the conversation comes before what is not kept.
+    const { body = '' } = stage.requestsTo('a')[0] ?? {};
+    expect(body.split('cache_control')[1]).not.toContain('long question');
   });
 
   test('is asked for nothing where the price of writing to it is unknown', async () => {

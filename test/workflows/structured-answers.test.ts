@@ -2,13 +2,13 @@ import { Worker } from '@temporalio/worker';
 import type { ExternalAnswer, SolveResult, WorkerRequest } from '../../src';
 import { ACCEPT, openStage, type Stage, type StageOptions, step } from '../support/stage';
 
-const SPIDER = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
+const CLOSED = {
   type: 'object',
   properties: { legs: { type: 'integer' } },
   required: ['legs'],
   additionalProperties: false,
 };
+const SPIDER = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...CLOSED };
 const QUESTION = { question: 'How many legs has a spider?', answerSchema: SPIDER };
 const RIGHT = '{"legs":8}';
 const WRONG = '{"legs":"eight"}';
@@ -46,8 +46,11 @@ test('the last step is asked by structured output of the vendor, the others are 
   const result = await stage.solve(QUESTION);
   expect(result).toMatchObject({ status: 'completed', answer: RIGHT, degraded: false });
   expect(bodiesTo('a')[0]).not.toHaveProperty('response_format');
-  const { $schema: _, ...schema } = SPIDER;
-  expect(bodiesTo('b')[0]?.response_format?.json_schema).toEqual({ name: 'answer', schema, strict: true });
+  expect(bodiesTo('b')[0]?.response_format?.json_schema).toEqual({
+    name: 'answer',
+    schema: CLOSED,
+    strict: true,
+  });
   expect(bodiesTo('conductor')[0]?.messages.at(-1)?.content).toContain(JSON.stringify(SPIDER));
 });
 
@@ -138,6 +141,14 @@ test('retry writes and checks the answer anew, whatever is kept of the plan', as
   );
   expect(again).toMatchObject({ status: 'completed', answer: RIGHT });
   expect(stage.requestsTo('b')).toHaveLength(1);
+});
+
+test('an output that a client gives for the last step is no answer: it was not checked', async () => {
+  await open(false);
+  const plan = { steps: [step('a', 'Say it.')] };
+  stage.providers.answer('a', RIGHT);
+  const result = await stage.solve({ ...QUESTION, given: { plan, outputs: [WRONG] } });
+  expect(result).toMatchObject({ status: 'completed', answer: RIGHT });
 });
 
 test.each([

@@ -88,9 +88,8 @@ function askedOf(
   store: Store,
   { question, conversation = [] }: AskedWhole,
 ): Promise<OpenedQuestion['asked']> {
-  const turns = conversation.map(({ role, text: content }) => ({ role, content }));
   const last = { role: 'user', content: question } as const;
-  return keepAsked(store, turns.length === 0 ? { question } : { messages: [...turns, last] });
+  return keepAsked(store, conversation.length === 0 ? { question } : { messages: [...conversation, last] });
 }
 
 export async function readResults(store: Store, evaluation: string, index?: number): Promise<MethodRecord[]> {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { explainIssue } from '../../config/errors';
+import { conversationTurnSchema } from '../../protocol/input';
 import { fromJson } from '../../grading/or-json';
 import { type Question, questionSchema } from '../../grading/question';
 
@@ -50,9 +51,7 @@ function toQuestion(draft: unknown): Mapped {
   return { problems: error.issues.map((issue) => explainIssue(issue, draft)) };
 }
 
-const messagesSchema = z
-  .array(z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string().min(1) }))
-  .refine((turns) => turns.at(-1)?.role === 'user');
+const messagesSchema = z.array(conversationTurnSchema).refine((turns) => turns.at(-1)?.role === 'user');
 
 /**
  * A record with a question, which may be the last of its `messages`.
@@ -66,7 +65,7 @@ export function withQuestion(record: Readonly<Record<string, unknown>>): Readonl
   if (turns === undefined || last === undefined) {
     throw new Error('messages must be a list of { "role", "content" }, the last of role "user"');
   }
-  const conversation = turns.slice(0, -1).map(({ role, content: text }) => ({ role, text }));
+  const conversation = turns.slice(0, -1);
   return { ...fields, question: last.content, ...(conversation.length > 0 && { conversation }) };
 }
 

@@ -1,24 +1,26 @@
 import type { Message } from '../plan';
 import type { Fence } from './fence';
 
+type Turn = Pick<Message, 'role'> & { readonly content: string };
+
 /** What was asked, with its texts whole. */
 export interface AskedTexts {
   readonly question: string;
   /** The turns before the question, oldest first. */
-  readonly conversation?: readonly Message[];
+  readonly conversation?: readonly Turn[];
   /** JSON of the schema that the answer must fit; for a worker, where its output is the answer. */
   readonly answerSchema?: string;
 }
 
 /** Every text of it but the question, which fences must hold. */
 export function textsOfAsked({ conversation = [], answerSchema = '' }: AskedTexts): string[] {
-  return [...conversation.map(({ text }) => text), answerSchema];
+  return [...conversation.map(({ content }) => content), answerSchema];
 }
 
 /** The turns before a question as parts of one message; none where there are none. */
 export function showConversation({ conversation = [] }: AskedTexts, fence: Fence): string[] {
   if (conversation.length === 0) return [];
-  return ['The conversation so far:', ...conversation.map(({ role, text }) => fence(role, text))];
+  return ['The conversation so far:', ...conversation.map(({ role, content }) => fence(role, content))];
 }
 
 /** The form of the answer, with the rule for whoever reads it; none where any text will do. */

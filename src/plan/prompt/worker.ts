@@ -26,7 +26,8 @@ export function workerMessages(prompt: WorkerPrompt): Message[] {
   const { question, subtask, sees, layout, instructions, conversation = [], failed } = prompt;
   const seen = sees.filter(({ output }) => output.trim() !== '');
   const fence = fenceOf(prompt);
-  const turns: Message[] = layout === 'tagged' ? [] : [...conversation];
+  const before = layout === 'tagged' ? [] : conversation;
+  const turns = before.map(({ role, content }): Message => ({ role, text: content }));
   const isPlain = layout === 'plain';
   let parts = beginningOf(prompt, fence);
   for (const { step, subtask, output } of seen) {
@@ -62,7 +63,7 @@ export function sharedCharacters(prompt: WorkerPrompt): number {
   const { conversation = [], layout } = prompt;
   const turns = layout === 'tagged' ? [] : conversation.filter(({ role }) => role !== 'system');
   const beginning = beginningOf(prompt, fenceOf(prompt)).join('\n\n');
-  return turns.reduce((sum, { text }) => sum + text.length, beginning.length);
+  return turns.reduce((sum, { content }) => sum + content.length, beginning.length);
 }
 
 function beginningOf(prompt: WorkerPrompt, fence: Fence): string[] {

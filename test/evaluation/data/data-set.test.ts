@@ -115,8 +115,8 @@ test('a row may have a conversation in place of its question, and only the same 
   expect(first).toMatchObject({
     question: 'And its capital?',
     conversation: [
-      { role: 'user', text: 'France' },
-      { role: 'assistant', text: 'It is known.' },
+      { role: 'user', content: 'France' },
+      { role: 'assistant', content: 'It is known.' },
     ],
   });
   const { copies } = await inspectDataSet(file);

@@ -102,7 +102,7 @@ test('a group is one request, and its plans are read as any other', async () => 
 });
 
 test('a question that continues a conversation is shown it, and told with it', async () => {
-  const conversation = [{ role: 'user', text: 'I add numbers.' }];
+  const conversation = [{ role: 'user', content: 'I add numbers.' }];
   const row = { id: 'q', conversation, question: 'What is 2 + 2?', answer: '4', grader: 'number' };
   const { key: set } = await keepLines(store, [row], questionSetKey);
   policy.script(SOLVE);
