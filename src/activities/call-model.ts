@@ -14,6 +14,7 @@ import {
   rowsOfCall,
   writeRow,
 } from '../store/ledger';
+import { noteRefused } from '../store/refusals';
 import type { Store } from '../store/store';
 import { keepText, TextTooLargeError } from '../store/texts';
 import { asFailure, callDetails, processLost, requestsSpent, toError } from './as-failure';
@@ -68,7 +69,9 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
     if (found === null) throw failure;
     return takeKept(store, found, blank);
   }
-  const answer = { output: ended.output, dropped: ended.reply.dropped, row: closed };
+  const { dropped } = ended.reply;
+  void noteRefused(store, call.card, dropped);
+  const answer = { output: ended.output, dropped, row: closed };
   const first = await untilWritten(() => keepAnswer(store, answer));
   await untilWritten(() => writeRow(store, closed));
   return answered(first, rows);

@@ -1,5 +1,7 @@
 import { describeFinding } from '../../src/cli/finding';
 import { PLAIN } from '../../src/trace/lines';
+import { renderPlan } from '../../src';
+import { step } from '../support/step';
 import { poolAt } from './folder';
 import { useStage } from './stage';
 
@@ -19,6 +21,18 @@ describe('doctor', () => {
     expect(stdout).toMatch(/✓ Store +sqlite:/);
     expect(stdout).toMatch(/✓ Models +http.*\/v1 has boss, alpha, beta\n· Models .*pool check/);
     expect(code).toBe(0);
+  });
+
+  test('tells which server was found to refuse streams', async () => {
+    stage.providers.script('beta', [
+      { fault: 'bad-request', message: 'stream is not supported' },
+      { text: 'Paris.' },
+    ]);
+    stage.providers.script('boss', [renderPlan({ steps: [step('beta', 'Say it.')] }, ['alpha', 'beta'])]);
+    expect((await stage.run('solve', 'Where?')).stdout).toBe('Paris.\n');
+    const { stdout } = await stage.run('doctor');
+    expect(stdout).toMatch(/· Streams +beta at http:.* refuses stream, and is asked without/);
+    expect(stdout).not.toMatch(/Streams +alpha/);
   });
 
   test('names what is broken, how to mend it, and no key', async () => {

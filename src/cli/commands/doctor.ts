@@ -10,7 +10,8 @@ import { runningServer } from '../../local/embedded-server';
 import { findCliHere } from '../../local/downloads';
 import { reasonOf } from '../../errors';
 import { isOurImage, PYTHON, runProgram } from '../../start-program';
-import { checkStore } from '../../store/open-store';
+import { checkStore, configuredStore } from '../../store/open-store';
+import { readRefused } from '../../store/refusals';
 import { addOns, type CheckedPlace } from '../add-ons';
 import { checkModels } from '../check-models';
 import { EXIT, type ExitCode } from '../ending';
@@ -35,6 +36,7 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: Place) => Looked[] | Promis
     checkModels(cards, (card) => !foreignKeys([card], process.env).some((pair) => untrusted.includes(pair))),
   Encryption: checkEncryption,
   Store: findStore,
+  Streams: findRefused,
   Rates: checkRates,
   'Local engine': checkLocalEngine,
 };
@@ -151,6 +153,26 @@ async function findStore({ config: { store }, isStoreTrusted }: Place): Promise<
   if (!isStoreTrusted) return [NOT_ASKED];
   await checkStore(store);
   return [fine(`${withoutPassword(store)} answers`)];
+}
+
+/** What runs of this store found out: a server is asked for whole answers once it has refused to stream. */
+async function findRefused({ config, cards, isStoreTrusted }: Place): Promise<Looked[]> {
+  if (!isStoreTrusted) return [];
+  const store = configuredStore(config);
+  const known = new Map(cards.map((card) => [nameOfServer(card), card]));
+  const found = await Promise.all(
+    Array.from(known, async ([name, card]) => {
+      const refused = await readRefused(store, card);
+      return refused.length === 0
+        ? []
+        : [note(`${name} refuses ${refused.join(', ')}, and is asked without`)];
+    }),
+  );
+  return found.flat();
+}
+
+function nameOfServer({ provider, model, baseUrl }: Place['cards'][number]): string {
+  return `${model} at ${baseUrl ?? provider}`;
 }
 
 /** Nothing where no rate is configured, and where it holds for all workers together. */
