@@ -79,19 +79,49 @@ interface View<State> {
   readonly show: (state: State) => void;
   /** Draws nothing meanwhile; the first line that `say` writes takes the picture off the screen. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
+  /** Leaves the terminal to something else: what is new from here on is told in plain lines at the end. */
+  readonly giveWay: () => void;
   /** Leaves the last picture standing, and the cursor below it. */
   readonly close: () => void;
 }
 
 /** Opens a picture that redraws itself on a terminal, plain lines anywhere else. */
 export function openView<State>(screen: Screen, look: Look<State>): View<State> {
-  return screen.isTTY && process.env.TERM !== 'dumb'
-    ? openLiveView(screen, look)
-    : openPlainView(screen, look);
+  let view = isDrawn(screen) ? openLiveView(screen, look) : openPlainView(screen, look);
+  let last: State | null = null;
+  let hasGivenWay = false;
+  return {
+    show: (state) => {
+      last = state;
+      if (!hasGivenWay) view.show(state);
+    },
+    whilePaused: (work) => view.whilePaused(work),
+    giveWay: () => {
+      if (hasGivenWay) return;
+      hasGivenWay = true;
+      view.close();
+      view = openPlainView(screen, look, last);
+    },
+    close: () => {
+      if (hasGivenWay && last !== null) view.show(last);
+      view.close();
+    },
+  };
 }
 
-function openPlainView<State>(screen: Screen, { tell }: Look<State>): View<State> {
-  let last: State | null = null;
+/** Whether a view draws pictures there. */
+export function isDrawn({ isTTY }: Pick<Screen, 'isTTY'>): boolean {
+  return isTTY && process.env.TERM !== 'dumb';
+}
+
+type Shown<State> = Omit<View<State>, 'giveWay'>;
+
+function openPlainView<State>(
+  screen: Screen,
+  { tell }: Look<State>,
+  shown: State | null = null,
+): Shown<State> {
+  let last = shown;
   return {
     show: (state) => {
       // A line an event: no line end in foreign text may forge another one.
@@ -107,7 +137,7 @@ const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
 const TURN_MS = 120;
 
 /** A picture on a terminal that the next one replaces. What `say` writes meanwhile goes above it. */
-function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
+function openLiveView<State>(screen: Screen, look: Look<State>): Shown<State> {
   const paint = paintFor(screen);
   let last: State | null = null;
   let drawn = '';
