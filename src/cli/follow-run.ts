@@ -62,6 +62,8 @@ async function printResult(result: SolveResult, { json, stream }: ShowOptions): 
   else if (result.answer !== null && stream !== true) await print(result.answer, { exact: true });
 }
 
+const FOR_EVER = new Promise<never>(() => undefined);
+
 /** Shows a run on stderr until it has ended, or a plan of it was left waiting; null after Ctrl-C. */
 async function followRun(
   session: Session,
@@ -72,7 +74,7 @@ async function followRun(
   const { conductor, temporal: client } = session;
   const isAsked = isPersonHere();
   const view = openView(process.stderr, lookOfRun(isAsked));
-  const live = stream ? new LiveAnswer(view.giveWay) : null;
+  const live = stream ? new LiveAnswer(() => void view.whilePaused(() => FOR_EVER)) : null;
   const whilePaused = (work: () => Promise<void>): Promise<void> => {
     const inView = (): Promise<void> => view.whilePaused(work);
     return live?.whilePaused(inView) ?? inView();

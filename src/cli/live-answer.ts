@@ -15,7 +15,7 @@ export class LiveAnswer {
   #isAnew = false;
   #written = Promise.resolve();
 
-  /** @param giveWay takes a view off a terminal that it shares with stdout, before the first words */
+  /** @param giveWay has a view leave the terminal to the answer, if it shares one */
   constructor(private readonly giveWay: () => void) {
     outliveReader();
   }

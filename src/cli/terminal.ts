@@ -113,11 +113,17 @@ export async function print(
   { exact = false, painted = false, isPart = false } = {},
 ): Promise<void> {
   const shown = exact && !process.stdout.isTTY ? text : harmless(text, painted);
-  isInLine = isPart && process.stdout.isTTY && process.stderr.isTTY && !shown.endsWith('\n');
+  if (process.stdout.isTTY && process.stderr.isTTY) share(isPart && !shown.endsWith('\n'));
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(isPart || shown.endsWith('\n') ? shown : `${shown}\n`, (error) => {
       if (error) reject(error);
       else resolve();
     });
   });
+}
+
+/** Makes room for what is printed on the terminal that is also the screen. @param goesOn its last line is no whole one */
+function share(goesOn: boolean): void {
+  onScreen?.clear();
+  isInLine = goesOn;
 }
