@@ -38,7 +38,7 @@ export async function* streamRun(
   let isPlanned = false;
   // A look that fails is left out.
   const look = (): unknown => retries().then(teller.expectRetries, () => undefined);
-  const looking = setInterval(look, RETRIES_MS);
+  const looking = setInterval(look, RETRIES_MS).unref();
   try {
     for await (const trace of lookingMeanwhile(states, log === null ? RETRIES_MS : LOOK_MS)) {
       if (!isPlanned && hasPlan(trace)) {
@@ -73,13 +73,19 @@ async function readOrNothing(log: LiveReader | null): Promise<LiveText[]> {
 
 /** The states of a run, the last one again whenever so much time has passed that something else may be looked at. */
 async function* lookingMeanwhile<State>(states: AsyncIterator<State>, lookMs: number): AsyncGenerator<State> {
-  let next = states.next();
+  const ask = (): Promise<IteratorResult<State>> => {
+    const asked = states.next();
+    // Avoids an unhandled rejection when nobody waits for news any more.
+    asked.catch(() => undefined);
+    return asked;
+  };
+  let next = ask();
   let last: State | undefined;
   try {
     for (;;) {
       const news = await Promise.race([next, pause(lookMs, null)]);
       if (news?.done === true) return;
-      if (news !== null) [next, last] = [states.next(), news.value];
+      if (news !== null) [next, last] = [ask(), news.value];
       if (last !== undefined) yield last;
     }
   } finally {
