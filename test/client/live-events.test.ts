@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import fc from 'fast-check';
 import type { LiveEvent, Retry, SolveResult } from '../../src';
 import { LiveTeller } from '../../src/client/live-events';
+import { streamRun } from '../../src/client/stream';
 import type { LiveText } from '../../src/store/stream-log';
 import { emptyTrace } from '../../src/trace/reduce';
 
@@ -178,4 +181,24 @@ test('each wait is told once, when it begins, and not again to whoever goes on f
   expect(toldTo(third)).toEqual([]);
   third.expectRetries([turnedAway(3)]);
   expect(toldTo(third)).toEqual([told]);
+});
+
+test('a run that can be followed no longer, after its reader has stopped, breaks nothing', async () => {
+  const waiting: SolveResult = {
+    ...(emptyTrace({ id: ID, runId: 'r', question: 'Why?' }) as SolveResult),
+    waitsFor: 'approval',
+  };
+  const gone = new Error('the connection was closed');
+  const states = {
+    next: jest.fn().mockRejectedValue(gone).mockResolvedValueOnce({ value: waiting }),
+  } as unknown as AsyncGenerator<SolveResult>;
+  const { client } = {} as { client: Client };
+  const run = streamRun({ id: ID, client, states, store: null, retries: () => Promise.resolve([]) });
+  const unhandled = jest.fn();
+  process.on('unhandledRejection', unhandled);
+  expect((await run.next()).value).toMatchObject({ kind: 'waiting' });
+  await nextTurn();
+  process.off('unhandledRejection', unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+  await expect(run.next()).rejects.toBe(gone);
 });
