@@ -8,11 +8,11 @@ export { ConductorPlugin, type ConductorPluginOptions } from './plugin';
 export {
   ConductorClient,
   type ConductorClientOptions,
-  type Retry,
   type SolveHandle,
   type SolveRequest,
 } from './client/conductor-client';
 export type { LiveEvent } from './client/live-events';
+export type { Retry } from './client/pending-call';
 export type { StreamOptions } from './client/stream';
 export type { ListedRun, ListOptions, RunList } from './client/list-runs';
 export { BadRetryError, type RetryRequest } from './client/retry';

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
-import type { Retry } from '../client/conductor-client';
 import { unfinishedOf } from '../client/list-runs';
+import type { LiveEvent } from '../client/live-events';
+import type { Retry } from '../client/pending-call';
+import { streamRun } from '../client/stream';
 import { durationMs } from '../config/duration';
 import { someOf } from '../config/errors';
 import { reasonOf } from '../errors';
@@ -12,15 +14,18 @@ import { addOns } from './add-ons';
 import { PERSON_AT_TERMINAL, PlanQuestions } from './approval/ask-person';
 import { EXIT, type ExitCode, exitCodeOf } from './ending';
 import { startedRuns } from './find-run';
+import { LiveAnswer } from './live-answer';
 import type { WorkOptions } from './load-settings';
 import { commandOf, isWorkedOnElsewhere } from './queues';
 import type { Session } from './session';
 import { isPersonHere, print, say, toJson } from './terminal';
-import { follow, openView } from './view/follow';
-import { lookOfRun } from './view/run-view';
+import { follow, isDrawn, openView } from './view/follow';
+import { lookOfRun, TextsUnderWay } from './view/run-view';
 
 export interface ShowOptions extends WorkOptions {
   readonly json?: boolean;
+  /** The answer is printed as it comes. */
+  readonly stream?: boolean;
 }
 
 /** Shows a run to its end and prints its answer, or everything as JSON, on stdout; all else goes to stderr. */
@@ -28,10 +33,10 @@ export async function showRun(
   session: Session,
   id: string,
   interruption: AbortSignal,
-  json = false,
+  options: ShowOptions = {},
 ): Promise<ExitCode> {
   const watch = watchOf(id, session.file);
-  const result = await followRun(session, id, interruption).catch((error: unknown) => {
+  const result = await followRun(session, id, interruption, options).catch((error: unknown) => {
     throw new Error(`${reasonOf(error)}. Run ${id} is kept; come back to it with: ${watch}`, {
       cause: error,
     });
@@ -44,57 +49,86 @@ export async function showRun(
     say(`Left for later. Decide with: ${howToApprove(result.left)}; follow it with: ${watch}`);
     return EXIT.answered;
   }
-  const { status, answer, error, stoppedBy } = result;
-  if (json) await print(toJson(result));
-  else if (answer !== null) await print(answer, { exact: true });
+  await printResult(result, options);
+  const { status, error, stoppedBy } = result;
   if (error !== null) say(error.message);
   if (status === 'cancelled') say(`Run ${id} was cancelled.`);
   if (stoppedBy !== null) say(explainStop(stoppedBy, result).join('\n'));
   return exitCodeOf(result);
 }
 
-/** A retry waits for a second at least, so nothing is missed that a person would see. */
-const RETRIES_MS = 1_000;
+async function printResult(result: SolveResult, { json, stream }: ShowOptions): Promise<void> {
+  if (json === true) await print(toJson(result));
+  else if (result.answer !== null && stream !== true) await print(result.answer, { exact: true });
+}
+
+const FOR_EVER = new Promise<never>(() => undefined);
 
 /** Shows a run on stderr until it has ended, or a plan of it was left waiting; null after Ctrl-C. */
 async function followRun(
   session: Session,
   id: string,
   interruption: AbortSignal,
+  { stream = false }: ShowOptions,
 ): Promise<SolveResult | { readonly left: string } | undefined | null> {
-  const { conductor } = session;
+  const { conductor, temporal: client } = session;
   const isAsked = isPersonHere();
   const view = openView(process.stderr, lookOfRun(isAsked));
-  const asking = { decider: conductor, whilePaused: view.whilePaused, person: PERSON_AT_TERMINAL };
+  const live = stream ? new LiveAnswer(() => void view.whilePaused(() => FOR_EVER)) : null;
+  const whilePaused = (work: () => Promise<void>): Promise<void> => {
+    const inView = (): Promise<void> => view.whilePaused(work);
+    return live?.whilePaused(inView) ?? inView();
+  };
+  const asking = { decider: conductor, whilePaused, person: PERSON_AT_TERMINAL };
   const questions = isAsked ? new PlanQuestions(asking) : null;
+  const texts = new TextsUnderWay();
   let trace: SolveResult | undefined;
   let retries: readonly Retry[] = [];
+  let isClosed = false;
   const show = (): void => {
-    if (trace !== undefined) view.show({ trace, retries });
+    if (trace !== undefined && !isClosed) view.show({ trace, retries, texts });
   };
-  const lookForRetries = async (): Promise<void> => {
+  const states = noting(followPatiently(session, id, say), (next) => {
+    trace = next;
+    show();
+    if (!isClosed) questions?.consider(next);
+  });
+  const lookForRetries = async (): Promise<readonly Retry[]> => {
     retries = await conductor.retries(id);
     show();
+    return retries;
   };
-  // A look that fails is left out.
-  const looking = setInterval(() => void lookForRetries().catch(() => undefined), RETRIES_MS);
-  return follow<SolveResult, { readonly left: string }>(session, id, interruption, {
-    states: followPatiently(session, id, say),
+  // Plain lines tell no texts.
+  const store = live !== null || isDrawn(process.stderr) ? session.store : null;
+  const ended = await follow<LiveEvent, { readonly left: string }>(session, id, interruption, {
+    states: streamRun({ id, client, states, retries: lookForRetries, store }),
     aside: questions?.left,
     view: {
-      show: (next) => {
-        trace = next;
+      show: (event) => {
+        live?.take(event, trace);
+        texts.take(event);
         show();
-        questions?.consider(next);
       },
       close: () => {
-        trace = undefined;
-        clearInterval(looking);
+        isClosed = true;
         questions?.close();
+        live?.close();
         view.close();
       },
     },
   });
+  await live?.written;
+  return ended == null || 'left' in ended ? ended : trace;
+}
+
+async function* noting<State>(
+  states: AsyncIterable<State>,
+  note: (state: State) => void,
+): AsyncGenerator<State> {
+  for await (const state of states) {
+    note(state);
+    yield state;
+  }
 }
 
 /** Names the runs, evaluations and nights that an earlier command of this folder left: our worker goes on with them. */

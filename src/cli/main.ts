@@ -10,17 +10,13 @@ import { TRAINING } from '../training/cli/add-on';
 import { addOns } from './add-ons';
 import { EXIT, type ExitCode, exitCodeOfError } from './ending';
 import { buildProgram } from './program';
-import { say } from './terminal';
+import { endWithReader, say } from './terminal';
 
 /** A run that a command follows no longer answers its last poll up to a minute later, which would keep the shell. */
 const GRACE_MS = 200;
 
 async function main(): Promise<void> {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader of our output has read enough, as `head` does.
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
-  });
+  process.stdout.on('error', endWithReader);
   addOns.push(EVALUATION, TRAINING);
   const settle = (code: ExitCode): void => {
     process.exitCode = code;

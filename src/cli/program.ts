@@ -36,6 +36,7 @@ export function buildProgram(version: string, settle: Settle): Command {
   const run = loading(settle);
   const detach = new Option('--detach', 'start it, print its id and leave it to running workers');
   detach.conflicts('json');
+  const stream = new Option('--stream', 'print the answer while it is written');
   const grader = new Option('--grader <name>', 'of rows that name none (default: freeform)').choices(GRADERS);
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
@@ -58,6 +59,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--priority <1-5>', 'where calls wait, 1 goes before 5; 3 without it', read.priority)
     .option('--tenant <name>', 'for whom it is, where calls that wait are shared out fairly', read.tenant)
     .option(...JSON_OPTION)
+    .addOption(stream.conflicts(['json', 'detach']))
     .addOption(detach)
     .action(run(async () => (await import('./commands/solve.js')).solve));
 

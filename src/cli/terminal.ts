@@ -66,10 +66,14 @@ export function setOnScreen(picture: typeof onScreen): void {
   onScreen = picture;
 }
 
+/** A line that was printed on a terminal goes on. */
+let isInLine = false;
+
 /** Writes a line for the person who waits. Answers and asked-for output go to stdout, everything else comes here. */
 export function say(line: string): void {
   onScreen?.clear();
-  process.stderr.write(`${harmless(line)}\n`);
+  process.stderr.write(`${isInLine ? '\n' : ''}${harmless(line)}\n`);
+  isInLine = false;
   onScreen?.redraw();
 }
 
@@ -88,16 +92,38 @@ export async function ask(prompt: string, signal?: AbortSignal): Promise<string 
   }
 }
 
-/** Writes to stdout and waits for slow readers. `exact`: a pipe gets it as it is; `painted` as in `harmless`. */
+let isReaderNeeded = true;
+
+/** Lets the command go on when the reader of its output has read enough, as `head` does. */
+export function outliveReader(): void {
+  isReaderNeeded = false;
+}
+
+export function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  if (isReaderNeeded) process.exit();
+}
+
+/**
+ * Writes to stdout and waits for slow readers. `exact`: a pipe gets it as it is; `painted` as in `harmless`; `isPart`: its
+ * line goes on.
+ */
 export async function print(
   text: string,
-  { exact = false, painted = false }: { exact?: boolean; painted?: boolean } = {},
+  { exact = false, painted = false, isPart = false } = {},
 ): Promise<void> {
   const shown = exact && !process.stdout.isTTY ? text : harmless(text, painted);
+  if (process.stdout.isTTY && process.stderr.isTTY) share(isPart && !shown.endsWith('\n'));
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`, (error) => {
+    process.stdout.write(isPart || shown.endsWith('\n') ? shown : `${shown}\n`, (error) => {
       if (error) reject(error);
       else resolve();
     });
   });
+}
+
+/** Makes room for what is printed on the terminal that is also the screen. @param goesOn its last line is no whole one */
+function share(goesOn: boolean): void {
+  onScreen?.clear();
+  isInLine = goesOn;
 }

@@ -16,7 +16,7 @@ import {
   SOLVE_WORKFLOW,
 } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
-import { isRecursionAllowed, questionOf } from '../protocol/planning';
+import { questionOf } from '../protocol/planning';
 import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { previewOf, type Text } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
@@ -24,10 +24,9 @@ import type { Store } from '../store/store';
 import { readText } from '../store/texts';
 import { type AskedRequest, checkAsked, keepAsked } from './asked';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
-import { HistoryDecoder } from './history';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
-import { nameCall } from './pending-call';
+import { readRetries, type Retry } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live-events';
 import { streamRun, type StreamOptions } from './stream';
@@ -58,12 +57,6 @@ export interface SolveHandle {
   readonly runId: string;
   /** Waits for the end: an answered, failed or cancelled run is a result alike. */
   readonly result: () => Promise<SolveResult>;
-}
-
-/** A call that failed at no cost and waits to be tried again. Retries leave no events in a history. */
-export interface Retry {
-  readonly attempt: number;
-  readonly reason: string;
 }
 
 /**
@@ -113,11 +106,9 @@ export class ConductorClient {
    */
   async *stream(run: SolveRequest | string, options: StreamOptions = {}): AsyncGenerator<LiveEvent> {
     const id = typeof run === 'string' ? run : (await this.start({ live: true, ...run })).id;
-    const mayBeReviewed = async () => {
-      const { origin } = await readRunNow(this.client, id);
-      return (depth: number): boolean => origin !== null && isRecursionAllowed('review', origin.run, depth);
-    };
-    yield* streamRun({ id, mayBeReviewed, states: this.watch(id), store: this.store }, options);
+    const { client, store } = this;
+    const retries = (): Promise<Retry[]> => this.retries(id);
+    yield* streamRun({ id, client, states: this.watch(id), retries, store }, options);
   }
 
   /** The trace of a run and all its children as it is now, running or ended. Needs no worker. */
@@ -130,19 +121,9 @@ export class ConductorClient {
     return listRuns(this.client, (id) => readTree(this.read, id), options);
   }
 
+  /** The calls of a run, and of the runs below it, that wait to be tried again. */
   async retries(id: string): Promise<Retry[]> {
-    const { raw } = await this.client.workflow.getHandle(id).describe();
-    const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
-    const decoder = new HistoryDecoder(this.client.options.loadedDataConverter);
-    return Promise.all(
-      waiting.map(async ({ attempt, activityId, lastFailure }) => {
-        const { message } = await decoder.failure(lastFailure);
-        // A sentence of ours names its worker; a time-out of the server's names nobody.
-        const call = lastFailure?.timeoutFailureInfo ? await nameCall(this.client, id, activityId) : null;
-        const reason = call === null ? message : `${call} lost its worker process (${message})`;
-        return { attempt: attempt ?? 1, reason };
-      }),
-    );
+    return readRetries(this.client, id);
   }
 
   /** How deep the Conductor may call itself from now on, in children under way too; null: no limit of its own. */

@@ -82,6 +82,10 @@ export class HistoryDecoder {
 }
 
 export function timeOf({ eventTime }: TemporalEvent): string {
-  const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
+  return isoTime(eventTime);
+}
+
+export function isoTime(time: TemporalEvent['eventTime']): string {
+  const milliseconds = Number(time?.seconds ?? 0) * 1000 + (time?.nanos ?? 0) / 1e6;
   return new Date(milliseconds).toISOString();
 }

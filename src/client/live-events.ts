@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Plan } from '../plan/plan';
 import type { Problem, SolveResult } from '../protocol/solve';
 import type { LiveText } from '../store/stream-log';
+import type { Retry } from './pending-call';
 
 type Round = SolveResult['rounds'][number];
 type Step = Round['steps'][number];
@@ -31,7 +32,14 @@ interface EventFields {
   restarted: StepPlace & { readonly attempt: number };
   stepEnded: StepPlace & { readonly worker: string; readonly error: Problem | null };
   reviewed: RoundPlace & { readonly decision: NonNullable<Round['decision']> };
-  waiting: { readonly for: 'approval' };
+  waiting:
+    | { readonly for: 'approval' }
+    | {
+        readonly for: 'rate';
+        readonly childId: string | null;
+        readonly reason: string;
+        readonly until: string;
+      };
   ended: Pick<SolveResult, 'status' | 'answer' | 'degraded' | 'stoppedBy' | 'error'>;
 }
 
@@ -72,12 +80,13 @@ const toldSchema = z.object({
   planned: z.array(z.string()),
   reviewed: z.array(z.string()),
   steps: z.record(z.string(), stepSchema),
-  isWaiting: z.boolean(),
+  /** Waits under way. */
+  waits: z.array(z.string()),
   isOver: z.boolean(),
 });
 type Told = z.infer<typeof toldSchema>;
 
-const NOTHING: Told = { planned: [], reviewed: [], steps: {}, isWaiting: false, isOver: false };
+const NOTHING: Told = { planned: [], reviewed: [], steps: {}, waits: [], isOver: false };
 
 /** Where in a stream a caller is; opaque to it. @throws Error for a text that is no cursor */
 function readCursor(cursor: string): Told {
@@ -97,6 +106,8 @@ export class LiveTeller {
   readonly #told: Told;
   #texts: readonly LiveText[] = [];
   #mayBeReviewed: (depth: number) => boolean = () => false;
+  /** null while nobody has looked. */
+  #retries: readonly Retry[] | null = null;
 
   constructor(
     private readonly rootId: string,
@@ -114,6 +125,11 @@ export class LiveTeller {
     this.#mayBeReviewed = mayBeReviewed;
   }
 
+  /** @param retries calls that wait to be tried again, as they are now */
+  readonly expectRetries = (retries: readonly Retry[]): void => {
+    this.#retries = retries;
+  };
+
   /** Takes new texts of the log; those of steps that are not told yet wait for them. */
   add(texts: readonly LiveText[]): void {
     const inOrder = (a: LiveText, b: LiveText): number =>
@@ -123,14 +139,28 @@ export class LiveTeller {
 
   *tell(trace: SolveResult): Generator<LiveEvent> {
     for (const round of trace.rounds) yield* this.#tellRound(trace, round);
-    const isWaiting = trace.waitsFor !== undefined;
-    const wasWaiting = this.#told.isWaiting;
-    this.#told.isWaiting = isWaiting;
-    if (isWaiting && !wasWaiting) yield this.#event({ kind: 'waiting', for: 'approval' });
+    yield* this.#tellWaits(trace);
     const { status, answer, degraded, stoppedBy, error } = trace;
     if (status === 'running' || this.#told.isOver) return;
     this.#told.isOver = true;
     yield this.#event({ kind: 'ended', status, answer, degraded, stoppedBy, error });
+  }
+
+  *#tellWaits({ waitsFor }: SolveResult): Generator<LiveEvent> {
+    const waits = new Map<string, Untold>();
+    if (waitsFor !== undefined) waits.set(waitsFor, { kind: 'waiting', for: waitsFor });
+    for (const { attempt, reason, rate } of this.#retries ?? []) {
+      if (rate === undefined) continue;
+      const { call, ...where } = rate;
+      waits.set(`${where.childId} ${call} ${attempt}`, { kind: 'waiting', for: 'rate', reason, ...where });
+    }
+    const isUnknown = (name: string): boolean => this.#retries === null && name !== 'approval';
+    this.#told.waits = this.#told.waits.filter((name) => waits.has(name) || isUnknown(name));
+    for (const [name, event] of waits) {
+      if (this.#told.waits.includes(name)) continue;
+      this.#told.waits.push(name);
+      yield this.#event(event);
+    }
   }
 
   *#tellRound(trace: SolveResult, round: Round): Generator<LiveEvent> {

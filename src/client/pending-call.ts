@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 import {
@@ -10,6 +11,7 @@ import {
 import type { ExternalCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { isSolveInput, type Parent } from '../protocol/input';
+import { FAILURES } from '../protocol/failures';
 import { CHECK_ANSWER, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import { takesConfigured } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
@@ -27,7 +29,7 @@ import {
   stepStarted,
   unaccountedCall,
 } from '../trace/events';
-import { HistoryDecoder, readHistory } from './history';
+import { HistoryDecoder, isoTime, readHistory } from './history';
 
 /** A call of a model, or a solve by a child, and what the workflow records of it. */
 export interface PendingCall {
@@ -139,4 +141,42 @@ export async function nameCall(
     return started?.kind === 'plan-asked' ? 'the plan' : null;
   }
   return null;
+}
+
+/** A call that failed at no cost and waits to be tried again. Retries leave no events in a history. */
+export interface Retry {
+  readonly attempt: number;
+  readonly reason: string;
+  /** Set while a rate keeps it waiting, its card's or its server's (429); `childId` names the run below that it is for. */
+  readonly rate?: { readonly childId: string | null; readonly call: string; readonly until: string };
+}
+
+const RATES: readonly unknown[] = [FAILURES.rateLimited, FAILURES.throttled];
+/** `PendingActivityState` of Temporal's API: no worker has it. */
+const SCHEDULED = 1;
+
+/** The calls of a run, and of the runs below it, that wait to be tried again. */
+export async function readRetries(
+  client: Client,
+  id: string,
+  childId: string | null = null,
+): Promise<Retry[]> {
+  const { raw } = await client.workflow.getHandle(childId ?? id).describe();
+  const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
+  const decoder = new HistoryDecoder(client.options.loadedDataConverter);
+  const own = waiting.map(async ({ attempt, activityId, lastFailure, state, nextAttemptScheduleTime }) => {
+    const error = await decoder.failure(lastFailure);
+    // A sentence of ours names its worker; a time-out of the server's names nobody.
+    const lost = lastFailure?.timeoutFailureInfo ? await nameCall(client, childId ?? id, activityId) : null;
+    const reason = lost === null ? error.message : `${lost} lost its worker process (${error.message})`;
+    const isRate = error instanceof ApplicationFailure && RATES.includes(error.type);
+    const rate = { childId, call: activityId ?? '', until: isoTime(nextAttemptScheduleTime) };
+    const isWaiting = isRate && Number(state) === SCHEDULED;
+    return [{ attempt: attempt ?? 1, reason, ...(isWaiting && { rate }) }];
+  });
+  const parts = (raw.pendingChildren ?? []).filter(
+    ({ workflowTypeName }) => workflowTypeName === SOLVE_PART_WORKFLOW,
+  );
+  const below = parts.map(({ workflowId }) => readRetries(client, id, workflowId));
+  return (await Promise.all([...own, ...below])).flat();
 }

@@ -15,8 +15,10 @@ export interface Ended {
 export interface RunningCommand {
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** Waits until stderr, or the terminal, holds what is looked for; rejects if the command ends without it. */
-  hear(words: RegExp): Promise<RegExpExecArray>;
+  /** Waits until stderr, stdout or the terminal holds what is looked for; rejects if the command ends without it. */
+  hear(words: RegExp, output?: 'stdout'): Promise<RegExpExecArray>;
+  /** Closes the pipe that stdout is. */
+  stopReading(): void;
   /** Types on the command's terminal. */
   type(text: string): void;
   signal(signal: NodeJS.Signals): void;
@@ -83,10 +85,10 @@ export function startCommand(
       resolve({ code, stdout, stderr });
     });
   });
-  const hear = (words: RegExp): Promise<RegExpExecArray> =>
+  const hear: RunningCommand['hear'] = (words, output) =>
     new Promise((resolve, reject) => {
       const listen = (): void => {
-        const found = words.exec(terminal ? stdout : stderr);
+        const found = words.exec(terminal || output === 'stdout' ? stdout : stderr);
         if (found) resolve(found);
       };
       listeners.add(listen);
@@ -99,6 +101,7 @@ export function startCommand(
     pid: child.pid ?? 0,
     ended,
     hear,
+    stopReading: () => child.stdout.destroy(),
     type: (text) => child.stdin.write(text),
     signal: (signal) => child.kill(signal),
     end: (signal) => {

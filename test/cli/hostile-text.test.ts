@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { harmless, type Screen, toJson } from '../../src/cli/terminal';
 import { openView } from '../../src/cli/view/follow';
-import { lookOfRun } from '../../src/cli/view/run-view';
+import { lookOfRun, TextsUnderWay } from '../../src/cli/view/run-view';
 import { renderMarkdown } from '../../src/trace/markdown';
 import { renderTree } from '../../src/trace/tree';
 import { sampleTrace, withStep } from '../trace/sample-trace';
@@ -50,7 +50,8 @@ describe('whatever a model or a server writes', () => {
         const written: string[] = [];
         const screen = { isTTY: false, write: (line: string) => written.push(line) } as unknown as Screen;
         const view = openView(screen, lookOfRun(false));
-        view.show({ trace: hostileTrace(text), retries: [{ attempt: 2, reason: text }] });
+        const retries = [{ attempt: 2, reason: text }];
+        view.show({ trace: hostileTrace(text), retries, texts: new TextsUnderWay() });
         view.close();
         expect(written.join('')).not.toMatch(STEERING);
         // Every line is one of ours: no text can forge another event.

@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import fc from 'fast-check';
-import type { LiveEvent, SolveResult } from '../../src';
+import type { LiveEvent, Retry, SolveResult } from '../../src';
 import { LiveTeller } from '../../src/client/live-events';
+import { streamRun } from '../../src/client/stream';
 import type { LiveText } from '../../src/store/stream-log';
 import { emptyTrace } from '../../src/trace/reduce';
 
@@ -142,4 +145,60 @@ test('nothing is told after the end', () => {
   const events = [...teller.tell(ended)];
   expect(teller.isOver).toBe(true);
   expect([...new LiveTeller(ID, events.at(-1)?.cursor).tell(ended)]).toEqual([]);
+});
+
+test('each wait is told once, when it begins, and not again to whoever goes on from a cursor', () => {
+  const running = emptyTrace({ id: ID, runId: 'r', question: 'Why?' }) as SolveResult;
+  const rate = { childId: null, call: '7', until: timeOf(9) };
+  const turnedAway = (attempt: number): Retry => ({ attempt, reason: 'worker a has had its requests', rate });
+  const toldTo = (teller: LiveTeller, trace = running): object[] =>
+    [...teller.tell(trace)].map((event) => ({ ...event, cursor: undefined }));
+  const told = {
+    kind: 'waiting',
+    for: 'rate',
+    childId: null,
+    reason: turnedAway(2).reason,
+    until: rate.until,
+  };
+
+  const teller = new LiveTeller(ID);
+  teller.expectRetries([{ attempt: 2, reason: 'the connection was refused' }]);
+  expect(toldTo(teller)).toEqual([]);
+  teller.expectRetries([turnedAway(2)]);
+  const [begun] = teller.tell({ ...running, waitsFor: 'approval' });
+  expect(begun).toMatchObject({ kind: 'waiting', for: 'approval' });
+  expect(toldTo(teller)).toEqual([told]);
+  expect(toldTo(teller)).toEqual([]);
+
+  // Another process has told the approval alone, and has not looked for retries yet.
+  const other = new LiveTeller(ID, begun?.cursor);
+  expect(toldTo(other, { ...running, waitsFor: 'approval' })).toEqual([]);
+  other.expectRetries([turnedAway(2)]);
+  const [second] = other.tell(running);
+  const third = new LiveTeller(ID, second?.cursor);
+  expect(toldTo(third)).toEqual([]);
+  third.expectRetries([turnedAway(2)]);
+  expect(toldTo(third)).toEqual([]);
+  third.expectRetries([turnedAway(3)]);
+  expect(toldTo(third)).toEqual([told]);
+});
+
+test('a run that can be followed no longer, after its reader has stopped, breaks nothing', async () => {
+  const waiting: SolveResult = {
+    ...(emptyTrace({ id: ID, runId: 'r', question: 'Why?' }) as SolveResult),
+    waitsFor: 'approval',
+  };
+  const gone = new Error('the connection was closed');
+  const states = {
+    next: jest.fn().mockRejectedValue(gone).mockResolvedValueOnce({ value: waiting }),
+  } as unknown as AsyncGenerator<SolveResult>;
+  const { client } = {} as { client: Client };
+  const run = streamRun({ id: ID, client, states, store: null, retries: () => Promise.resolve([]) });
+  const unhandled = jest.fn();
+  process.on('unhandledRejection', unhandled);
+  expect((await run.next()).value).toMatchObject({ kind: 'waiting' });
+  await nextTurn();
+  process.off('unhandledRejection', unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+  await expect(run.next()).rejects.toBe(gone);
 });

@@ -96,6 +96,29 @@ test('where a review may change the answer, the text that it is made of is provi
   expect(events).toContainEqual(expect.objectContaining(accepted));
 });
 
+test('a call that a rate keeps waiting is told, in a run below, too, and until when', async () => {
+  stage.plan([step('conductor', 'Count the legs.')]);
+  stage.plan([step('a', 'Answer.')]);
+  stage.providers.script('a', [{ fault: 'rate-limited', retryAfter: { ms: 3000, as: 'seconds' } }]);
+  const id = 'rated';
+  const events = await stage.whileWorking(async () => {
+    await stage.client.start({ question: 'How many legs?', limits: { depth: 1 } }, id);
+    return take(stage.client.stream(id));
+  });
+  expect(events.filter(({ kind }) => kind === 'waiting').map(withoutCursor)).toEqual([
+    {
+      ...{ kind: 'waiting', for: 'rate', childId: `${id}-r0s1` },
+      reason: expect.stringContaining('worker a (openai a) answered 429') as string,
+      until: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    },
+  ]);
+  const until = events.flatMap((event) =>
+    event.kind === 'waiting' && 'until' in event ? [event.until] : [],
+  );
+  const [, asked] = stage.requestsTo('a');
+  expect(asked?.receivedAt).toBeGreaterThanOrEqual(Date.parse(until[0] ?? ''));
+});
+
 test('a text that is no cursor is refused', async () => {
   await expect(take(stage.client.stream('any', { after: 'page 3' }))).rejects.toThrow(
     '"page 3" is no cursor',

@@ -19,7 +19,7 @@ export function watch(given: string, options: ShowOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(given, options, 'follow', async (session, id) => {
     await sayResumed(session, id);
-    return showRun(session, id, interruption, options.json);
+    return showRun(session, id, interruption, options);
   });
 }
 

@@ -19,6 +19,7 @@ import { checkServed } from '../queues';
 import { type Session, withSession } from '../session';
 import { checkCostLimit, loadServable, loadSettings } from '../load-settings';
 import { print, say } from '../terminal';
+import { isDrawn } from '../view/follow';
 
 interface SolveOptions extends ShowOptions, AskedOptions, Pick<SolveRequest, 'seed' | 'priority' | 'tenant'> {
   readonly detach?: boolean;
@@ -41,7 +42,17 @@ export async function solve(argument: string | undefined, options: SolveOptions)
   const question = checkAsked(asked);
   const { seed, approve: approval, priority, tenant, maxDepth: depth } = options;
   const limits = { depth, costUsd: maxCost };
-  const request: SolveRequest = { ...asked, pool, seed, limits, approval, priority, tenant };
+  const request: SolveRequest = {
+    ...asked,
+    pool,
+    seed,
+    limits,
+    approval,
+    priority,
+    tenant,
+    // A terminal shows texts as they come, here or in `watch`.
+    ...((options.stream === true || isDrawn(process.stderr)) && { live: true as const }),
+  };
   await checkStore(loaded.store);
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
@@ -60,7 +71,7 @@ export async function solve(argument: string | undefined, options: SolveOptions)
     });
     if (!detach) {
       await sayOtherVersion(session, id);
-      return showRun(session, id, interruption, options.json);
+      return showRun(session, id, interruption, options);
     }
     // Scripts read the id alone.
     await print(id);
@@ -91,7 +102,7 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
     await noteRun(session.server, again.id);
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
     await sayOtherVersion(session, again.id);
-    return showRun(session, again.id, interruption, options.json);
+    return showRun(session, again.id, interruption, options);
   });
 }
 

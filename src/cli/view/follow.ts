@@ -77,7 +77,7 @@ export interface Frame {
 
 interface View<State> {
   readonly show: (state: State) => void;
-  /** Draws nothing meanwhile; the first line that `say` writes takes the picture off the screen. */
+  /** Shows nothing meanwhile; the first line that is written takes a picture off the screen. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
   /** Leaves the last picture standing, and the cursor below it. */
   readonly close: () => void;
@@ -85,21 +85,38 @@ interface View<State> {
 
 /** Opens a picture that redraws itself on a terminal, plain lines anywhere else. */
 export function openView<State>(screen: Screen, look: Look<State>): View<State> {
-  return screen.isTTY && process.env.TERM !== 'dumb'
-    ? openLiveView(screen, look)
-    : openPlainView(screen, look);
+  return isDrawn(screen) ? openLiveView(screen, look) : openPlainView(screen, look);
+}
+
+/** Whether a view draws pictures there. */
+export function isDrawn({ isTTY }: Pick<Screen, 'isTTY'>): boolean {
+  return isTTY && process.env.TERM !== 'dumb';
 }
 
 function openPlainView<State>(screen: Screen, { tell }: Look<State>): View<State> {
+  let told: State | null = null;
   let last: State | null = null;
+  let pauses = 0;
+  const tellNews = (): void => {
+    if (pauses > 0 || last === null) return;
+    // A line an event: no line end in foreign text may forge another one.
+    for (const line of tell(told, last)) screen.write(`${harmless(line).replaceAll(/\r?\n/g, ' ')}\n`);
+    told = last;
+  };
   return {
     show: (state) => {
-      // A line an event: no line end in foreign text may forge another one.
-      for (const line of tell(last, state)) screen.write(`${harmless(line).replaceAll(/\r?\n/g, ' ')}\n`);
       last = state;
+      tellNews();
     },
-    whilePaused: (work) => work(),
-    close: () => undefined,
+    whilePaused: async (work) => {
+      pauses += 1;
+      await work().finally(() => (pauses -= 1));
+      tellNews();
+    },
+    close: () => {
+      pauses = 0;
+      tellNews();
+    },
   };
 }
 
@@ -112,7 +129,7 @@ function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
   let last: State | null = null;
   let drawn = '';
   let rows = 0;
-  let isHidden = false;
+  let pauses = 0;
   const erase = (): string => {
     const up = rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
     rows = 0;
@@ -120,7 +137,7 @@ function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
   };
   const clear = (): unknown => screen.write(erase());
   const redraw = (): void => {
-    if (isHidden || drawn === '') return;
+    if (pauses > 0 || drawn === '') return;
     const before = erase();
     // A terminal that does not know its size says 0. What lies above its first row could not be erased.
     const [columns, height] = [screen.columns || 80, (screen.rows || 24) - 1];
@@ -151,17 +168,19 @@ function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
       draw();
     },
     whilePaused: async (work) => {
-      isHidden = true;
+      pauses += 1;
       try {
         await work();
       } finally {
-        isHidden = false;
+        pauses -= 1;
         draw();
       }
     },
     close: () => {
       clearInterval(turning);
-      isHidden = false;
+      pauses = 0;
+      // Sets the picture apart from what was written in its place.
+      if (rows === 0 && drawn !== '') screen.write('\n');
       draw();
       setOnScreen(null);
       // Sets the next output, the answer or a message, apart.

@@ -1,4 +1,5 @@
-import type { Retry } from '../../client/conductor-client';
+import type { LiveEvent } from '../../client/live-events';
+import type { Retry } from '../../client/pending-call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
 import {
@@ -24,11 +25,19 @@ import { oneLine, strokeOf, widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { isReview, isUnbegun, pathOf, roundsOf, waitingRuns } from '../../trace/run-tree';
 import type { Frame, Look } from './follow';
 
+/** A run as it is now. */
+interface RunNow {
+  readonly trace: SolveTrace;
+  readonly retries: readonly Retry[];
+  readonly texts: TextsUnderWay;
+}
+
 /** How a run looks. @param isAsked a person is asked about plans that wait */
-export function lookOfRun(isAsked: boolean): Look<{ trace: SolveTrace; retries: readonly Retry[] }> {
+export function lookOfRun(isAsked: boolean): Look<RunNow> {
   const toldOf = (trace: SolveTrace): SolveTrace => (isAsked ? withoutUnbegun(trace) : trace);
   return {
-    draw: ({ trace, retries }, frame) => drawFrame(trace, trace.status === 'running' ? retries : [], frame),
+    draw: ({ trace, retries, texts }, frame) =>
+      drawFrame(trace, trace.status === 'running' ? retries : [], { ...frame, texts }),
     tell: (before, after) => {
       // Once it waits, the person has seen all of it.
       const seen = before && (before.trace.waitsFor === undefined ? toldOf(before.trace) : before.trace);
@@ -37,6 +46,33 @@ export function lookOfRun(isAsked: boolean): Look<{ trace: SolveTrace; retries: 
       return [...describeChanges(seen, toldOf(after.trace)), ...retries];
     },
   };
+}
+
+type StepPlace = Pick<Extract<LiveEvent, { kind: 'text' }>, 'childId' | 'round' | 'step'>;
+
+const KEPT_CHARACTERS = 400;
+
+/** The ends of what the steps under way have written. */
+export class TextsUnderWay {
+  readonly #ends = new Map<string, string>();
+
+  take(event: LiveEvent): void {
+    if (event.kind === 'restarted' || event.kind === 'stepEnded') this.#ends.delete(nameOfPlace(event));
+    if (event.kind !== 'text') return;
+    const text = this.of(event) + event.delta;
+    // A cut moves all line ends, so it is made seldom; it leaves no half of a word or character.
+    const isLong = text.length > 2 * KEPT_CHARACTERS;
+    const end = isLong ? text.slice(-KEPT_CHARACTERS).replace(/^(?:\S*\s|[\uDC00-\uDFFF])/, '') : text;
+    this.#ends.set(nameOfPlace(event), end);
+  }
+
+  of(place: StepPlace): string {
+    return this.#ends.get(nameOfPlace(place)) ?? '';
+  }
+}
+
+function nameOfPlace({ childId, round, step }: StepPlace): string {
+  return `${childId ?? ''} ${round} ${step}`;
 }
 
 /** A plan that may have to wait is shown to the person who is asked about it, else once its first step begins. */
@@ -103,8 +139,12 @@ const WAVE_COLUMNS = 8;
 const TIME_COLUMNS = 9;
 const CHILD_INDENT = 4;
 
+interface RunFrame extends Frame {
+  readonly texts?: TextsUnderWay;
+}
+
 /** One picture of the live view, a string a line. A step that a running child works on has its rounds below. */
-export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: Frame): string[] {
+export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: RunFrame): string[] {
   const { paint, columns } = frame;
   const { estimate, status, degraded } = trace;
   const state = degraded ? `${status}, degraded` : status;
@@ -126,7 +166,7 @@ function describeRetry({ attempt, reason }: Retry): string {
   return `attempt ${attempt - 1} failed, trying again: ${reason}`;
 }
 
-function drawRound(trace: SolveTrace, round: RoundTrace, frame: Frame): string[] {
+function drawRound(trace: SolveTrace, round: RoundTrace, frame: RunFrame): string[] {
   const { paint, columns } = frame;
   const title = `round ${round.round + 1}${isReview(round) ? ': review' : ''}`;
   const header = round.round === 0 ? [] : [paint.strong(oneLine(title, columns))];
@@ -140,7 +180,7 @@ function drawRound(trace: SolveTrace, round: RoundTrace, frame: Frame): string[]
     const [first = '', ...rest] = drawStep(round, step, nameColumns, frame);
     return [
       paint.faint(label.padEnd(WAVE_COLUMNS)) + first,
-      ...rest.map((line) => ' '.repeat(WAVE_COLUMNS + 2) + line),
+      ...[...rest, ...drawText(round, step, frame)].map((line) => ' '.repeat(WAVE_COLUMNS + 2) + line),
       ...drawChild(trace, step, frame),
     ];
   });
@@ -156,7 +196,7 @@ function drawConductor(round: RoundTrace, { paint, columns, spinner }: Frame): s
 }
 
 /** Once it has ended, its output says enough. */
-function drawChild(trace: SolveTrace, step: StepTrace, frame: Frame): string[] {
+function drawChild(trace: SolveTrace, step: StepTrace, frame: RunFrame): string[] {
   if (step.childId === null || stateOf(step) !== 'running') return [];
   const inside = { ...frame, columns: frame.columns - CHILD_INDENT };
   const lines = roundsOf(trace, step.childId).flatMap((round) => drawRound(trace, round, inside));
@@ -179,6 +219,17 @@ function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame
   const parts = [nameOf(step), time, state === 'failed' ? text : ''].filter((part) => part !== '');
   const [first = '', ...rest] = wrap(parts, inside);
   return [`${mark} ${first}`, ...rest];
+}
+
+const TEXT_LINES = 2;
+
+/** The last lines of what a step under way has written. */
+function drawText({ childId, round }: RoundTrace, step: StepTrace, frame: RunFrame): string[] {
+  const text = frame.texts?.of({ childId, round, step: step.index }).trim() ?? '';
+  if (text === '' || stateOf(step) !== 'running') return [];
+  return wrap([text], frame.columns - WAVE_COLUMNS - 2)
+    .slice(-TEXT_LINES)
+    .map(frame.paint.faint);
 }
 
 function nameOf(step: StepTrace): string {

@@ -1,5 +1,5 @@
 import type { Frame } from '../../../src/cli/view/follow';
-import { drawFrame } from '../../../src/cli/view/run-view';
+import { drawFrame, TextsUnderWay } from '../../../src/cli/view/run-view';
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
@@ -94,5 +94,62 @@ describe('a picture of the live view', () => {
     for (const line of drawFrame(trace, retries, { ...OPTIONS, columns })) {
       expect(widthOf(line)).toBeLessThanOrEqual(columns);
     }
+  });
+
+  describe('of a step that writes', () => {
+    const place = { childId: null, round: 0, step: 0, attempt: 1, cursor: '' };
+    const textsOf = (...deltas: readonly string[]): TextsUnderWay => {
+      const texts = new TextsUnderWay();
+      for (const delta of deltas) texts.take({ kind: 'text', ...place, offset: 0, delta });
+      return texts;
+    };
+    const writing = withStep(sampleTrace(), 0, { output: null, endedAt: null });
+    const draw = (texts: TextsUnderWay, options = OPTIONS): string[] =>
+      drawFrame(writing, [], { ...options, texts });
+
+    test('shows the last two lines below it, until it has ended', () => {
+      const texts = textsOf(
+        'Paris has been the capital of France since the tenth century, ',
+        'with breaks. ',
+        'It',
+      );
+      expect(draw(texts, { ...OPTIONS, columns: 60 }).slice(1, 4)).toEqual([
+        'wave 1  * 1 gpt                  5.0 s Find the capital',
+        '          Paris has been the capital of France since the',
+        '          tenth century, with breaks. It',
+      ]);
+      expect(drawFrame(sampleTrace(), [], { ...OPTIONS, texts })).toEqual(
+        drawFrame(sampleTrace(), [], OPTIONS),
+      );
+      texts.take({ kind: 'restarted', ...place, attempt: 2 });
+      expect(draw(texts)).toEqual(draw(textsOf()));
+      texts.take({ kind: 'text', ...place, attempt: 2, offset: 0, delta: 'Anew.' });
+      expect(draw(texts)[2]).toBe('          Anew.');
+      texts.take({ kind: 'stepEnded', ...place, worker: 'gpt', error: null });
+      expect(draw(texts)).toEqual(draw(textsOf()));
+    });
+
+    test.each([60, 80])('fits %i columns, whatever it writes, and steers no terminal', (columns) => {
+      for (const unit of ['word ', '日本語', '👩‍👩‍👧', 'x', '\x1b[2J\r\n\u202e']) {
+        const options = { ...OPTIONS, columns };
+        const lines = draw(textsOf(...Array<string>(500).fill(unit), 'end'), options);
+        expect(lines).toHaveLength(draw(textsOf(), options).length + 2);
+        expect(lines.map(widthOf).filter((width) => width > columns)).toEqual([]);
+        expect(lines[3]).toMatch(/end$/);
+        // eslint-disable-next-line no-control-regex -- that is what is looked for
+        expect(lines.join('')).not.toMatch(/[\0-\x1f\u202e]/);
+      }
+    });
+
+    test('keeps its line ends while the text grows', () => {
+      const grown = Array.from({ length: 300 }, (_, count) =>
+        draw(textsOf('word '.repeat(200), ...Array<string>(count).fill('more '))).slice(2, 4),
+      );
+      const moved = grown.filter(([first], index) => {
+        const [before, growing] = grown[index - 1] ?? [];
+        return index > 0 && first !== before && first !== growing;
+      });
+      expect(moved.length).toBeLessThanOrEqual(5);
+    });
   });
 });

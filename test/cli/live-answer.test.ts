@@ -1,0 +1,92 @@
+import type { LiveEvent, SolveResult } from '../../src';
+import { LiveAnswer } from '../../src/cli/live-answer';
+import { sampleTrace } from '../trace/sample-trace';
+
+/** What a pipe and stderr were written. */
+let [stdout, stderr] = ['', ''];
+beforeEach(() => {
+  [stdout, stderr] = ['', ''];
+  const take =
+    (keep: (text: string) => void) =>
+    (text: unknown, done?: unknown): boolean => {
+      keep(String(text));
+      if (typeof done === 'function') (done as () => void)();
+      return true;
+    };
+  jest.spyOn(process.stdout, 'write').mockImplementation(take((text) => (stdout += text)));
+  jest.spyOn(process.stderr, 'write').mockImplementation(take((text) => (stderr += text)));
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const TRACE: SolveResult = sampleTrace();
+const PLACE = { childId: null, round: 0, step: 2, attempt: 1, cursor: '' };
+const text = (delta: string, place: object = {}): LiveEvent => ({
+  ...{ kind: 'text', ...PLACE, offset: 0, delta },
+  ...place,
+});
+const RESTARTED: LiveEvent = { kind: 'restarted', ...PLACE };
+const ended = (answer: string | null): LiveEvent => ({
+  ...{
+    kind: 'ended',
+    status: 'completed',
+    answer,
+    degraded: false,
+    stoppedBy: null,
+    error: null,
+    cursor: '',
+  },
+});
+
+/** All that is printed of these events; after `printed`, so much must stand there already. */
+function print(...events: readonly (LiveEvent | { readonly printed: string })[]): string {
+  const answer = new LiveAnswer(() => undefined);
+  for (const event of events) {
+    if ('printed' in event) expect(stdout).toBe(event.printed);
+    else answer.take(event, TRACE);
+  }
+  answer.close();
+  return stdout;
+}
+
+test('prints what comes of the last step at once, and the line end that is missing', () => {
+  expect(print(text('Pa'), { printed: 'Pa' }, text('ris.'), ended('Paris.'))).toBe('Paris.\n');
+  stdout = '';
+  expect(print(text('Paris.\n'), ended('Paris.\n'))).toBe('Paris.\n');
+});
+
+test('prints nothing of another step, of a run below, or that a review may change, before the end', () => {
+  const others = [{ step: 1 }, { childId: 'solve-1-r0s3' }, { provisional: true }];
+  expect(print(...others.map((place) => text('No.', place)), { printed: '' }, ended('Yes.'))).toBe('Yes.\n');
+});
+
+test('goes on in silence where another attempt continues what was printed', () => {
+  const again = [RESTARTED, text('Par'), { printed: 'Paris, ' }, text('is, of course')];
+  expect(print(text('Paris, '), ...again, ended('Paris, of course.'))).toBe('Paris, of course.\n');
+  expect(stderr).toBe('');
+});
+
+test('says so where it does not, and prints the answer whole at the end', () => {
+  const again = [RESTARTED, text('Paris'), text(', I think'), { printed: 'Lyon' }];
+  expect(print(text('Lyon'), ...again, ended('Paris, I think.'))).toBe('Lyon\nParis, I think.\n');
+  expect(stderr).toBe('The answer begins anew; it is printed whole at the end.\n');
+});
+
+test('leaves white space alone: where it is all that the last step wrote, it is no answer', () => {
+  expect(print(text(' \n'), { printed: '' }, ended('Of an earlier step.'))).toBe('Of an earlier step.\n');
+});
+
+test('ends the line of a run that has no answer', () => {
+  expect(print(text('Par'), ended(null))).toBe('Par\n');
+});
+
+test('waits while a person is asked something', async () => {
+  const answer = new LiveAnswer(() => undefined);
+  await answer.whilePaused(() => {
+    answer.take(text('Paris'), TRACE);
+    expect(stdout).toBe('');
+    return Promise.resolve();
+  });
+  expect(stdout).toBe('Paris');
+});
