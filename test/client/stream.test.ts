@@ -23,10 +23,10 @@ const kindsOf = (events: readonly LiveEvent[]): string[] =>
 
 const withoutCursor = (event: LiveEvent): object => ({ ...event, cursor: undefined });
 
-function play(own: Stage = stage): void {
+function play(own: Stage = stage, ms = 1500): void {
   own.plan([step('a', 'Count the legs.'), step('b', 'Answer.', [0])]);
   own.providers.answer('a', { text: TEXT });
-  own.providers.script('a', [{ fault: 'drip', ms: 1500 }]);
+  own.providers.script('a', [{ fault: 'drip', ms }]);
   own.providers.answer('b', 'Eight.');
 }
 
@@ -94,6 +94,16 @@ test('where a review may change the answer, the text that it is made of is provi
   expect(new Set(texts.map((text) => JSON.stringify(text)))).toEqual(new Set(['[0,null]', '[1,true]']));
   const accepted = { kind: 'reviewed', childId: null, round: 0, decision: 'accepted' };
   expect(events).toContainEqual(expect.objectContaining(accepted));
+});
+
+test('a store that should tell what is new, and never does, is looked at all the same', async () => {
+  const own = await openStage({ workers: ['a', 'b'] });
+  Object.assign(own.store, { onAppend: () => () => undefined });
+  play(own, 4000);
+  const events = await own.whileWorking(() => take(own.client.stream({ question: 'How many legs?' })));
+  expect(textOf(events, 0)).toBe(TEXT);
+  expect(events.filter((event) => event.kind === 'text' && event.step === 0).length).toBeGreaterThan(1);
+  await own.close();
 });
 
 test('a text that is no cursor is refused', async () => {
