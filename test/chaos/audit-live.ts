@@ -80,11 +80,12 @@ function textOf(events: readonly StepEvent[]): string {
     .join('');
 }
 
+/** Outputs of steps that did not fail: what was told of one that did is no answer. */
 function stepsOf(run: SolveResult | null): (readonly [name: string, output: string])[] {
   const rounds = run?.rounds ?? [];
   return rounds.flatMap(({ childId, round, steps }) =>
-    steps.flatMap(({ index, output }) =>
-      output === null ? [] : [[`${childId ?? ''} ${round} ${index}`, output] as const],
+    steps.flatMap(({ index, output, error }) =>
+      output === null || error !== null ? [] : [[`${childId ?? ''} ${round} ${index}`, output] as const],
     ),
   );
 }
