@@ -104,4 +104,17 @@ describe.each(LOGS)('the stream log in a store of kind %s', (_, startStores) => 
     await expect(writer.write([piece('call', 2)])).rejects.toThrow('no reply');
     expect((await drain(reader)).sort()).toEqual(['call 1', 'call 2']);
   });
+
+  test('counts the batches of so many runs at most, and takes another name beyond them', async () => {
+    const writer = new LiveWriter(store);
+    const others = Array.from({ length: 2001 }, (__, index) => ({
+      ...piece('call', 0),
+      rootId: `run-${index}`,
+    }));
+    await writer.write([piece('call', 0), ...others]);
+    await writer.write([piece('call', 1)]);
+    const list = jest.spyOn(store, 'list');
+    expect((await drain(new LiveReader(store, 'run'))).sort()).toEqual(['call 0', 'call 1']);
+    expect(await list.mock.results[0]?.value).toHaveLength(2);
+  });
 });
