@@ -7,7 +7,7 @@ import ts from 'typescript';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const MOST_FILES = 310;
-const MOST_LINES = 36_850;
+const MOST_LINES = 36_800;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
@@ -16,7 +16,7 @@ const FLOORS = [
   ['command lines', /(^|\/)cli\//, 6_800],
   ['training', /^training\//, 5_750],
   ['evaluation and grading', /^(evaluation|grading)\//, 7_100],
-  ['core', /./, 16_450],
+  ['core', /./, 16_420],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */

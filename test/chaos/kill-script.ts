@@ -23,7 +23,7 @@ const AT_AN_END = 0.25;
 /** A solve sends more than that in the mean, so that every kill comes due. */
 const REQUESTS_PER_SOLVE = 2.5;
 /** In the mean, a client is told more than that. */
-const TEXTS_PER_SOLVE = 8;
+const TEXTS_PER_SOLVE = 5;
 /** The last part of the runs ends undisturbed, so that the last kill still hits something. */
 const DISTURBED = 0.9;
 
