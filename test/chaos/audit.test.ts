@@ -120,13 +120,7 @@ test('nor has one that asks again after its answer in the background came to not
 });
 
 const PLACE = { childId: null, round: 0, step: 0 };
-const STEP = {
-  ...PLACE,
-  attempt: 1,
-  offset: 0,
-  delta: 'because',
-  kind: 'text',
-} as const;
+const STEP = { ...PLACE, attempt: 1, offset: 0, delta: 'because', kind: 'text' } as const;
 
 /** What a reader wrote down of a run with one step, whose output is `because`. */
 function heardOf(...events: readonly object[]): Evidence {
