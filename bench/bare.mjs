@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import { callsTo } from './plain.mjs';
 
 const WORKFLOW = fileURLToPath(new URL('programs/bare-workflow.cjs', import.meta.url));
 
@@ -9,7 +8,7 @@ const WORKFLOW = fileURLToPath(new URL('programs/bare-workflow.cjs', import.meta
  * The four calls as four activities of the smallest workflow that runs the plan's shape: no store, ledger, limits or
  * trace, and a fixed plan. It is the engine's own floor, under the settings of a solve's worker.
  */
-export async function openBare({ connection, client }, url, name) {
+export async function openBare({ connection, client }, name, ask) {
   const taskQueue = `bench-${name}`;
   const logger = new DefaultLogger('ERROR');
   const worker = await Worker.create({
@@ -17,7 +16,7 @@ export async function openBare({ connection, client }, url, name) {
     taskQueue,
     workflowBundle: await bundleWorkflowCode({ workflowsPath: WORKFLOW, logger }),
     stickyQueueScheduleToStartTimeout: '2s',
-    activities: { ask: callsTo(url) },
+    activities: { ask },
   });
   const running = worker.run();
   return {

@@ -2,15 +2,12 @@
  * `npm run bench -- crowd`: 2,000 solves under way at once in one worker process, whose calls take 10 s each. Prints what
  * the worker holds in memory and how long it takes to see them all through; a solve that does not complete is an error.
  */
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { startSimulatedProviders } from '../lib/testing/index.js';
 import { many, megabytes, seconds, time } from './numbers.mjs';
 import { FOUR_CALLS, planText } from './plans.mjs';
 import { note, printTable } from './rows.mjs';
-import { configFor, databaseIn, openClient, openServer } from './setting.mjs';
+import { configFor, databaseIn, openClient, openServer, startWorker } from './setting.mjs';
 
 const SOLVES = Number(process.argv[2] ?? 2000);
 const CALL_MS = 10_000;
@@ -24,7 +21,7 @@ const providers = await startSimulatedProviders({
 });
 const server = await openServer();
 const config = configFor(providers.url, databaseIn(join(server.folder, 'crowd')), 'crowd');
-const worker = await startWorker();
+const worker = await startWorker(server, config, 2 * SOLVES);
 try {
   await printTable(['measured', 'value', '', '', ''], [measureCrowd]);
 } finally {
@@ -68,33 +65,4 @@ async function measureCrowd() {
 async function waitFor({ id, runId }) {
   const { status, degraded } = await server.client.workflow.getHandle(id, runId).result();
   if (status !== 'completed' || degraded) throw new Error(`${id} ended as ${status}, degraded: ${degraded}`);
-}
-
-/** A worker in a process of its own, that makes as many calls at once as there are solves. */
-async function startWorker() {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('programs/worker.mjs', import.meta.url))], {
-    env: {
-      ...process.env,
-      TEMPORAL_ADDRESS: server.address,
-      BENCH_CONFIG: JSON.stringify(config),
-      BENCH_SLOTS: String(2 * SOLVES),
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  await lines.next();
-  return {
-    look: async () => {
-      child.stdin.write('\n');
-      // The SDK logs to the same place.
-      for (;;) {
-        const { value } = await lines.next();
-        if (value.startsWith('{')) return JSON.parse(value);
-      }
-    },
-    stop: () => {
-      child.stdin.end();
-      child.kill('SIGTERM');
-    },
-  };
 }

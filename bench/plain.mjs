@@ -9,6 +9,19 @@ export function callsTo(url) {
   };
 }
 
+/** The same, whose answer is read as it is written. */
+export function streamsFrom(url) {
+  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+  return async (model, content) => {
+    const messages = [{ role: 'user', content }];
+    let text = '';
+    for await (const { choices } of await openai.chat.completions.create({ model, messages, stream: true })) {
+      text += choices[0]?.delta.content ?? '';
+    }
+    return text;
+  };
+}
+
 /** The four calls with nothing around them. */
 export function plainProgram(url) {
   const ask = callsTo(url);

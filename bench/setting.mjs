@@ -89,6 +89,35 @@ export async function openSolver(server, url, name, changes = {}) {
   };
 }
 
+/** A worker in a process of its own, that makes so many calls at once. */
+export async function startWorker(server, config, slots) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'programs/worker.mjs')], {
+    env: {
+      ...process.env,
+      TEMPORAL_ADDRESS: server.address,
+      BENCH_CONFIG: JSON.stringify(config),
+      BENCH_SLOTS: String(slots),
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  await lines.next();
+  return {
+    look: async () => {
+      child.stdin.write('\n');
+      // The SDK logs to the same place.
+      for (;;) {
+        const { value } = await lines.next();
+        if (value.startsWith('{')) return JSON.parse(value);
+      }
+    },
+    stop: () => {
+      child.stdin.end();
+      child.kill('SIGTERM');
+    },
+  };
+}
+
 /** Simulated providers in a process of their own, so that they take no time of the program that is measured. */
 export async function spawnProviders({ delayMs, answerBytes, plan }) {
   const folder = await mkdtemp(join(tmpdir(), 'bench-providers-'));

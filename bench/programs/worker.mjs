@@ -1,5 +1,6 @@
 /** A worker in a process of its own, to be killed. Says `ready` when it polls, and to each line what it holds. */
 import { createRequire } from 'node:module';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 
@@ -17,10 +18,13 @@ const worker = await Worker.create({
   plugins: [new ConductorPlugin({ config })],
 });
 const running = worker.run();
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
 console.log('ready');
 createInterface({ input: process.stdin }).on('line', () => {
   const { rss } = process.memoryUsage();
   const most = process.resourceUsage().maxRSS * 1024;
-  console.log(JSON.stringify({ rss, most, ...worker.getStatus() }));
+  console.log(JSON.stringify({ rss, most, stopMs: delay.max / 1e6, ...worker.getStatus() }));
+  delay.reset();
 });
 await running;

@@ -1,4 +1,4 @@
-import { keepLive, type LiveText } from '../store/stream-log';
+import { type LiveText, LiveWriter } from '../store/stream-log';
 import type { Store } from '../store/store';
 
 const FLUSH_MS = 200;
@@ -20,7 +20,11 @@ export class LiveLog {
   #isWriting = false;
   #wroteAt = 0;
 
-  constructor(private readonly store: Store) {}
+  readonly #writer: LiveWriter;
+
+  constructor(private readonly store: Store) {
+    this.#writer = new LiveWriter(store);
+  }
 
   /** Takes the text of one attempt of a call, piece by piece. */
   open(place: Place): (text: string) => void {
@@ -62,7 +66,7 @@ export class LiveLog {
     this.#characters = 0;
     this.#isWriting = true;
     // A store that refuses loses the readers a piece, and nobody else anything.
-    await keepLive(this.store, pieces).catch(() => undefined);
+    await this.#writer.write(pieces).catch(() => undefined);
     this.#isWriting = false;
     this.#wroteAt = performance.now();
     if (this.#waiting.size > 0) this.#writeSoon();

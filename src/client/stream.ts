@@ -1,11 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { isRecursionAllowed } from '../protocol/planning';
 import type { SolveResult } from '../protocol/solve';
 import type { Store } from '../store/store';
 import { LiveReader, type LiveText } from '../store/stream-log';
-import type { Retry } from './pending-call';
 import { type LiveEvent, LiveTeller } from './live-events';
+import type { Retry } from './pending-call';
 import { readRunNow } from './trace-reader';
 
 export interface StreamOptions {
@@ -15,8 +14,8 @@ export interface StreamOptions {
 
 /** How often the stream log is looked at. */
 const LOOK_MS = 50;
-/** A retry waits for a second at least, so nothing is missed that a person would see. */
-const RETRIES_MS = 1_000;
+/** How often it is where the store tells that something is new, which it may fail to; and calls that wait a second at least. */
+const SELDOM_MS = 1000;
 
 interface Followed {
   readonly id: string;
@@ -34,18 +33,21 @@ export async function* streamRun(
   { after }: StreamOptions = {},
 ): AsyncGenerator<LiveEvent> {
   const teller = new LiveTeller(id, after);
-  let log = store?.append === undefined ? null : new LiveReader(store, id);
+  let log = store === null ? null : new LiveReader(store, id);
   let isPlanned = false;
   // A look that fails is left out.
   const look = (): unknown => retries().then(teller.expectRetries, () => undefined);
-  const looking = setInterval(look, RETRIES_MS).unref();
+  const looking = setInterval(look, SELDOM_MS).unref();
   try {
-    for await (const trace of lookingMeanwhile(states, log === null ? RETRIES_MS : LOOK_MS)) {
+    for await (const trace of lookingMeanwhile(states, log)) {
       if (!isPlanned && hasPlan(trace)) {
         isPlanned = true;
         if (!(await prepare(teller, client, id))) log = null;
       }
-      teller.add(await readOrNothing(log));
+      for await (const texts of readOrNothing(log)) {
+        teller.add(texts);
+        yield* teller.tell(trace);
+      }
       yield* teller.tell(trace);
       if (teller.isOver) return;
     }
@@ -67,28 +69,71 @@ function hasPlan({ rounds }: SolveResult): boolean {
 }
 
 /** A store that is away costs the texts their liveliness alone: each step brings its own when it ends. */
-async function readOrNothing(log: LiveReader | null): Promise<LiveText[]> {
-  return log?.read().catch(() => []) ?? [];
+async function* readOrNothing(log: LiveReader | null): AsyncGenerator<LiveText[]> {
+  const pages = log?.read();
+  for (;;) {
+    const page = await pages?.next().catch(() => undefined);
+    if (page === undefined || page.done === true) return;
+    yield page.value;
+  }
 }
 
-/** The states of a run, the last one again whenever so much time has passed that something else may be looked at. */
-async function* lookingMeanwhile<State>(states: AsyncIterator<State>, lookMs: number): AsyncGenerator<State> {
+/** The states of a run, the last one again whenever something else may be new. */
+async function* lookingMeanwhile<State>(
+  states: AsyncIterator<State>,
+  log: LiveReader | null,
+): AsyncGenerator<State> {
   const ask = (): Promise<IteratorResult<State>> => {
     const asked = states.next();
     // Avoids an unhandled rejection when nobody waits for news any more.
     asked.catch(() => undefined);
     return asked;
   };
+  const bell = new Bell(log);
   let next = ask();
   let last: State | undefined;
   try {
     for (;;) {
-      const news = await Promise.race([next, pause(lookMs, null)]);
+      const news = await Promise.race([next, bell.rung]);
       if (news?.done === true) return;
-      if (news !== null) [next, last] = [ask(), news.value];
+      if (news === null) bell.wind();
+      else [next, last] = [ask(), news.value];
       if (last !== undefined) yield last;
     }
   } finally {
+    bell.close();
     await states.return?.();
+  }
+}
+
+/** Rings when a log may hold something new; whoever listens later hears it, too. */
+class Bell {
+  rung: Promise<null> = Promise.resolve(null);
+  #ring: () => void = () => undefined;
+  readonly #everyMs: number;
+  readonly #end: (() => void) | undefined;
+
+  constructor(log: LiveReader | null) {
+    this.#everyMs = log?.isPolled === true ? LOOK_MS : SELDOM_MS;
+    this.#end = log?.watch(() => {
+      this.#ring();
+    });
+    this.wind();
+  }
+
+  /** Has it ring once more, after a time by itself. */
+  wind(): void {
+    this.rung = new Promise((resolve) => {
+      const clock = setTimeout(resolve, this.#everyMs, null);
+      this.#ring = () => {
+        clearTimeout(clock);
+        resolve(null);
+      };
+    });
+  }
+
+  close(): void {
+    this.#ring();
+    this.#end?.();
   }
 }

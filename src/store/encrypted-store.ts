@@ -12,6 +12,7 @@ export class EncryptedStore implements Store {
   /** Counts under digests of names: nothing to hide. */
   readonly rates: SharedStates | undefined;
   readonly append: Store['append'];
+  readonly onAppend: Store['onAppend'];
 
   constructor(
     private readonly inner: Store,
@@ -25,6 +26,15 @@ export class EncryptedStore implements Store {
       append &&
       ((entries) =>
         append(entries.map(([key, bytes]) => [nameOfKey(key, first), sealContent(bytes, key, first)])));
+    const onAppend = inner.onAppend?.bind(inner);
+    this.onAppend =
+      onAppend &&
+      ((prefix, wake) => {
+        const ends = this.foldersOf(prefix).map((folder) => onAppend(folder, wake));
+        return () => {
+          for (const end of ends) end();
+        };
+      });
   }
 
   async read(key: string): Promise<Buffer | null> {

@@ -2,6 +2,7 @@ import type * as Sdk from 'pg';
 import type { StorePlace } from '../config/store-url';
 import { explain, needsPackages, reasonOf, type Rule } from '../errors';
 import { checkSchema, migrateSchema, RIGHTS, SCHEMA_VERSION } from './postgres-schema';
+import { CHANNEL, NOTIFY, PostgresListener } from './postgres-listener';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
 import type { Migration } from './store';
 
@@ -73,6 +74,17 @@ export class PostgresStore extends SqlStore {
     });
   }
 
+  /** Wakes readers of these folders by one notification each, apart from the write: it would hold up all others that notify. */
+  override async append(entries: Parameters<SqlStore['append']>[0]): Promise<void> {
+    await super.append(entries);
+    const folders = new Set(entries.map(([key]) => key.split('/', 2).join('/')));
+    if (folders.size > 0) await this.query(NOTIFY, CHANNEL, [...folders].join(' ')).catch(() => undefined);
+  }
+
+  onAppend(prefix: string, wake: () => void): () => void {
+    return listenerOf(this.place).subscribe(prefix.replace(/\/$/, ''), wake);
+  }
+
   private async explained<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work();
@@ -84,6 +96,17 @@ export class PostgresStore extends SqlStore {
 
 /** One for all stores of a process in one schema. */
 const POOLS = new Map<string, Promise<Sdk.Pool>>();
+
+/** One for all stores of a process in one database. */
+const LISTENERS = new Map<string, PostgresListener>();
+
+function listenerOf(place: PostgresPlace): PostgresListener {
+  const known = LISTENERS.get(place.connection);
+  const listener =
+    known ?? new PostgresListener(async () => new (discreetClient(await importSdk()))(settingsOf(place)));
+  LISTENERS.set(place.connection, listener);
+  return listener;
+}
 
 function poolOf(place: PostgresPlace): Promise<Sdk.Pool> {
   const name = `${place.schema} ${place.connection}`;

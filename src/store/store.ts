@@ -31,6 +31,11 @@ export interface Store {
   removeOlder(key: string, than: Date): Promise<number>;
   /** Writes new entries, all at once, if a store of this kind is quick enough for texts as they are written. */
   append?(entries: readonly (readonly [key: string, bytes: Uint8Array])[]): Promise<void>;
+  /**
+   * Calls `wake` soon after entries were appended below `prefix`, `live/<digest>/`, if a store of this kind can; what it
+   * misses a timer must find. Ends when the function that it gives is called.
+   */
+  onAppend?(prefix: string, wake: () => void): () => void;
   /** A line for each value of a field of the ledger's rows, in any order, where a store of this kind can sum them. */
   sums?(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]>;
   /** Rates of models that all processes share, if a store of this kind can keep them. */

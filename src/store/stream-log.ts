@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readJson, type Store } from './store';
 
 /** A piece of the text of a step, as its model wrote it. */
@@ -31,35 +31,94 @@ export function isLogOf(rootIds: Iterable<string>): (key: string) => boolean {
   };
 }
 
-const DIGITS = 12;
-
-/** Writes pieces of texts of any runs at once. */
-export async function keepLive(
-  store: Pick<Store, 'append'>,
-  texts: readonly (LiveText & { readonly rootId: string })[],
-): Promise<void> {
-  const entries = texts.map(({ rootId, ...text }): [string, Buffer] => {
-    const { callId, attempt, offset } = text;
-    const name = `${attempt}-${String(offset).padStart(DIGITS, '0')}.json`;
-    return [`${folderOf(rootId)}${callId}/${name}`, Buffer.from(JSON.stringify(text))];
-  });
-  await store.append?.(entries);
+/** Names of the processes that have written to a log; each writes its batches below its own, counted from 0. */
+function writersOf(rootId: string): string {
+  return `${folderOf(rootId)}writers/`;
 }
 
-/** Reads what has been written of a run's texts since the last time. */
+function batchOf(rootId: string, writer: string, index: number): string {
+  return `${folderOf(rootId)}${writer}/${index}.json`;
+}
+
+/** Runs whose batches a writer counts at most, however many a process serves. */
+const MOST_RUNS = 2000;
+
+/** Writes pieces of texts of any runs at once, for one process. */
+export class LiveWriter {
+  #name = randomUUID();
+  readonly #counts = new Map<string, number>();
+
+  constructor(private readonly store: Pick<Store, 'append'>) {}
+
+  async write(texts: readonly (LiveText & { readonly rootId: string })[]): Promise<void> {
+    if (this.#counts.size > MOST_RUNS) this.#begin();
+    const batches = new Map<string, LiveText[]>();
+    for (const { rootId, ...text } of texts) batches.set(rootId, [...(batches.get(rootId) ?? []), text]);
+    try {
+      await this.store.append?.([...batches].flatMap(([rootId, batch]) => this.#entriesOf(rootId, batch)));
+    } catch (error) {
+      // The store may have them or not: under another name, no batch is missing in between.
+      this.#begin();
+      throw error;
+    }
+  }
+
+  #begin(): void {
+    this.#name = randomUUID();
+    this.#counts.clear();
+  }
+
+  #entriesOf(rootId: string, batch: readonly LiveText[]): [string, Buffer][] {
+    const index = this.#counts.get(rootId) ?? 0;
+    this.#counts.set(rootId, index + 1);
+    const entry: [string, Buffer] = [batchOf(rootId, this.#name, index), Buffer.from(JSON.stringify(batch))];
+    return index > 0 ? [entry] : [entry, [`${writersOf(rootId)}${this.#name}`, Buffer.of()]];
+  }
+}
+
+/** Batches that a reader holds at once, of a log that is far ahead of it. */
+const MOST_AT_ONCE = 16;
+
+/** Reads what has been written of a run's texts since the last time; a look costs what is new. */
 export class LiveReader {
-  readonly #seen = new Set<string>();
+  /** Batches read of each writer. */
+  readonly #counts = new Map<string, number>();
 
   constructor(
     private readonly store: Store,
     private readonly rootId: string,
   ) {}
 
-  /** Pieces that are new, each attempt's in order. */
-  async read(): Promise<LiveText[]> {
-    const keys = (await this.store.list(folderOf(this.rootId))).filter((key) => !this.#seen.has(key));
-    const found = await Promise.all(keys.map((key) => readJson(this.store, key)));
-    for (const key of keys) this.#seen.add(key);
-    return found.flatMap((text) => (text === null ? [] : [text as LiveText]));
+  /** Whether nobody tells when there is something new. */
+  get isPolled(): boolean {
+    return this.store.append !== undefined && this.store.onAppend === undefined;
+  }
+
+  /** Calls `wake` when there may be new pieces, where the store tells; it may miss some. */
+  watch(wake: () => void): (() => void) | undefined {
+    return this.store.onAppend?.(folderOf(this.rootId), wake);
+  }
+
+  /** New pieces, some at a time, each attempt's in order. */
+  async *read(): AsyncGenerator<LiveText[]> {
+    if (this.store.append === undefined) return;
+    for (const key of await this.store.list(writersOf(this.rootId))) {
+      yield* this.#readOf(key.slice(key.lastIndexOf('/') + 1));
+    }
+  }
+
+  async *#readOf(writer: string): AsyncGenerator<LiveText[]> {
+    for (let size = 1, isAll = false; !isAll; size = Math.min(2 * size, MOST_AT_ONCE)) {
+      const from = this.#counts.get(writer) ?? 0;
+      const keys = Array.from({ length: size }, (_, index) => batchOf(this.rootId, writer, from + index));
+      const found = (await Promise.all(keys.map((key) => readJson(this.store, key)))) as (
+        LiveText[] | null
+      )[];
+      const end = found.indexOf(null);
+      isAll = end !== -1;
+      const batches = isAll ? found.slice(0, end) : found;
+      this.#counts.set(writer, from + batches.length);
+      if (batches.length > 0) yield batches.flatMap((batch) => batch ?? []);
+    }
   }
 }

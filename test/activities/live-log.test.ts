@@ -33,9 +33,11 @@ test('of several calls at once, the log brings each text as it was written', asy
       const expected = Object.fromEntries(calls.map((texts, index) => [`call-${index}`, texts.join('')]));
       await until(
         async () => {
-          for (const { callId, offset, text } of await reader.read()) {
-            expect(offset).toBe(found[callId]?.length ?? 0);
-            found[callId] = (found[callId] ?? '') + text;
+          for await (const texts of reader.read()) {
+            for (const { callId, offset, text } of texts) {
+              expect(offset).toBe(found[callId]?.length ?? 0);
+              found[callId] = (found[callId] ?? '') + text;
+            }
           }
           return JSON.stringify(Object.entries(found).sort());
         },

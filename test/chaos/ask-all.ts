@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { ConductorClient, SolveResult } from '../../src';
+import type { ConductorClient, SolveRequest, SolveResult } from '../../src';
 import { Turns } from '../../src/turns';
 import { isCancelled, WALL_CLOCK_MS } from './scenario';
 
@@ -15,6 +15,12 @@ export interface Asker {
   readonly temporal: Client;
 }
 
+export interface Asking {
+  readonly live: boolean;
+  readonly onStart: (id: string) => void;
+  readonly onEnd: () => void;
+}
+
 /**
  * Asks every question, a few at a time, and gets each trace once its run has ended or should have. A run that the
  * server does not know is null.
@@ -22,12 +28,12 @@ export interface Asker {
 export async function askAll(
   asker: Asker,
   questions: ReadonlyMap<string, string>,
-  onEnd: () => void,
+  { live, onStart, onEnd }: Asking,
 ): Promise<Map<string, SolveResult | null>> {
   const turns = new Turns(AT_ONCE);
   const runs = [...questions].map(([id, question]) =>
     turns.take(async () => {
-      const run = await ask(asker, id, question);
+      const run = await ask(asker, id, { question, ...(live && { live: true as const }) }, onStart);
       onEnd();
       return [id, run] as const;
     }),
@@ -38,14 +44,16 @@ export async function askAll(
 async function ask(
   { conductor, temporal }: Asker,
   id: string,
-  question: string,
+  request: SolveRequest,
+  onStart: (id: string) => void,
 ): Promise<SolveResult | null> {
   const handle = temporal.workflow.getHandle(id);
   const isKnown = () => persist(() => ifKnown(handle.describe()));
   await persist(async () => {
     // A start whose reply was lost may have been one.
-    if ((await isKnown()) === null) await conductor.start({ question }, id);
+    if ((await isKnown()) === null) await conductor.start(request, id);
   });
+  onStart(id);
   if (isCancelled(id)) await cancelBesideMessages(conductor, id);
   const ended = persist(() => handle.result()).catch(() => undefined);
   const patience = new AbortController();

@@ -1,6 +1,6 @@
 import type { Keeping } from '../../examples/learn/support/worker';
 import { FAILURES } from '../../src/protocol/failures';
-import type { SolveResult } from '../../src';
+import type { LiveEvent, SolveResult } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import { audit } from './audit';
@@ -119,6 +119,34 @@ test('nor has one that asks again after its answer in the background came to not
   expect(audit(left([failed, second], { keepings: [ID_KEPT], requests }))).toEqual([]);
 });
 
+const PLACE = { childId: null, round: 0, step: 0 };
+const STEP = { ...PLACE, attempt: 1, offset: 0, delta: 'because', kind: 'text' } as const;
+
+/** What a reader wrote down of a run with one step, whose output is `because`. */
+function heardOf(...events: readonly object[]): Evidence {
+  const step = { index: 0, output: 'because', error: null };
+  const rounds = [{ childId: null, round: 0, steps: [step] }] as unknown as SolveResult['rounds'];
+  const heard = events.map((event) => ({ id: ID, event: event as LiveEvent }));
+  return { ...withRun({ rounds }), heard };
+}
+
+const [STARTED, STEP_ENDED, ENDED] = [
+  { kind: 'stepStarted', ...PLACE },
+  { kind: 'stepEnded', ...PLACE },
+  { kind: 'ended' },
+];
+const RESTARTED = { kind: 'restarted', ...PLACE, attempt: 2 };
+
+test('nor has a stream that goes on where it was, and begins an attempt anew', () => {
+  const parts = [
+    { ...STEP, delta: 'be' },
+    { ...STEP, offset: 2, delta: 'cause' },
+  ];
+  expect(audit(heardOf(STARTED, ...parts, STEP_ENDED, ENDED))).toEqual([]);
+  const second = { ...STEP, attempt: 2 };
+  expect(audit(heardOf(STARTED, parts[0] ?? {}, RESTARTED, second, STEP_ENDED, ENDED))).toEqual([]);
+});
+
 const again = (startedAt: string): LedgerRow => ({ ...OPEN, attempt: 2, startedAt });
 
 test.each<[string, Evidence, RegExp]>([
@@ -183,6 +211,30 @@ test.each<[string, Evidence, RegExp]>([
     }),
     /heapUsed was 40 MB, and is 140 MB/,
   ],
+  [
+    'a text that was told twice',
+    heardOf(STARTED, STEP, STEP, STEP_ENDED, ENDED),
+    /text at 1\/0 follows 1\/7/,
+  ],
+  [
+    'a text that was left out',
+    heardOf(STARTED, { ...STEP, offset: 2, delta: 'cause' }, STEP_ENDED, ENDED),
+    /text at 1\/2 follows 1\/0/,
+  ],
+  [
+    'a text that ends too soon',
+    heardOf(STARTED, { ...STEP, delta: 'be' }, STEP_ENDED, ENDED),
+    /2 characters/,
+  ],
+  [
+    'an attempt that was left out',
+    heardOf({ ...RESTARTED, attempt: 3 }, ENDED),
+    /attempt 3 follows attempt 1/,
+  ],
+  ['a text after its step', heardOf(STEP, STEP_ENDED, { ...STEP, offset: 7 }, ENDED), /text after its end/],
+  ['a step that was told twice', heardOf(STARTED, STARTED, STEP, ENDED), /stepStarted.+ was told twice/],
+  ['a stream that has no end', heardOf(STARTED, STEP, STEP_ENDED), /0 ends/],
+  ['a stream that goes on after its end', heardOf(STEP, ENDED, STEP_ENDED), /the last event is stepEnded/],
   ['a worker that broke down', left([ROW], { broken: ['a worker ended by itself with code 1'] }), /code 1/],
   ['a script that was not played to its end', left([ROW], { plannedKills: 2 }), /1 did not/],
 ])('%s is found', (_, evidence, difference) => {

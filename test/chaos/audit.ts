@@ -1,4 +1,5 @@
 import { auditLedger } from './audit-ledger';
+import { auditLive } from './audit-live';
 import { auditRates } from './audit-rates';
 import { auditRepeats } from './audit-repeats';
 import { auditRuns } from './audit-runs';
@@ -7,9 +8,16 @@ import { type Evidence, type Finding, finding } from './evidence';
 
 /** Everything that must hold, held against what a run of the chaos left behind. */
 export function audit(evidence: Evidence): Finding[] {
-  return [auditRuns, auditTraces, auditLedger, auditRepeats, auditRates, auditMemory, auditScript].flatMap(
-    (each) => each(evidence),
-  );
+  return [
+    auditRuns,
+    auditTraces,
+    auditLedger,
+    auditRepeats,
+    auditRates,
+    auditLive,
+    auditMemory,
+    auditScript,
+  ].flatMap((each) => each(evidence));
 }
 
 /** Checks that the script was played to its end, and that nothing died but what was killed. */

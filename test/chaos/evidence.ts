@@ -4,6 +4,7 @@ import type { RequestRecord } from '../../src/testing';
 import type { Keeping, Memory } from '../../examples/learn/support/worker';
 import type { SharedLimit } from './audit-rates';
 import type { Victim } from './kill-script';
+import type { Heard } from './read-streams';
 
 /** A process that was killed, in epoch milliseconds. */
 export interface Kill {
@@ -21,6 +22,8 @@ export interface Evidence {
   /** None where the store shares none. */
   readonly limits: readonly SharedLimit[];
   readonly keepings: readonly Keeping[];
+  /** Events of streams as their readers wrote them down; absent: nobody read. */
+  readonly heard?: readonly Heard[];
   readonly kills: readonly Kill[];
   readonly plannedKills: number;
   /** Memory of a worker that is never killed: after the first solves and after the last. */

@@ -17,9 +17,12 @@ export class KillableProviders {
   ) {}
 
   /** `onRequest` is called for each request that comes, in all their lives. */
-  static async start(folder: string, seed: number, onRequest: () => void): Promise<KillableProviders> {
+  static async start(
+    { folder, seed, live }: { readonly folder: string; readonly seed: number; readonly live: boolean },
+    onRequest: () => void,
+  ): Promise<KillableProviders> {
     const [script, log] = [join(folder, 'simulation.json'), join(folder, 'providers.jsonl')];
-    writeFileSync(script, JSON.stringify(simulationOf(seed)));
+    writeFileSync(script, JSON.stringify(simulationOf(seed, live)));
     const args = ['--script', script, '--log', log];
     const process = runChild(PROGRAM, [...args, '--port', '0'], {});
     const url = await process.nextLine();

@@ -1,4 +1,4 @@
-/** `npm run chaos -- --seed N --solves 200 --kills 50 --store sqlite|s3|postgres`: ends with 0 when everything held, with 1 when something did not. */
+/** `npm run chaos -- --seed N --solves 200 --kills 50 --store sqlite|s3|postgres [--live]`: ends with 0 when everything held, with 1 when something did not. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +9,13 @@ import { runChaos, type ChaosOptions } from './run-chaos';
 import { isStoreKind } from './world';
 
 async function main(): Promise<void> {
-  const { seed, solves, kills, store } = parseArgs({
+  const { seed, solves, kills, store, live } = parseArgs({
     options: {
       seed: { type: 'string', default: '1' },
       solves: { type: 'string', default: '200' },
       kills: { type: 'string', default: '50' },
       store: { type: 'string', default: 'sqlite' },
+      live: { type: 'boolean', default: false },
     },
   }).values;
   if (!isStoreKind(store)) throw new Error(`--store takes sqlite, s3 or postgres, not "${store}".`);
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
       solves: readNumber('solves', solves, 1),
       kills: readNumber('kills', kills, 0),
       store,
+      live,
       bundle: await bundleWorkflows(folder),
     };
     const result = await runChaos(options);

@@ -2,6 +2,7 @@ import { tally } from '../../src/evaluation/statistics';
 import { megabytes } from './audit';
 import { peaksOf } from './audit-rates';
 import { stateOf } from './audit-runs';
+import type { Evidence } from './evidence';
 import type { ChaosOptions, ChaosResult } from './run-chaos';
 
 /** The end of a run of the chaos, for people: what happened, what it cost, and what did not hold. */
@@ -22,6 +23,7 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
       'requests seen by the providers',
       `${requests.length}: ${describeCounts(requests.map(({ outcome }) => kindOf(outcome)))}`,
     ],
+    ...describeStreams(evidence),
     [
       'rows in the ledger',
       `${rows.length}: ${completed.length} with an amount, ${rows.length - completed.length} without`,
@@ -47,6 +49,11 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
           ),
         ];
   return [...table, '', ...verdict].join('\n');
+}
+
+function describeStreams({ heard = [] }: Evidence): [string, string][] {
+  if (heard.length === 0) return [];
+  return [['events that clients were told', describeCounts(heard.map(({ event }) => event.kind))]];
 }
 
 /** `3 worker, 1 server`, the most frequent first. */

@@ -3,17 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from './audit';
 import type { Evidence, Finding } from './evidence';
-import { KillScript } from './kill-script';
+import { KillScript, type Script } from './kill-script';
 import { questionsOf } from './scenario';
 import { inWorld, type StoreKind, type World } from './world';
 
 /** Solves before the memory is measured first, but no more than half of all: what is loaded once is loaded then. */
 const WARM_UP = 40;
 
-export interface ChaosOptions {
-  readonly seed: number;
-  readonly solves: number;
-  readonly kills: number;
+export interface ChaosOptions extends Script {
   readonly store: StoreKind;
   /** Path of the workflow bundle. */
   readonly bundle: string;
@@ -35,14 +32,18 @@ export interface ChaosResult {
  *
  * @throws Error when the chaos itself could not go on, e.g. because a server did not come back
  */
-export async function runChaos({ seed, solves, kills, store, bundle }: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const { seed, solves, kills } = options;
   const began = Date.now();
   const folder = await mkdtemp(join(tmpdir(), `chaos-${seed}-`));
-  const script = new KillScript(seed, solves, kills);
+  const script = new KillScript(options);
   const onRequest = (): void => {
     script.count('requests');
   };
-  const evidence = await inWorld({ folder, seed, bundle, store, onRequest }, async (world) => {
+  const onText = (): void => {
+    script.count('texts');
+  };
+  const evidence = await inWorld({ ...options, folder, onRequest, onText }, async (world) => {
     const { runs, memory } = await solveAll(world, script, questionsOf(seed, solves));
     return { ...(await world.leavings(runs)), memory, kills: script.kills, plannedKills: kills };
   }).catch((error: unknown) => {

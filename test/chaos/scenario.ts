@@ -50,8 +50,17 @@ const PLANS: readonly (readonly Step[])[] = [
   [step(0, 'd', [])],
 ];
 
+/** Texts that are longer under way than a log waits with them. */
+const LONG: ModelBehaviour = {
+  answer: 'What outlives a crash? 🙂 '.repeat(80),
+  schedule: [...faulty(FAULTS), { share: 1 - FAULTY, answer: { fault: 'drip', ms: 1500 } }],
+};
+
 /** Plays every dialect, every kind of fault and several plans. */
-export function simulationOf(seed: number): { seed: number; models: Record<string, ModelBehaviour> } {
+export function simulationOf(
+  seed: number,
+  live: boolean,
+): { seed: number; models: Record<string, ModelBehaviour> } {
   const [usual, long, short] = PLANS.map((steps) => renderPlan({ steps }, WORKERS));
   const plans: Part[] = [
     { share: 0.2, answer: long ?? '' },
@@ -59,7 +68,7 @@ export function simulationOf(seed: number): { seed: number; models: Record<strin
   ];
   const noPlan: Answer = 'I would rather not plan.';
   const bearing = { price: PRICE, delayMs: 40 };
-  const worker: ModelBehaviour = { ...bearing, schedule: faulty(FAULTS) };
+  const worker: ModelBehaviour = { ...bearing, schedule: faulty(FAULTS), ...(live && LONG) };
   const conductor: ModelBehaviour = {
     ...bearing,
     answer: usual ?? '',

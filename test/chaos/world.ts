@@ -12,6 +12,7 @@ import { startS3Server } from '../support/s3-server';
 import { askAll, persist } from './ask-all';
 import type { Evidence } from './evidence';
 import type { Victim } from './kill-script';
+import { LiveClient } from './live-client';
 import { KillableProviders } from './killable-providers';
 import { configOf, LIMITS } from './scenario';
 import { WorkerFleet } from './worker-fleet';
@@ -56,6 +57,10 @@ export interface WorldOptions {
   readonly store: StoreKind;
   /** Called for each request that reaches the providers. */
   readonly onRequest: () => void;
+  /** Runs are live, and a client reads their streams. */
+  readonly live: boolean;
+  /** Called for each piece of text that the client was told. */
+  readonly onText: () => void;
 }
 
 /** Everything a solve needs, each part a process that can be killed. */
@@ -67,7 +72,7 @@ export interface World {
   /** Ends the workers for good, and reads what lies in logs and store, and what the runs tell of themselves then. */
   leavings(
     runs: Evidence['runs'],
-  ): Promise<Pick<Evidence, 'runs' | 'requests' | 'rows' | 'limits' | 'keepings' | 'broken'>>;
+  ): Promise<Pick<Evidence, 'runs' | 'requests' | 'rows' | 'limits' | 'keepings' | 'heard' | 'broken'>>;
 }
 
 /** Opens a world for as long as `work` takes, or until Ctrl-C, and leaves no process behind. */
@@ -90,12 +95,12 @@ async function untilInterrupted(signal: AbortSignal): Promise<never> {
 }
 
 async function openWorld(
-  { folder, seed, bundle, store: kind, onRequest }: WorldOptions,
+  { folder, seed, bundle, store: kind, onRequest, live, onText }: WorldOptions,
   undo: Undo,
 ): Promise<World> {
   const server = await KillableServer.start(folder);
   undo.push(() => server.close());
-  const providers = await KillableProviders.start(folder, seed, onRequest);
+  const providers = await KillableProviders.start({ folder, seed, live }, onRequest);
   undo.push(() => providers.close());
   const connection = await Connection.connect({ address: server.address });
   undo.push(() => connection.close());
@@ -108,22 +113,31 @@ async function openWorld(
   const setting = { address, bundle, config, taskQueue, store: url, witness, troubles: seed };
   const fleet = await WorkerFleet.start(setting, MORTALS);
   undo.push(() => fleet.close());
+  const reader = new LiveClient({ address, taskQueue, store: url }, folder, onText);
+  undo.push(() => reader.close());
 
   const victims: Readonly<Record<Victim, () => Promise<void>>> = {
     worker: () => fleet.kill(),
     'frozen worker': () => fleet.freeze(),
     server: () => server.kill(),
     providers: () => providers.kill(),
+    client: () => reader.kill(),
   };
   const store = openStore(url, folder);
   const temporal = new Client({ connection });
   const conductor = new ConductorClient({ client: temporal, store, taskQueue });
   return {
-    ask: (questions, onEnd) => askAll({ conductor, temporal }, questions, onEnd),
+    ask: (questions, onEnd) => {
+      const onStart = (id: string): void => {
+        if (live) reader.follow(id);
+      };
+      return askAll({ conductor, temporal }, questions, { live, onStart, onEnd });
+    },
     kill: (victim) => victims[victim](),
     memory: () => fleet.memory(),
     leavings: async (runs) => {
       // A process that was frozen may complete a row after its run has ended.
+      await reader.ended();
       await fleet.stop();
       const reread = [...runs].map(async ([id, run]) => {
         const trace = run === null ? null : await persist(() => conductor.trace(id));
@@ -137,7 +151,8 @@ async function openWorld(
         rows: (await readLedger(store)).map((row) => byTrueClock(row, times)),
         limits: store.rates === undefined ? [] : LIMITS,
         keepings: seen.filter((line) => 'what' in line),
-        broken: fleet.broken,
+        heard: reader.heard(),
+        broken: [...fleet.broken, ...reader.broken],
       };
     },
   };

@@ -1,4 +1,5 @@
 import { ConductorClient, type LiveEvent, renderPlan } from '../../src';
+import { keptAnswers } from '../durability/kept-answers';
 import { openStage, type Stage, step, useStage } from '../support/stage';
 import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
 
@@ -23,10 +24,10 @@ const kindsOf = (events: readonly LiveEvent[]): string[] =>
 
 const withoutCursor = (event: LiveEvent): object => ({ ...event, cursor: undefined });
 
-function play(own: Stage = stage): void {
+function play(own: Stage = stage, ms = 1500): void {
   own.plan([step('a', 'Count the legs.'), step('b', 'Answer.', [0])]);
   own.providers.answer('a', { text: TEXT });
-  own.providers.script('a', [{ fault: 'drip', ms: 1500 }]);
+  own.providers.script('a', [{ fault: 'drip', ms }]);
   own.providers.answer('b', 'Eight.');
 }
 
@@ -117,6 +118,21 @@ test('a call that a rate keeps waiting is told, in a run below, too, and until w
   );
   const [, asked] = stage.requestsTo('a');
   expect(asked?.receivedAt).toBeGreaterThanOrEqual(Date.parse(until[0] ?? ''));
+});
+
+test('a store that should tell what is new, and never does, is looked at all the same', async () => {
+  const own = await openStage({ workers: ['a', 'b'] });
+  Object.assign(own.store, { onAppend: () => () => undefined });
+  play(own, 4000);
+  const kept: number[] = [];
+  await own.whileWorking(async () => {
+    for await (const event of own.client.stream({ question: 'How many legs?' })) {
+      if (event.kind === 'text') kept.push((await keptAnswers(own.store)).length);
+    }
+  });
+  await own.close();
+  // The plan, and no answer of a step.
+  expect(kept[0]).toBe(1);
 });
 
 test('a text that is no cursor is refused', async () => {

@@ -1,4 +1,10 @@
-import { type ConfigInput, type ConversationTurn, renderPlan, type SolveHandle, type SolveInput } from '../../src';
+import {
+  type ConfigInput,
+  type ConversationTurn,
+  renderPlan,
+  type SolveHandle,
+  type SolveInput,
+} from '../../src';
 import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
 import type { LimitsInput } from '../../src/protocol/input';
 import { modelCard, runOf } from '../budget/cards';

@@ -110,6 +110,7 @@ const KEEPING = /^(answers|background)\/.+\/([0-9a-f]{64})\.json$/;
 class WitnessStore implements Store {
   readonly url: string;
   readonly rates: Store['rates'];
+  readonly append: Store['append'];
 
   /**
    * @param witness file that takes the lines
@@ -126,6 +127,8 @@ class WitnessStore implements Store {
       read: (name) => this.trouble().then(() => rates.read(name)),
       swap: (name, text, version) => this.trouble().then(() => rates.swap(name, text, version)),
     };
+    const append = inner.append?.bind(inner);
+    this.append = append && ((entries) => this.trouble().then(() => append(entries)));
   }
 
   async read(key: string): Promise<Buffer | null> {

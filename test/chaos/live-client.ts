@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
+import { type Heard, type ReaderSetting, readHeard } from './read-streams';
+
+const PROGRAM = join(__dirname, 'read-streams.ts');
+
+/** A client that reads the streams of runs, killed and started again on the events that it had written down. */
+export class LiveClient {
+  /** Last words of a client that ended though nobody killed it. */
+  readonly broken: string[] = [];
+  readonly #ids = new Set<string>();
+  readonly #setting: ReaderSetting;
+  #process: ChildProgram;
+  #ended = 0;
+  #onEnded: () => void = () => undefined;
+
+  /** @param onText called for each piece of text that a client was told */
+  constructor(
+    setting: Omit<ReaderSetting, 'file'>,
+    folder: string,
+    private readonly onText: () => void,
+  ) {
+    this.#setting = { ...setting, file: join(folder, 'heard.jsonl') };
+    writeFileSync(this.#setting.file, '');
+    this.#process = this.#start();
+  }
+
+  follow(id: string): void {
+    this.#ids.add(id);
+    this.#process.tell(id);
+  }
+
+  async kill(): Promise<void> {
+    await this.#process.kill();
+    this.#process = this.#start();
+  }
+
+  /** Resolves when every stream that is followed has come to its end. */
+  async ended(): Promise<void> {
+    while (this.#ended < this.#ids.size) await new Promise<void>((resolve) => (this.#onEnded = resolve));
+  }
+
+  heard(): readonly Heard[] {
+    return readHeard(this.#setting.file);
+  }
+
+  async close(): Promise<void> {
+    await this.#process.kill();
+  }
+
+  #start(): ChildProgram {
+    const child = runChild(PROGRAM, [JSON.stringify(this.#setting)], process.env);
+    void child.lost.then((end) => this.broken.push(`a client that nobody killed ${end}`));
+    // What an earlier life wrote down last, it may have had no time to say.
+    this.#ended = this.heard().filter(({ event }) => event.kind === 'ended').length;
+    this.#onEnded();
+    for (const id of this.#ids) child.tell(id);
+    void this.#listen(child);
+    return child;
+  }
+
+  async #listen(child: ChildProgram): Promise<void> {
+    try {
+      for (;;) {
+        const kind = await child.nextLine();
+        if (child !== this.#process) return;
+        if (kind === 'text') this.onText();
+        if (kind !== 'ended') continue;
+        this.#ended += 1;
+        this.#onEnded();
+      }
+    } catch {
+      // It was killed, or `broken` tells.
+    }
+  }
+}
