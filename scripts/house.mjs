@@ -6,31 +6,31 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 310;
-const MOST_LINES = 36_900;
+const MOST_FILES = 318;
+const MOST_LINES = 37_900;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 6_800],
+  ['command lines', /(^|\/)cli\//, 6_900],
   ['training', /^training\//, 5_750],
   ['evaluation and grading', /^(evaluation|grading)\//, 7_100],
-  ['core', /./, 16_300],
+  ['core', /./, 17_100],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
 const WAYS = [
-  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 86],
+  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 92],
   [
     'from a question to its answer',
     ['client/conductor-client.ts', 'workflows/solve.ts', 'activities/index.ts'],
-    98,
+    105,
   ],
   [
     'from a schedule to its update, beside these',
     ['training/client/schedule.ts', 'training/workflows/nightly.ts', 'training/activities/index.ts'],
-    64,
+    66,
   ],
 ];
 

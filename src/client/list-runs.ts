@@ -12,7 +12,7 @@ export interface ListedRun {
   readonly id: string;
   readonly runId: string;
   readonly status: SolveTrace['status'];
-  readonly waitsFor: 'approval' | null;
+  readonly waitsFor: NonNullable<SolveTrace['waitsFor']> | null;
   /** Whether a worker goes on with it; null for a run that has ended. */
   readonly hasWorker: boolean | null;
   /** Its beginning; null where this client cannot read the run, e.g. without the key it was encrypted with. */

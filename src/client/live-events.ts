@@ -34,6 +34,8 @@ interface EventFields {
   reviewed: RoundPlace & { readonly decision: NonNullable<Round['decision']> };
   waiting:
     | { readonly for: 'approval' }
+    /** A step fits the limits only once others give back what they do not use, or a limit is raised. */
+    | { readonly for: 'limit'; readonly childId: string | null }
     | {
         readonly for: 'rate';
         readonly childId: string | null;
@@ -108,6 +110,7 @@ export class LiveTeller {
   #mayBeReviewed: (depth: number) => boolean = () => false;
   /** null while nobody has looked. */
   #retries: readonly Retry[] | null = null;
+  #held: readonly string[] = [];
 
   constructor(
     private readonly rootId: string,
@@ -125,10 +128,14 @@ export class LiveTeller {
     this.#mayBeReviewed = mayBeReviewed;
   }
 
-  /** @param retries calls that wait to be tried again, as they are now */
-  readonly expectRetries = (retries: readonly Retry[]): void => {
+  /**
+   * @param retries calls that wait to be tried again, as they are now
+   * @param held ids of runs whose limits hold a step back
+   */
+  expectWaits(retries: readonly Retry[], held: readonly string[]): void {
     this.#retries = retries;
-  };
+    this.#held = held;
+  }
 
   /** Takes new texts of the log; those of steps that are not told yet wait for them. */
   add(texts: readonly LiveText[]): void {
@@ -148,7 +155,11 @@ export class LiveTeller {
 
   *#tellWaits({ waitsFor }: SolveResult): Generator<LiveEvent> {
     const waits = new Map<string, Untold>();
-    if (waitsFor !== undefined) waits.set(waitsFor, { kind: 'waiting', for: waitsFor });
+    if (waitsFor === 'approval') waits.set(waitsFor, { kind: 'waiting', for: waitsFor });
+    for (const id of this.#held) {
+      const childId = id === this.rootId ? null : id;
+      waits.set(`limit ${id}`, { kind: 'waiting', for: 'limit', childId });
+    }
     for (const { attempt, reason, rate } of this.#retries ?? []) {
       if (rate === undefined) continue;
       const { call, ...where } = rate;

@@ -1,8 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { isRecursionAllowed } from '../protocol/planning';
-import type { SolveResult } from '../protocol/solve';
+import { STATE_QUERY } from '../protocol/names';
+import type { SolveResult, SolveTrace } from '../protocol/solve';
 import type { Store } from '../store/store';
 import { LiveReader, type LiveText } from '../store/stream-log';
+import { stalledRuns } from '../trace/run-tree';
 import { type LiveEvent, LiveTeller } from './live-events';
 import type { Retry } from './pending-call';
 import { readRunNow } from './trace-reader';
@@ -35,11 +38,14 @@ export async function* streamRun(
   const teller = new LiveTeller(id, after);
   let log = store === null ? null : new LiveReader(store, id);
   let isPlanned = false;
-  // A look that fails is left out.
-  const look = (): unknown => retries().then(teller.expectRetries, () => undefined);
-  const looking = setInterval(look, SELDOM_MS).unref();
+  let stalled: readonly string[] = [];
+  const over = new AbortController();
+  void everySecond(over.signal, async () => {
+    teller.expectWaits(await retries(), await heldBy(client, stalled));
+  });
   try {
     for await (const trace of lookingMeanwhile(states, log)) {
+      stalled = stalledRuns(trace);
       if (!isPlanned && hasPlan(trace)) {
         isPlanned = true;
         if (!(await prepare(teller, client, id))) log = null;
@@ -52,8 +58,28 @@ export async function* streamRun(
       if (teller.isOver) return;
     }
   } finally {
-    clearInterval(looking);
+    over.abort();
   }
+}
+
+/** Does some work again and again, never twice at once; what fails is left out. */
+async function everySecond(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    await pause(SELDOM_MS, null, { signal, ref: false })
+      .then(work)
+      .catch(() => undefined);
+  }
+}
+
+/** Those of the runs whose limits hold a step back, which only the runs know. */
+async function heldBy(client: Client, ids: readonly string[]): Promise<string[]> {
+  const held = await Promise.all(
+    ids.map(async (id) => {
+      const { waitsFor } = await client.workflow.getHandle(id).query<SolveTrace>(STATE_QUERY);
+      return waitsFor === 'limit' ? [id] : [];
+    }),
+  );
+  return held.flat();
 }
 
 /** Before its first plan, a run may not have resolved its limits. @returns whether its texts are logged */

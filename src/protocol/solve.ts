@@ -118,8 +118,8 @@ function traceSchema<T extends z.ZodType>(text: T) {
     estimate: amountSchema
       .extend({ nanoUsd: z.int().nullable(), ownSteps: z.int().exactOptional() })
       .exactOptional(),
-    /** Set while a plan waits for a person. */
-    waitsFor: z.literal('approval').exactOptional(),
+    /** Set while a plan waits for a person; by the run itself, too, while a step waits until it fits the limits. */
+    waitsFor: z.enum(['approval', 'limit']).exactOptional(),
   });
 }
 

@@ -59,7 +59,19 @@ export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): strin
 }
 
 export function waitingRounds(trace: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
-  return trace.waitsFor === undefined ? [] : trace.rounds.filter(isUnbegun);
+  return trace.waitsFor === 'approval' ? trace.rounds.filter(isUnbegun) : [];
+}
+
+/** The runs with a step that could have begun: something holds it back, or it begins at this moment. */
+export function stalledRuns({ id, rounds, waitsFor }: RunTree & Pick<SolveTrace, 'waitsFor'>): string[] {
+  const isStalled = ({ plan, steps }: RoundTrace): boolean =>
+    steps.some(({ index, startedAt, output }) => {
+      const sees = plan?.steps[index]?.sees ?? [];
+      const isUnbegun = startedAt === null && output === null;
+      return isUnbegun && sees.every((earlier) => steps[earlier]?.output !== null);
+    });
+  const stalled = waitsFor === undefined ? rounds.filter(isStalled) : [];
+  return [...new Set(stalled.map(({ childId }) => childId ?? id))];
 }
 
 /** A plan is there, and nothing of it has started. */

@@ -31,6 +31,8 @@ export class Limits {
   /** Counts what may let a waiting call fit. */
   private changes = 0;
   private waitedMs = 0;
+  /** Calls and children that wait until they fit. */
+  private waiting = 0;
   private stop: { readonly by: StoppedBy; readonly failure: ApplicationFailure } | null = null;
 
   /** @param asked the limits that hold, even where more was set aside already */
@@ -40,6 +42,10 @@ export class Limits {
 
   get stoppedBy(): StoppedBy | null {
     return this.stop?.by ?? null;
+  }
+
+  get isWaitedFor(): boolean {
+    return this.waiting > 0;
   }
 
   get spentAtMost(): Amount {
@@ -93,11 +99,16 @@ export class Limits {
    * fit at once, and the SDK takes a stack trace of every promise that a workflow makes.
    */
   async waitFor<Granted>(ask: () => Granted | null): Promise<Granted> {
-    for (;;) {
-      const before = this.changes;
-      await condition(() => this.changes !== before || this.stop !== null);
-      const granted = ask();
-      if (granted !== null) return granted;
+    this.waiting += 1;
+    try {
+      for (;;) {
+        const before = this.changes;
+        await condition(() => this.changes !== before || this.stop !== null);
+        const granted = ask();
+        if (granted !== null) return granted;
+      }
+    } finally {
+      this.waiting -= 1;
     }
   }
 

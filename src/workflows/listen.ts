@@ -38,7 +38,7 @@ import type { Limits } from './limits';
 import type { RunStart } from './run-context';
 import type { Verdict, WaitingPlan } from './steering';
 
-/** The live trace, long texts by reference. Answers on finished runs too. */
+/** The live trace, long texts by reference, and whether a limit holds a step back. Answers on finished runs too. */
 export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
 
 /** How deep the Conductor may call itself from now on; null: as deep as the other limits let it. */
@@ -57,7 +57,11 @@ export const rejectPlanUpdate = defineUpdate<null, [PlanRejection]>(REJECT_PLAN_
 
 /** Sets up every message that a run understands. To be done before anything is waited for. */
 export function listen(start: RunStart): void {
-  setHandler(stateQuery, () => start.recorder.trace);
+  setHandler(stateQuery, () => {
+    const { trace } = start.recorder;
+    const isHeld = start.steering.limits?.isWaitedFor === true && trace.waitsFor === undefined;
+    return isHeld ? { ...trace, waitsFor: 'limit' } : trace;
+  });
   listenForSignals(start);
   setHandler(setLimitsUpdate, (change) => setLimits(start, change), {
     validator: (change) => {

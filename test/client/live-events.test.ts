@@ -162,9 +162,9 @@ test('each wait is told once, when it begins, and not again to whoever goes on f
   };
 
   const teller = new LiveTeller(ID);
-  teller.expectRetries([{ attempt: 2, reason: 'the connection was refused' }]);
+  teller.expectWaits([{ attempt: 2, reason: 'the connection was refused' }], []);
   expect(toldTo(teller)).toEqual([]);
-  teller.expectRetries([turnedAway(2)]);
+  teller.expectWaits([turnedAway(2)], []);
   const [begun] = teller.tell({ ...running, waitsFor: 'approval' });
   expect(begun).toMatchObject({ kind: 'waiting', for: 'approval' });
   expect(toldTo(teller)).toEqual([told]);
@@ -173,13 +173,13 @@ test('each wait is told once, when it begins, and not again to whoever goes on f
   // Another process has told the approval alone, and has not looked for retries yet.
   const other = new LiveTeller(ID, begun?.cursor);
   expect(toldTo(other, { ...running, waitsFor: 'approval' })).toEqual([]);
-  other.expectRetries([turnedAway(2)]);
+  other.expectWaits([turnedAway(2)], []);
   const [second] = other.tell(running);
   const third = new LiveTeller(ID, second?.cursor);
   expect(toldTo(third)).toEqual([]);
-  third.expectRetries([turnedAway(2)]);
+  third.expectWaits([turnedAway(2)], []);
   expect(toldTo(third)).toEqual([]);
-  third.expectRetries([turnedAway(3)]);
+  third.expectWaits([turnedAway(3)], []);
   expect(toldTo(third)).toEqual([told]);
 });
 

@@ -1,4 +1,4 @@
-import { type ConfigInput, renderPlan, type Step } from '../../src';
+import { type ConfigInput, type LiveEvent, renderPlan, type Step } from '../../src';
 import { CALL_WORKER } from '../../src/protocol/names';
 import type { Answer } from '../../src/testing';
 import { solveAnd } from '../support/until';
@@ -82,12 +82,19 @@ test('a step that waits for room is begun when the limit is raised', async () =>
   plan(step('a', 'One.'), step('b', 'Two.'));
   const result = await solveAnd(stage, 'a', async (id) => {
     expect(await callsBegun(id)).toBe(1);
+    expect(await waitIn(id)).toMatchObject({ for: 'limit', childId: null });
     expect(await stage.client.setLimits(id, { costUsd: 0.5 })).toMatchObject({ costUsd: 0.5 });
     await stage.providers.waitForRequest(({ model }) => model === 'b');
     expect(stage.requestsTo('a')[0]?.outcome).toBeNull();
   });
   expect(result).toMatchObject({ stoppedBy: null, degraded: false });
 });
+
+/** The first wait that a run is told to be in. */
+async function waitIn(id: string): Promise<LiveEvent | null> {
+  for await (const event of stage.client.stream(id)) if (event.kind === 'waiting') return event;
+  return null;
+}
 
 test('a request that costs nothing counts as a call', async () => {
   await open({ calls: 3 });
