@@ -32,6 +32,7 @@ function readTurns(store: Store, turns: readonly Turn[]): Promise<ConversationTu
   );
 }
 
+/** Puts the turns before a question into the form in which they travel. */
 export async function keepConversation(
   store: Store,
   turns: readonly ConversationTurn[],

@@ -55,10 +55,10 @@ async function findFault(schema: string, answer: string): Promise<string | null>
 }
 
 function describeFault({ instancePath, message = 'does not fit', params }: ErrorObject): string {
-  const [named] = Object.values(params as Record<string, unknown>);
+  const [named = null] = Object.values(params as Record<string, unknown>);
   const shown = typeof named === 'string' ? named : JSON.stringify(named);
-  const more = message.includes(shown) ? '' : ` (${briefly(shown)})`;
-  return `${instancePath === '' ? 'the value' : instancePath} ${message}${more}`;
+  const more = named === null || message.includes(shown) ? '' : ` (${briefly(shown)})`;
+  return `${instancePath === '' ? 'the value' : briefly(instancePath)} ${message}${more}`;
 }
 
 const LATEST = 'https://json-schema.org/draft/2020-12/schema';
@@ -80,7 +80,8 @@ async function compile(json: string): Promise<ValidateFunction> {
   const Validator = await known[1]();
   const validator = new Validator({ strict: false, validateFormats: false, allErrors: true, logger: false });
   try {
-    const validate = withinTime(() => validator.compile(schema));
+    // An "asynchronous" schema, a word of Ajv's own, would find nothing at once.
+    const validate = withinTime(() => validator.compile({ ...schema, $async: false }));
     if (validate !== null) return validate;
   } catch (cause) {
     throw badSchema(reasonOf(cause));

@@ -55,6 +55,17 @@ test('each dialect is read as its own: a list of schemas under "items" is a tupl
   );
 });
 
+test('a fault that names nothing, and one at a place of a hundred thousand characters, are told in a line', async () => {
+  expect(await faultOf({ not: { type: 'integer' } }, '8')).toBe('the value must NOT be valid');
+  const long = 'x'.repeat(100_000);
+  const fault = await faultOf({ additionalProperties: { type: 'integer' } }, JSON.stringify({ [long]: 'a' }));
+  expect(fault).toMatch(/^\/x{59}… must be integer$/);
+});
+
+test('a schema that calls itself asynchronous is held to like any other', async () => {
+  expect(await faultOf({ $async: true, type: 'integer' }, '"eight"')).toBe('the value must be integer');
+});
+
 test('words that JSON Schema does not know, and formats, only describe', async () => {
   expect(await faultOf({ type: 'string', format: 'email', 'x-order': 1 }, '"nobody"')).toBeNull();
 });
