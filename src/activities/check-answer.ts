@@ -44,7 +44,7 @@ async function findFault(schema: string, answer: string): Promise<string | null>
   try {
     value = JSON.parse(answer);
   } catch (error) {
-    return `it must be JSON and nothing else (${reasonOf(error)})`;
+    return `it must be JSON and nothing else (${reasonOf(error).replace(/\s+/g, ' ')})`;
   }
   const validate = await compile(schema);
   const isValid = withinTime(() => validate(value));
