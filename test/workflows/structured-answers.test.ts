@@ -75,8 +75,10 @@ test('an answer that does not fit is repaired once, with the words of the valida
     { role: 'assistant', content: WRONG },
     { role: 'user', content: expect.stringContaining('/legs must be integer') as string },
   ]);
-  const paid = stage.providers.log.map(({ nanoUsd }) => nanoUsd ?? NaN);
-  expect(result.calls).toHaveLength(paid.length);
+  const rows = await stage.rows(result.id);
+  const paid = rows.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? NaN), 0);
+  expect(rows).toHaveLength(stage.providers.log.length);
+  expect(result).toMatchObject({ costUsd: paid / 1e9, costIsLowerBound: false });
 });
 
 test('one that fits no more after the repair fails the run, its text in the trace', async () => {
