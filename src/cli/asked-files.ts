@@ -23,9 +23,6 @@ export async function readAsked(
   argument: string | undefined,
   { messages, schema }: AskedOptions,
 ): Promise<AskedRequest & Pick<SolveRequest, 'answerSchema'>> {
-  if ((argument === undefined) === (messages === undefined)) {
-    throw new UsageError('give either a question or --messages with a conversation that ends with one');
-  }
   const answerSchema = schema === undefined ? {} : { answerSchema: await readJsonFile(schema, schemaSchema) };
   if (messages !== undefined) {
     return { messages: await readJsonFile(messages, messagesSchema), ...answerSchema };

@@ -61,6 +61,12 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option(...JSON_OPTION)
     .addOption(stream.conflicts(['json', 'detach']))
     .addOption(detach)
+    .hook('preAction', (solve) => {
+      const isAsked = solve.args.length > 0;
+      if (isAsked === ('messages' in solve.opts())) {
+        solve.error('error: give either a question, or --messages with a conversation that ends with one');
+      }
+    })
     .action(run(async () => (await import('./commands/solve.js')).solve));
 
   add('watch <id>', 'follow a run to its end, and print the answer')

@@ -30,8 +30,6 @@ test('a question, or a conversation in its place, each with a schema or none', a
 });
 
 test.each<[string, string | undefined, AskedOptions, RegExp]>([
-  ['neither', undefined, {}, /^give either a question or --messages/],
-  ['both', 'Why?', { messages: '[]' }, /^give either a question or --messages/],
   ['no JSON', undefined, { messages: '- role: user' }, /messages\.json is not valid JSON: /],
   ['no list', undefined, { messages: '{}' }, /messages\.json cannot be used: .*expected array/],
   [

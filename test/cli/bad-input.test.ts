@@ -36,6 +36,8 @@ const ROWS: Row[] = [
   ['solve x --seed one', ['--seed', 'one', 'whole number']],
   ['solve x --priority 9', ['--priority', '9', 'from 1 (first) to 5 (last)']],
   [`solve x --tenant ${'é'.repeat(33)}`, ['--tenant', '64 bytes']],
+  ['solve', ['a question, or --messages']],
+  ['solve x --messages y.json', ['a question, or --messages']],
   ['solve x --detach --json', ['--detach', '--json']],
   ['solve x --config no.yaml', ['no.yaml', 'does not exist']],
   ['solve x --max-cost $1', ['--max-cost', 'e.g. 0.50']],
