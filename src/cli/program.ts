@@ -63,7 +63,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .addOption(detach)
     .hook('preAction', (solve) => {
       const isAsked = solve.args.length > 0;
-      if (isAsked === ('messages' in solve.opts())) {
+      if (isAsked === 'messages' in solve.opts()) {
         solve.error('error: give either a question, or --messages with a conversation that ends with one');
       }
     })
