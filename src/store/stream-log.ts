@@ -72,7 +72,7 @@ export class LiveWriter {
     const index = this.#counts.get(rootId) ?? 0;
     this.#counts.set(rootId, index + 1);
     const entry: [string, Buffer] = [batchOf(rootId, this.#name, index), Buffer.from(JSON.stringify(batch))];
-    return index > 0 ? [entry] : [entry, [`${writersOf(rootId)}${this.#name}`, Buffer.of()]];
+    return index > 0 ? [entry] : [entry, [`${writersOf(rootId)}${this.#name}`, Buffer.from(this.#name)]];
   }
 }
 

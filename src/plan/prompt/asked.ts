@@ -12,7 +12,7 @@ export interface AskedTexts {
   readonly answerSchema?: string;
 }
 
-/** Every text of it but the question, which fences must hold. */
+/** Its texts besides the question, for a fence to hold. */
 export function textsOfAsked({ conversation = [], answerSchema = '' }: AskedTexts): string[] {
   return [...conversation.map(({ content }) => content), answerSchema];
 }
