@@ -111,6 +111,12 @@ async function isRunning(folder: string): Promise<boolean> {
   return !isFree;
 }
 
+/**
+ * Ends of a server that another start may not meet: a program took its port after it was found free, or it panicked, as
+ * Temporal's server was once seen to do on a busy machine.
+ */
+const PASSING = /address already in use|^it ended at once: panic: /;
+
 /** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
 async function startServer(
   folder: string,
@@ -120,9 +126,8 @@ async function startServer(
   const { path: cli, source } = await findTemporalCli({ env, say });
   const launch = (): Promise<ServerRecord> => launchServer(folder, namespace, { cli, env });
   try {
-    // Another program may take a port after it was found free and before the server starts.
     const record = await launch().catch((error: unknown) => {
-      if (reasonOf(error).includes('address already in use')) return launch();
+      if (PASSING.test(reasonOf(error))) return launch();
       throw error;
     });
     say(`Started Temporal (${source}); its page is ${record.uiAddress}`);

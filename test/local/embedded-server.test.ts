@@ -127,15 +127,18 @@ test('where its ports are taken, a server is started on others', async () => {
   other.close();
 });
 
-test('where a port is taken while the server starts, it is started once more', async () => {
+test.each([
+  'listen tcp 127.0.0.1:1: bind: address already in use',
+  'panic: runtime error: invalid memory address or nil pointer dereference',
+])('a server that ends with "%s" is started once more', async (words) => {
   const folder = await freshFolder();
   const { path: cli } = await findTemporalCli({ env: process.env, say: () => undefined });
-  const first = 'echo "listen tcp 127.0.0.1:1: bind: address already in use"; exit 1';
+  const first = `echo "${words}"; exit 1`;
   const script = `case $1 in server) [ -e tried ] || { touch tried; ${first}; };; esac; exec "${cli}" "$@"`;
   const hindered = join(await fakeProgram('temporal', script), 'temporal');
   const { server } = await attach(folder, { TEMPORAL_CLI_PATH: hindered });
   await withClient(server, (client) => client.workflowService.getSystemInfo({}));
-  expect(await readFile(join(folder, 'server.log'), 'utf8')).toContain('address already in use');
+  expect(await readFile(join(folder, 'server.log'), 'utf8')).toContain(words);
 });
 
 test('a database that another server has open is left alone', async () => {
