@@ -58,6 +58,6 @@ export async function firstTexts(server, store) {
     worker.stop();
     provider.close();
   }
-  // What is loaded once is no cost of a run.
+  // A first stream loads modules, which later ones need not.
   return found.slice(1);
 }

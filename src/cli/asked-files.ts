@@ -18,7 +18,7 @@ export interface AskedOptions {
 const messagesSchema = z.array(conversationTurnSchema);
 const schemaSchema = z.record(z.string(), z.unknown());
 
-/** What is asked: by the command's argument, where `-` is standard input, or by a file. */
+/** Reads the question from the argument (`-`: standard input) or a conversation from its file, and the schema from its own. */
 export async function readAsked(
   argument: string | undefined,
   { messages, schema }: AskedOptions,

@@ -38,14 +38,14 @@ export async function* streamRun(
   const teller = new LiveTeller(id, after);
   let log = store === null ? null : new LiveReader(store, id);
   let isPlanned = false;
-  let stalled: readonly string[] = [];
+  let last: SolveResult | undefined;
   const over = new AbortController();
   void everySecond(over.signal, async () => {
-    teller.expectWaits(await retries(), await heldBy(client, stalled));
+    teller.expectWaits(await retries(), await heldBy(client, last === undefined ? [] : stalledRuns(last)));
   });
   try {
     for await (const trace of lookingMeanwhile(states, log)) {
-      stalled = stalledRuns(trace);
+      last = trace;
       if (!isPlanned && hasPlan(trace)) {
         isPlanned = true;
         if (!(await prepare(teller, client, id))) log = null;
