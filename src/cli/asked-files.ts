@@ -4,7 +4,7 @@ import type { AskedRequest } from '../client/asked';
 import type { SolveRequest } from '../client/conductor-client';
 import { explainIssue } from '../config/errors';
 import { reasonOf } from '../errors';
-import { conversationTurnSchema } from '../protocol/input';
+import { answerSchemaSchema, conversationTurnSchema } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 import { UsageError } from './ending';
 
@@ -16,14 +16,14 @@ export interface AskedOptions {
 }
 
 const messagesSchema = z.array(conversationTurnSchema);
-const schemaSchema = z.record(z.string(), z.unknown());
 
 /** Reads the question from the argument (`-`: standard input) or a conversation from its file, and the schema from its own. */
 export async function readAsked(
   argument: string | undefined,
   { messages, schema }: AskedOptions,
 ): Promise<AskedRequest & Pick<SolveRequest, 'answerSchema'>> {
-  const answerSchema = schema === undefined ? {} : { answerSchema: await readJsonFile(schema, schemaSchema) };
+  const answerSchema =
+    schema === undefined ? {} : { answerSchema: await readJsonFile(schema, answerSchemaSchema) };
   if (messages !== undefined) {
     return { messages: await readJsonFile(messages, messagesSchema), ...answerSchema };
   }
@@ -46,7 +46,11 @@ async function readJsonFile<Schema extends z.ZodType>(
   const { success, data, error } = schema.safeParse(content);
   if (success) return data;
   const [issue] = error.issues;
-  throw new UsageError(`${name} cannot be used: ${issue ? explainIssue(issue, content) : ''}`);
+  // A file that is wrong as a whole is not shown: it may be nested too deep to be written.
+  const isWhole = issue === undefined || issue.path.length === 0;
+  throw new UsageError(
+    `${name} cannot be used: ${isWhole ? (issue?.message ?? '') : explainIssue(issue, content)}`,
+  );
 }
 
 const nameOf = (file: string): string => (file === '-' ? 'standard input' : file);

@@ -96,6 +96,10 @@ const MAX_SCHEMA_BYTES = 64 * 1024;
 /** Counts objects and lists alike. */
 const MAX_SCHEMA_DEPTH = 64;
 
+export const answerSchemaSchema = z.custom<AnswerSchema>(isAnswerSchema, {
+  error: `expected a JSON Schema of at most ${MAX_SCHEMA_BYTES} bytes, nested at most ${MAX_SCHEMA_DEPTH} deep`,
+});
+
 const solveFields = z.strictObject({
   question: questionSchema.optional(),
   /** A conversation in place of the question, which is its last turn. */
@@ -107,11 +111,7 @@ const solveFields = z.strictObject({
     .readonly()
     .optional(),
   /** JSON Schema (2020-12, or draft 7 by its `$schema`) that the answer must fit. */
-  answerSchema: z
-    .custom<AnswerSchema>(isAnswerSchema, {
-      error: `expected a JSON Schema of at most ${MAX_SCHEMA_BYTES} bytes, nested at most ${MAX_SCHEMA_DEPTH} deep`,
-    })
-    .optional(),
+  answerSchema: answerSchemaSchema.optional(),
   pool: poolSchema.optional(),
   limits: limitsInputSchema.optional(),
   conductor: conductorChangeSchema.optional(),

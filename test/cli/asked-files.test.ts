@@ -39,6 +39,12 @@ test.each<[string, string | undefined, AskedOptions, RegExp]>([
     /messages\.json cannot be used: \[0\]\.role is "pirate": expected/,
   ],
   ['no schema', 'Why?', { schema: '[]' }, /schema\.json cannot be used: /],
+  [
+    'a schema without end',
+    'Why?',
+    { schema: '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000) },
+    /schema\.json cannot be used: .*nested at most 64 deep/,
+  ],
   ['a file without end', 'Why?', { schema: ' '.repeat(2 ** 20 + 1) }, /schema\.json has over 1048576 bytes/],
 ])('%s is refused with the place', async (_, question, contents, why) => {
   await expect(read(question, contents)).rejects.toThrow(why);
