@@ -88,11 +88,13 @@ async function followRun(
   const show = (): void => {
     if (trace !== undefined && !isClosed) view.show({ trace, retries, texts });
   };
-  const states = noting(followPatiently(session, id, say), (next) => {
+  const note = (next: SolveResult): void => {
     trace = next;
     show();
     if (!isClosed) questions?.consider(next);
-  });
+  };
+  const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> =>
+    noting(followPatiently(session, id, { tell: say, signal }), note);
   const lookForRetries = async (): Promise<readonly Retry[]> => {
     retries = await conductor.retries(id);
     show();
@@ -101,7 +103,7 @@ async function followRun(
   // Plain lines tell no texts.
   const store = live !== null || isDrawn(process.stderr) ? session.store : null;
   const ended = await follow<LiveEvent, { readonly left: string }>(session, id, interruption, {
-    states: streamRun({ id, client, states, retries: lookForRetries, store }),
+    states: streamRun({ id, client, watch, retries: lookForRetries, store }),
     aside: questions?.left,
     view: {
       show: (event) => {
@@ -171,36 +173,58 @@ const LOOK_MS = 5_000;
 /**
  * The trace of a run as it grows, also when the server is away meanwhile, which is told.
  *
- * @param patience longer than a server takes to be started elsewhere, and shorter than a script should hang
+ * @param options `patience` is longer than a server takes to be started elsewhere, and shorter than a script should hang;
+ *   `signal` ends a wait for news at once, by an error
  * @throws Error with the reason where it stays away
  */
 export async function* followPatiently(
   { conductor, server: { address }, temporal }: Pick<Session, 'conductor' | 'server' | 'temporal'>,
   id: string,
-  tell: Say,
-  patience = '5m',
+  { tell, patience = '5m', signal }: { tell: Say; patience?: string; signal?: AbortSignal },
 ): AsyncGenerator<SolveResult> {
-  let awaySince: number | null = null;
+  const absence = new Absence(address, tell, patience);
   for (;;) {
-    const traces = conductor.watch(id);
+    const traces = conductor.watch(id, signal);
     try {
       for (;;) {
         const next = await unlessSilent(traces.next(), temporal);
-        if (awaySince !== null) tell(`Temporal at ${address} answers again.`);
-        awaySince = null;
+        absence.end();
         if (next.done === true) return;
         yield next.value;
       }
     } catch (error) {
-      const reason = reasonAway(error);
-      if (awaySince === null)
-        tell(`Temporal at ${address} does not answer (${reason}): waiting for it, ${patience} at most.`);
-      awaySince ??= Date.now();
-      if (Date.now() - awaySince > durationMs(patience)) {
-        const what = `Temporal at ${address} has not answered for ${patience} (${reason})`;
-        throw new Error(what, { cause: error });
-      }
-      await pause(AGAIN_MS);
+      if (signal?.aborted === true) throw error;
+      absence.goOn(error);
+      await pause(AGAIN_MS, null, { signal });
+    }
+  }
+}
+
+/** A time during which the server does not answer. */
+class Absence {
+  #since: number | null = null;
+
+  constructor(
+    private readonly address: string,
+    private readonly tell: Say,
+    private readonly patience: string,
+  ) {}
+
+  end(): void {
+    if (this.#since !== null) this.tell(`Temporal at ${this.address} answers again.`);
+    this.#since = null;
+  }
+
+  /** @throws Error with the reason where it has lasted too long, or where the error means no absence */
+  goOn(error: unknown): void {
+    const { address, patience, tell } = this;
+    const reason = reasonAway(error);
+    if (this.#since === null)
+      tell(`Temporal at ${address} does not answer (${reason}): waiting for it, ${patience} at most.`);
+    this.#since ??= Date.now();
+    if (Date.now() - this.#since > durationMs(patience)) {
+      const what = `Temporal at ${address} has not answered for ${patience} (${reason})`;
+      throw new Error(what, { cause: error });
     }
   }
 }

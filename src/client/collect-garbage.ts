@@ -113,7 +113,7 @@ async function* listRuns(client: Client): AsyncGenerator<Run> {
 
 async function* refsOfRun(client: Client, run: Run): AsyncGenerator<string> {
   try {
-    for await (const events of readHistory(client, run, false)) {
+    for await (const events of readHistory(client, run, null)) {
       for (const payload of await payloadsIn(events)) yield* refsIn(await decode(client, run, payload));
     }
   } catch (error) {

@@ -94,9 +94,12 @@ export class ConductorClient {
     return (await this.start(request, id)).result();
   }
 
-  /** The trace of a run and all its children as it grows, from what has happened so far to its end. */
-  async *watch(id: string): AsyncGenerator<SolveResult> {
-    for await (const trace of followTree(this.read, id)) yield await resolveTrace(trace, this.store);
+  /**
+   * The trace of a run and all its children as it grows, from what has happened so far to its end.
+   * @param signal ends a wait for news at once, by an error
+   */
+  async *watch(id: string, signal?: AbortSignal): AsyncGenerator<SolveResult> {
+    for await (const trace of followTree(this.read, id, signal)) yield await resolveTrace(trace, this.store);
   }
 
   /**
@@ -108,7 +111,8 @@ export class ConductorClient {
     const id = typeof run === 'string' ? run : (await this.start({ live: true, ...run })).id;
     const { client, store } = this;
     const retries = (): Promise<Retry[]> => this.retries(id);
-    yield* streamRun({ id, client, states: this.watch(id), retries, store }, options);
+    const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> => this.watch(id, signal);
+    yield* streamRun({ id, client, watch, retries, store }, options);
   }
 
   /** The trace of a run and all its children as it is now, running or ended. Needs no worker. */
@@ -215,10 +219,10 @@ export class ConductorClient {
     return resolveTrace(trace, this.store);
   }
 
-  private readonly read: ReadRun = (id, follow) => this.readRun(id, follow);
+  private readonly read: ReadRun = (id, following) => this.readRun(id, following);
 
-  private async *readRun(id: string, follow: boolean): AsyncGenerator<SolveTrace> {
-    for await (const { trace } of readRun(this.client, id, follow)) {
+  private async *readRun(id: string, following: AbortSignal | null): AsyncGenerator<SolveTrace> {
+    for await (const { trace } of readRun(this.client, id, following)) {
       yield trace.status === 'running' ? trace : await addLedger(trace, this.store);
     }
   }

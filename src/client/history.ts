@@ -12,15 +12,19 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
+type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 export type TemporalEvent = NonNullable<History['events']>[number];
 export type Payloads = { payloads?: Payload[] | null } | null | undefined;
 export type ProtoFailure = NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure'];
 
-/** Reads a run's history, page by page; with `follow`, until the run has ended, without a worker or a billed Action. */
+/**
+ * Reads a run's history, page by page, without a worker or a billed Action.
+ * @param following follow the run until it has ended, or until this is aborted, which throws; null: read what there is
+ */
 export async function* readHistory(
   client: Client,
   execution: { workflowId: string; runId?: string },
-  follow: boolean,
+  following: AbortSignal | null,
 ): AsyncGenerator<TemporalEvent[]> {
   const { workflowService, options } = client;
   const { namespace } = options;
@@ -28,15 +32,18 @@ export async function* readHistory(
   const isLong = Number(workflowExecutionInfo?.historySizeBytes ?? 0) > PAGE_BYTES;
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
-    const page = await workflowService.getWorkflowExecutionHistory({
+    const request = {
       namespace,
       execution,
       nextPageToken,
       // Without a limit, a page is cut by the number of its events alone, however long they are.
       maximumPageSize: isLong ? 1 : 0,
-      waitNewEvent: follow,
+      waitNewEvent: following !== null,
       skipArchival: true,
-    });
+    };
+    const ask = (): Promise<Page> => workflowService.getWorkflowExecutionHistory(request);
+    // The SDK leaves a listener at the signal with each call.
+    const page = await (following ? client.withAbortSignal(AbortSignal.any([following]), ask) : ask());
     const { externalStorage } = options.loadedDataConverter;
     await visit(page, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
     nextPageToken = page.nextPageToken;

@@ -130,7 +130,7 @@ export async function nameCall(
   activityId: string | null | undefined,
 ): Promise<string | null> {
   const decoder = new HistoryDecoder(client.options.loadedDataConverter);
-  for await (const events of readHistory(client, { workflowId }, false)) {
+  for await (const events of readHistory(client, { workflowId }, null)) {
     const scheduled = events
       .map((event) => event.activityTaskScheduledEventAttributes)
       .find((attributes) => attributes != null && attributes.activityId === activityId);

@@ -7,13 +7,13 @@ import { totalOf, withChild } from '../trace/reduce';
 import { isReview } from '../trace/run-tree';
 import { isNotFound } from './steer';
 
-/** Reads one run alone: its trace as it is now, or with `follow` as it grows until the run has ended. */
-export type ReadRun = (id: string, follow: boolean) => AsyncIterable<SolveTrace>;
+/** Reads one run alone: its trace as it is now, or as it grows until the run has ended or `following` is aborted. */
+export type ReadRun = (id: string, following: AbortSignal | null) => AsyncIterable<SolveTrace>;
 
 /** The trace of a run with all runs below it, as it is now. */
 export async function readTree(read: ReadRun, id: string): Promise<SolveTrace> {
   let own: SolveTrace | undefined;
-  for await (const trace of read(id, false)) own = trace;
+  for await (const trace of read(id, null)) own = trace;
   if (own === undefined) throw new Error(`run ${id} has no history`);
   return addChildren(read, own);
 }
@@ -41,35 +41,45 @@ function withChildren(own: SolveTrace, children: readonly string[], known: Reado
   }, own);
 }
 
-/** The trace of a run with all runs below it, anew whenever something happens anywhere, until the run has ended. */
-export async function* followTree(read: ReadRun, id: string): AsyncGenerator<SolveTrace> {
+/**
+ * The trace of a run with all runs below it, anew whenever something happens anywhere, until the run has ended.
+ * @param signal ends a wait for news at once, by an error
+ */
+export async function* followTree(
+  read: ReadRun,
+  id: string,
+  signal?: AbortSignal,
+): AsyncGenerator<SolveTrace> {
   const latest = new Map<string, SolveTrace>();
+  const over = new AbortController();
+  // Whoever stops following leaves no poll behind.
+  const following = AbortSignal.any([over.signal, ...(signal ? [signal] : [])]);
   const readers = new Readers();
-  readers.add(id, read(id, true));
+  readers.add(id, read(id, following));
   try {
     for await (const news of readers.news()) {
       latest.set(news.id, news.trace);
       const own = latest.get(id);
       if (own === undefined) continue;
       const children = childrenToRead(own);
-      for (const childId of children) readers.add(childId, followChild(read, childId));
+      for (const childId of children) readers.add(childId, followChild(read, childId, following));
       yield withChildren(own, children, latest);
       if (own.status !== 'running' && children.length === 0) return;
     }
   } finally {
-    readers.close();
+    over.abort();
   }
 }
 
 /** Waits up to ten seconds for the server to start a child that its parent has asked for. */
-async function* followChild(read: ReadRun, id: string): AsyncGenerator<SolveTrace> {
+async function* followChild(read: ReadRun, id: string, signal: AbortSignal): AsyncGenerator<SolveTrace> {
   for (let looks = 0; looks < 40; looks += 1) {
     try {
-      yield* followTree(read, id);
+      yield* followTree(read, id, signal);
       return;
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      await pause(250);
+      await pause(250, null, { signal });
     }
   }
 }
@@ -108,10 +118,6 @@ class Readers {
       if (reader !== undefined) this.read(id, reader);
       yield { id, trace: next.value };
     }
-  }
-
-  close(): void {
-    for (const reader of this.readers.values()) reader.return?.().catch(() => undefined);
   }
 
   private read(id: string, reader: AsyncIterator<SolveTrace>): void {

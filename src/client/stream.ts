@@ -13,6 +13,8 @@ import { readRunNow } from './trace-reader';
 export interface StreamOptions {
   /** The cursor of the last event that was taken; the stream goes on with the next one. Default: from the beginning. */
   readonly after?: string;
+  /** Ends the stream when it is aborted, also while it waits for news. */
+  readonly signal?: AbortSignal;
 }
 
 /** How often the stream log is looked at. */
@@ -23,7 +25,7 @@ const SELDOM_MS = 1000;
 interface Followed {
   readonly id: string;
   readonly client: Client;
-  readonly states: AsyncIterator<SolveResult>;
+  readonly watch: (signal: AbortSignal) => AsyncIterator<SolveResult>;
   /** Looks for calls that wait to be tried again. */
   readonly retries: () => Promise<readonly Retry[]>;
   /** null: each text comes when its step has ended. */
@@ -32,19 +34,20 @@ interface Followed {
 
 /** Tells what happens in a run, from its trace and its stream log, until it has ended. */
 export async function* streamRun(
-  { id, client, states, retries, store }: Followed,
-  { after }: StreamOptions = {},
+  { id, client, watch, retries, store }: Followed,
+  { after, signal }: StreamOptions = {},
 ): AsyncGenerator<LiveEvent> {
   const teller = new LiveTeller(id, after);
   let log = store === null ? null : new LiveReader(store, id);
   let isPlanned = false;
   let last: SolveResult | undefined;
   const over = new AbortController();
-  void everySecond(over.signal, async () => {
+  const following = AbortSignal.any([over.signal, ...(signal ? [signal] : [])]);
+  void everySecond(following, async () => {
     teller.expectWaits(await retries(), await heldBy(client, last === undefined ? [] : stalledRuns(last)));
   });
   try {
-    for await (const trace of lookingMeanwhile(states, log)) {
+    for await (const trace of lookingMeanwhile(watch(following), log, following)) {
       last = trace;
       if (!isPlanned && hasPlan(trace)) {
         isPlanned = true;
@@ -104,10 +107,11 @@ async function* readOrNothing(log: LiveReader | null): AsyncGenerator<LiveText[]
   }
 }
 
-/** The states of a run, the last one again whenever something else may be new. */
+/** The states of a run, the last one again whenever something else may be new, until the signal is aborted. */
 async function* lookingMeanwhile<State>(
   states: AsyncIterator<State>,
   log: LiveReader | null,
+  signal: AbortSignal,
 ): AsyncGenerator<State> {
   const ask = (): Promise<IteratorResult<State>> => {
     const asked = states.next();
@@ -121,14 +125,15 @@ async function* lookingMeanwhile<State>(
   try {
     for (;;) {
       const news = await Promise.race([next, bell.rung]);
-      if (news?.done === true) return;
+      if (news?.done === true || signal.aborted) return;
       if (news === null) bell.wind();
       else [next, last] = [ask(), news.value];
       if (last !== undefined) yield last;
     }
+  } catch (error) {
+    if (!signal.aborted) throw error;
   } finally {
     bell.close();
-    await states.return?.();
   }
 }
 

@@ -35,9 +35,13 @@ export interface KnownRun {
 }
 
 /** Reads one run alone, and yields what is known of it after each page of its history. */
-export async function* readRun(client: Client, id: string, follow: boolean): AsyncGenerator<KnownRun> {
+export async function* readRun(
+  client: Client,
+  id: string,
+  following: AbortSignal | null,
+): AsyncGenerator<KnownRun> {
   const reader = new TraceReader(id, new HistoryDecoder(client.options.loadedDataConverter));
-  for await (const events of readHistory(client, { workflowId: id }, follow)) {
+  for await (const events of readHistory(client, { workflowId: id }, following)) {
     for (const event of events) await reader.read(event);
     yield { trace: reader.trace, origin: reader.origin };
   }
@@ -46,7 +50,7 @@ export async function* readRun(client: Client, id: string, follow: boolean): Asy
 /** Reads one run's history as it stands, without its children. @throws Error if the run has none */
 export async function readRunNow(client: Client, id: string): Promise<KnownRun> {
   let known: KnownRun | undefined;
-  for await (known of readRun(client, id, false));
+  for await (known of readRun(client, id, null));
   if (known === undefined) throw new Error(`run ${id} has no history`);
   return known;
 }

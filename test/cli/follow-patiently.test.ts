@@ -84,9 +84,11 @@ test('a server that goes away is waited for, and both are told; one that stays a
     await stage.providers.waitForRequest(({ model }) => model === 'a');
     const told: string[] = [];
     let mended: Promise<void> | undefined;
-    const traces = followPatiently(session(), id, (line) => {
-      told.push(line);
-      if (line.includes('does not answer')) mended = way.mend().then(release);
+    const traces = followPatiently(session(), id, {
+      tell: (line) => {
+        told.push(line);
+        if (line.includes('does not answer')) mended = way.mend().then(release);
+      },
     });
     await traces.next();
     way.cut();
@@ -103,11 +105,13 @@ test('a server that goes away is waited for, and both are told; one that stays a
     stage.plan([step('a', 'Wait again.')]);
     const releaseAgain = stage.providers.hold('a');
     const again = await stage.client.start({ question: 'And now?' });
-    const silent = followPatiently(session(), again.id, (line) => {
-      told.push(line);
-      if (!line.includes('does not answer')) return;
-      way.goOn();
-      releaseAgain();
+    const silent = followPatiently(session(), again.id, {
+      tell: (line) => {
+        told.push(line);
+        if (!line.includes('does not answer')) return;
+        way.goOn();
+        releaseAgain();
+      },
     });
     await silent.next();
     way.stall();
@@ -116,7 +120,7 @@ test('a server that goes away is waited for, and both are told; one that stays a
     expect(told[0]).toMatch(/ does not answer \(nothing within 5 s\): waiting/);
 
     way.cut();
-    const impatient = followPatiently(session(), id, () => undefined, '0s');
+    const impatient = followPatiently(session(), id, { tell: () => undefined, patience: '0s' });
     await expect(impatient.next()).rejects.toThrow(/^Temporal at \S+ has not answered for 0s \(.+\)$/);
   });
 });
@@ -124,7 +128,7 @@ test('a server that goes away is waited for, and both are told; one that stays a
 test('a connection that is closed, as by a proxy whose server is away, is waited for as well', async () => {
   const { id } = await stage.client.start({ question: 'Who closed it?' });
   const told: string[] = [];
-  const traces = followPatiently(session(), id, (line) => told.push(line));
+  const traces = followPatiently(session(), id, { tell: (line) => told.push(line) });
   const closed = new AbortController();
   way.stall();
   const first = connection.withAbortSignal(closed.signal, () => traces.next());

@@ -39,15 +39,15 @@ class Runs {
     this.tell();
   }
 
-  readonly read: ReadRun = (id, follow) => this.traces(id, follow);
+  readonly read: ReadRun = (id, following) => this.traces(id, following);
 
-  private async *traces(id: string, follow: boolean): AsyncGenerator<SolveTrace> {
+  private async *traces(id: string, following: AbortSignal | null): AsyncGenerator<SolveTrace> {
     this.asked.push(id);
     if (!this.seen.has(id)) throw new WorkflowNotFoundError('no such run', id, undefined);
     for (let next = 0; ; next += 1) {
       const trace = this.seen.get(id)?.[next];
       if (trace !== undefined) yield trace;
-      else if (!follow || this.closed.has(id)) return;
+      else if (following === null || this.closed.has(id)) return;
       else {
         next -= 1;
         await new Promise<void>((resolve) => this.listeners.add(resolve));

@@ -10,7 +10,7 @@ beforeEach(async () => {
   stage = await openStage({
     workers: ['a'],
     simulation: {
-      models: { a: { answer: TEXT, script: [{ fault: 'drip', ms: 20_000 }] } },
+      models: { a: { answer: TEXT, script: [{ fault: 'drip', ms: 60_000 }] } },
       fallback: { price: PRICE },
     },
     configure: (config) => ({ ...config, temporal: { heartbeat: '2s' } }),
@@ -33,11 +33,19 @@ async function takeUntil(id: string, after: string | undefined, isLast: (events:
   return events;
 }
 
+/** Whether each call of the worker was completed. */
+async function endedCalls(id: string): Promise<boolean[]> {
+  const rows = (await stage.rows(id)).filter(({ worker }) => worker === 'a');
+  return rows.map(({ usage }) => usage !== null);
+}
+
 test('a stream survives the worker that wrote it and the client that read it: its text ends as the answer that was kept', async () => {
   const id = 'streamed';
   const first = await startWorkerProcess(stage);
   await stage.client.start({ question: 'How many legs?', live: true }, id);
   const before = await takeUntil(id, undefined, (events) => events.filter(isText).length === 2);
+  // Whoever leaves does not wait for news of the run.
+  expect(await endedCalls(id)).toEqual([false]);
   await first.kill();
   const second = await startWorkerProcess(stage);
   const after = await takeUntil(id, before.at(-1)?.cursor, (events) => events.at(-1)?.kind === 'ended');
@@ -53,6 +61,5 @@ test('a stream survives the worker that wrote it and the client that read it: it
   expect(TEXT.startsWith(heard)).toBe(true);
   expect(said.endsWith(TEXT)).toBe(true);
   expect(after.at(-1)).toMatchObject({ answer: TEXT, status: 'completed' });
-  const rows = (await stage.rows(id)).filter(({ worker }) => worker === 'a');
-  expect(rows.map(({ usage }) => usage !== null)).toEqual([false, true]);
+  expect(await endedCalls(id)).toEqual([false, true]);
 });

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, ServiceError } from '@temporalio/client';
 import { checkAsked } from '../../client/asked';
 import type { SolveRequest } from '../../client/conductor-client';
@@ -111,8 +110,7 @@ const PATIENCE_MS = 3_000;
 
 /** Says where the worker that began a run read another version of the configuration than this command. */
 async function sayOtherVersion({ temporal, config, file }: Session, id: string): Promise<void> {
-  const patience = pause(PATIENCE_MS, null, { ref: false });
-  const theirs = await Promise.race([readVersion(temporal, id), patience]).catch(() => null);
+  const theirs = await readVersion(temporal, id, AbortSignal.timeout(PATIENCE_MS)).catch(() => null);
   const different = theirs === null ? [] : differencesOf(theirs, solvingDigestOf(config));
   if (different.length > 0)
     say(
@@ -121,8 +119,8 @@ async function sayOtherVersion({ temporal, config, file }: Session, id: string):
     );
 }
 
-async function readVersion(temporal: Client, id: string): Promise<ConfigDigest | null> {
-  for await (const { origin, trace } of readRun(temporal, id, true)) {
+async function readVersion(temporal: Client, id: string, signal: AbortSignal): Promise<ConfigDigest | null> {
+  for await (const { origin, trace } of readRun(temporal, id, signal)) {
     if (origin !== null || trace.status !== 'running') return origin?.config ?? null;
   }
   return null;
