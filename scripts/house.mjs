@@ -16,7 +16,7 @@ const FLOORS = [
   ['command lines', /(^|\/)cli\//, 6_900],
   ['training', /^training\//, 5_750],
   ['evaluation and grading', /^(evaluation|grading)\//, 7_100],
-  ['core', /./, 17_100],
+  ['core', /./, 17_120],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
