@@ -1,0 +1,22 @@
+import type { MiddlewareHandler } from 'hono';
+import type { Env, Gateway } from './gateway';
+import { Refusal } from './refusal';
+
+/** Lets a request in that brings a key, within the key's rate; OpenAI's clients and Anthropic's each have a header. */
+export function requireKey({ keys, rates }: Gateway): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const bearer = /^Bearer +(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
+    const key = await keys.check(bearer ?? c.req.header('x-api-key') ?? '');
+    if (key === null) {
+      const remedy = 'send a key that holds as "Authorization: Bearer" or x-api-key ("temporal-conductor key create")';
+      throw new Refusal(401, `no key, or one that does not hold: ${remedy}`, { reason: 'invalid_api_key' });
+    }
+    const waits = rates.take(key);
+    if (waits !== null) {
+      const message = `key ${key.name} may send ${key.requestsPerMinute} requests a minute: try again in ${Math.ceil(waits)} s`;
+      throw new Refusal(429, message, { reason: 'rate_limit_exceeded', retryAfterSeconds: waits });
+    }
+    c.set('key', key);
+    await next();
+  };
+}

@@ -1,0 +1,98 @@
+import { z } from '@hono/zod-openapi';
+import type { AnswerSchema, ConversationTurn, LimitsInput } from '../protocol/input';
+import { answerSchemaSchema } from '../protocol/input';
+import { MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
+import { planSchema } from '../protocol/solve';
+import { badRequest } from './refusal';
+
+/** What the gateway knows beside the vendors' fields, under the one key `conductor` of a request. */
+export const extensionSchema = z
+  .strictObject({
+    max_cost_usd: z.number().min(0).max(MAX_COST_USD).optional(),
+    max_steps: z.int().min(1).max(MAX_STEPS).optional(),
+    max_depth: z.int().min(0).max(10).optional(),
+    pool: z
+      .strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() })
+      .optional(),
+    /** `approve`: the plan waits until a person approves it; or a plan to run as it is. */
+    plan: z.union([z.enum(['auto', 'approve']), planSchema]).optional(),
+    /** What the answer says of how it was found. */
+    trace: z.enum(['none', 'summary', 'full']).optional(),
+    /** What happens to the solve where the client leaves before its end. */
+    on_disconnect: z.enum(['continue', 'cancel']).optional(),
+  })
+  .openapi('Conductor');
+export type Extension = z.infer<typeof extensionSchema>;
+
+/** A question as every surface hands it on, in the product's own words. */
+export interface Asked {
+  readonly model: string;
+  readonly messages: readonly ConversationTurn[];
+  readonly answerSchema?: AnswerSchema | undefined;
+  readonly maxAnswerTokens?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly effort?: string | undefined;
+  readonly extension: Extension;
+  /** Fields that do not count, each with a sentence. */
+  readonly warnings: readonly string[];
+}
+
+/** Any JSON object; every object, where a vendor's `json_object` names no schema. */
+const ANY_OBJECT: AnswerSchema = { type: 'object' };
+
+export const responseFormatSchema = z.union([
+  z.looseObject({ type: z.literal('text') }),
+  z.looseObject({ type: z.literal('json_object') }),
+  z.looseObject({ type: z.literal('json_schema'), json_schema: z.looseObject({ schema: z.unknown() }) }),
+]);
+
+/** @throws Refusal for a schema that is none, or too large */
+export function answerSchemaOf(format: { type: string }, schema: unknown, param: string): AnswerSchema | undefined {
+  if (format.type === 'text') return undefined;
+  if (format.type === 'json_object') return ANY_OBJECT;
+  const read = answerSchemaSchema.safeParse(schema);
+  if (read.success) return read.data;
+  throw badRequest(`${param}: ${read.error.issues[0]?.message ?? 'expected a JSON Schema'}`, param);
+}
+
+/** How much thought a caller asks for, as limits of the solve. */
+export function limitsOfEffort(effort: string | undefined, depth: number | null): LimitsInput {
+  if (effort === undefined || effort === 'medium') return {};
+  if (['none', 'minimal', 'low'].includes(effort)) return { depth: 0, steps: 2 };
+  return depth === null ? {} : { depth: depth + 1 };
+}
+
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/**
+ * Fields of a request that the gateway does not take. Those whose meaning would be lost are refused where they ask for
+ * something; all others are ignored, and listed.
+ */
+export interface UntakenFields {
+  readonly taken: ReadonlySet<string>;
+  /** By name: the value that asks for nothing, and what to do instead. */
+  readonly refused: Readonly<Record<string, { readonly asksNothing: (value: unknown) => boolean; readonly instead: string }>>;
+}
+
+/** @returns a sentence for each field that is ignored @throws Refusal for one that cannot be */
+export function checkFields(body: Readonly<Record<string, unknown>>, { taken, refused }: UntakenFields): string[] {
+  const warnings: string[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    if (taken.has(name) || value === null || value === undefined) continue;
+    const rule = Object.hasOwn(refused, name) ? refused[name] : undefined;
+    if (rule?.asksNothing(value) === true) continue;
+    if (rule !== undefined) throw badRequest(`${name} is not supported: ${rule.instead}`, name, 'unsupported_parameter');
+    // A made-up name may be of any length.
+    if (warnings.length < MOST_WARNINGS) warnings.push(`${name.slice(0, 64)} is ignored`);
+  }
+  return warnings;
+}
+
+const MOST_WARNINGS = 50;
+
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+export const TOOLS_REFUSED = {
+  asksNothing: isEmpty,
+  instead: 'the workers of a plan have no tools of the caller; leave it out, and put what they would find into the messages',
+};

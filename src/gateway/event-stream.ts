@@ -1,0 +1,110 @@
+import type { Context } from 'hono';
+import type { HttpBindings } from '@hono/node-server';
+
+/** Longest silence of a stream: proxies close a connection that is idle for a minute. */
+const KEEP_ALIVE_MS = 10_000;
+/** How often one of a vendor's own events must be sent: clients count those, not comments, and give up after 120 s. */
+const SILENCES_PER_EVENT = 4;
+/** How long a client may leave what was sent unread. */
+const UNREAD_MS = 60_000;
+
+interface Framed {
+  /** Frames as they are sent, each with its blank line. */
+  readonly frames: AsyncIterator<string>;
+  /** A frame of the vendor's that says nothing. */
+  readonly nothing: () => string;
+  /** Called once where the client has gone before the last frame. */
+  readonly onGone: () => void;
+}
+
+export const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  // nginx would keep a stream back until its buffer is full.
+  'x-accel-buffering': 'no',
+};
+
+/**
+ * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as fast as the client reads them: the
+ * first bytes at once, a comment wherever nothing was said for ten seconds. A client that leaves them unread is cut off.
+ */
+export function streamEvents(
+  c: Context<{ Bindings: HttpBindings }>,
+  { frames, nothing, onGone }: Framed,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const encoder = new TextEncoder();
+  const unread = new Watch(UNREAD_MS, () => {
+    c.env.outgoing.destroy();
+    onGone();
+  });
+  let next: Promise<IteratorResult<string>> | null = null;
+  let silences = 0;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(encoder.encode(': conductor\n\n'));
+      unread.begin();
+    },
+    pull: async (controller) => {
+      unread.end();
+      next ??= frames.next();
+      const frame = await orSilence(next);
+      if (frame === null) {
+        silences += 1;
+        const text = silences % SILENCES_PER_EVENT === 0 ? nothing() : ': still working\n\n';
+        controller.enqueue(encoder.encode(text));
+      } else if (frame.done === true) {
+        controller.close();
+        return;
+      } else {
+        [next, silences] = [null, 0];
+        controller.enqueue(encoder.encode(frame.value));
+      }
+      unread.begin();
+    },
+    cancel: () => {
+      unread.end();
+      onGone();
+    },
+  });
+  return c.body(body, 200, { ...EVENT_STREAM_HEADERS, ...headers });
+}
+
+async function orSilence<Value>(next: Promise<Value>): Promise<Value | null> {
+  let clock: NodeJS.Timeout | undefined;
+  const silence = new Promise<null>((resolve) => {
+    clock = setTimeout(resolve, KEEP_ALIVE_MS, null);
+  });
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    clearTimeout(clock);
+  }
+}
+
+class Watch {
+  #clock: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly ms: number,
+    private readonly late: () => void,
+  ) {}
+
+  begin(): void {
+    this.#clock = setTimeout(this.late, this.ms).unref();
+  }
+
+  end(): void {
+    clearTimeout(this.#clock);
+  }
+}
+
+/** `event: NAME`, where there is one, and `data: JSON`. */
+export function frameOf(data: object | string, event?: string, id?: string): string {
+  const lines = [
+    ...(event === undefined ? [] : [`event: ${event}`]),
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    `data: ${typeof data === 'string' ? data : JSON.stringify(data)}`,
+  ];
+  return `${lines.join('\n')}\n\n`;
+}

@@ -1,0 +1,27 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Client } from '@temporalio/client';
+import type { ConductorClient } from '../client/conductor-client';
+import type { Config } from '../config/schema';
+import type { Store } from '../store/store';
+import type { DayBudgets } from './day-budget';
+import type { Key, KeyChecker } from './keys';
+import type { RequestRates } from './request-rate';
+
+/** What every route of the gateway works with. */
+export interface Gateway {
+  readonly conductor: ConductorClient;
+  readonly temporal: Client;
+  readonly config: Config;
+  readonly store: Store;
+  readonly keys: KeyChecker;
+  readonly budgets: DayBudgets;
+  readonly rates: RequestRates;
+  /** Takes a line on what went wrong here, which is no caller's business. */
+  readonly say: (line: string) => void;
+}
+
+/** The environment of Hono's contexts: the caller's key is known wherever a route is reached. */
+export interface Env {
+  Bindings: HttpBindings;
+  Variables: { readonly key: Key };
+}

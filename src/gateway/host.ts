@@ -1,0 +1,22 @@
+import type { MiddlewareHandler } from 'hono';
+import type { Env } from './gateway';
+import { Refusal } from './refusal';
+
+/**
+ * Refuses requests that name another host. A page of a stranger's may have its own name resolve to this machine (DNS
+ * rebinding); the browser then sends that name.
+ * @param hosts names that are this gateway's, without a port; null: any
+ */
+export function checkHost(hosts: readonly string[] | null): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const named = (c.req.header('host') ?? '').toLowerCase().replace(/:\d+$/, '');
+    if (hosts !== null && !hosts.includes(named)) {
+      const message = `this gateway is not ${JSON.stringify(named.slice(0, 100))}: name it with --allow-host to have it answer`;
+      throw new Refusal(421, message, { reason: 'unknown_host' });
+    }
+    await next();
+  };
+}
+
+/** A gateway that only this machine reaches has these names. */
+export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];

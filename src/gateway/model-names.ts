@@ -1,0 +1,44 @@
+import { resolveRun } from '../config/resolve-run';
+import type { Config } from '../config/schema';
+import type { LimitsInput, SolveInput } from '../protocol/input';
+import { standInPlan } from '../protocol/planning';
+import { allowsModel, type Key } from './keys';
+import { Refusal } from './refusal';
+
+/** What the name of a model asks for: who writes the plan, or a plan of one worker. */
+export interface ModelChoice extends Pick<SolveInput, 'pool' | 'given' | 'conductor'> {
+  readonly limits: LimitsInput;
+}
+
+export const CONDUCTOR_MODEL = 'conductor';
+const CHECKPOINT = /^conductor\/([^/]+\/[^/]+)$/;
+const WORKER = /^worker\/(.+)$/;
+
+/** Names of models that a key may ask for; checkpoints can be asked for as well, and are listed by `checkpointsOf`. */
+export function modelNames({ workers }: Config, key: Key): string[] {
+  const names = [CONDUCTOR_MODEL, ...workers.map(({ id }) => `worker/${id}`)];
+  return names.filter((name) => allowsModel(key, name));
+}
+
+/** @throws Refusal for a model that there is not, or that the key may not use */
+export function readModel(name: string, key: Key, config: Config): ModelChoice {
+  const choice = allowsModel(key, name) ? choiceOf(name, config) : null;
+  if (choice !== null) return choice;
+  const known = modelNames(config, key).join(', ');
+  const shown = JSON.stringify(name.slice(0, 100));
+  throw new Refusal(404, `there is no model ${shown} for this key: name one of ${known}`, {
+    reason: 'model_not_found',
+    param: 'model',
+  });
+}
+
+function choiceOf(name: string, config: Config): ModelChoice | null {
+  if (name === CONDUCTOR_MODEL) return { limits: {} };
+  const checkpoint = CHECKPOINT.exec(name)?.[1];
+  if (checkpoint !== undefined) return { conductor: { checkpoint }, limits: {} };
+  const worker = WORKER.exec(name)?.[1];
+  if (worker === undefined || !config.workers.some(({ id }) => id === worker)) return null;
+  const pool = { allow: [worker] };
+  const plan = standInPlan(resolveRun(config, { pool }));
+  return { pool, given: { plan, outputs: [null] }, limits: { depth: 0 } };
+}

@@ -1,0 +1,24 @@
+import type { SolveResult } from '../protocol/solve';
+import type { Asked } from './asked';
+
+/** What an answer says of the solve that found it, under the key `conductor`: as much as the caller asked for. */
+export function noteOf(result: SolveResult, { extension, warnings }: Pick<Asked, 'extension' | 'warnings'>) {
+  const { id, degraded, stoppedBy } = result;
+  const note = { id, degraded, stopped_by: stoppedBy, warnings: [...warnings] };
+  if (extension.trace === 'full') return { ...note, trace: result };
+  return extension.trace === 'summary' ? { ...note, steps: stepsOf(result) } : note;
+}
+
+function stepsOf({ rounds, calls }: SolveResult) {
+  return rounds.flatMap(({ childId, round, plan, steps }) =>
+    steps.map(({ index, worker, model, error, startedAt, endedAt }) => {
+      const own = calls.filter(
+        (call) => call.round === round && call.step === index && (call.childId ?? null) === childId,
+      );
+      const nanoUsd = own.reduce((sum, call) => sum + (call.nanoUsd ?? 0), 0);
+      const { subtask, sees } = plan?.steps[index] ?? { subtask: '', sees: [] };
+      const spent = { cost_usd: nanoUsd / 1e9, attempts: own.length };
+      return { round, child_id: childId, index, worker, model, subtask, sees, error, startedAt, endedAt, ...spent };
+    }),
+  );
+}

@@ -1,0 +1,94 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { ConductorError } from '../errors';
+import { FAILURES } from '../protocol/failures';
+import type { Problem, SolveResult } from '../protocol/solve';
+
+interface RefusalFacts {
+  /** For programs, e.g. `model_not_found`. */
+  readonly reason: string;
+  /** The field of the request that is wrong, where it is one. */
+  readonly param?: string;
+  /** When to come back. Without it, the same request would be refused again, and clients are told not to repeat it. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** What a request is answered with in place of what it asked for; each surface writes it in its vendor's form. */
+export class Refusal extends ConductorError {
+  override readonly name = 'Refusal';
+  readonly code: string;
+  readonly param: string | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    readonly status: ContentfulStatusCode,
+    message: string,
+    { reason, param, retryAfterSeconds }: RefusalFacts,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.code = reason;
+    this.param = param ?? null;
+    this.retryAfterSeconds = retryAfterSeconds ?? null;
+  }
+
+  /** Headers that OpenAI's and Anthropic's clients decide by whether to repeat a request. */
+  get headers(): Record<string, string> {
+    const seconds = this.retryAfterSeconds;
+    if (seconds === null) return { 'x-should-retry': 'false' };
+    return { 'x-should-retry': 'true', 'retry-after': String(Math.ceil(seconds)) };
+  }
+}
+
+export function badRequest(message: string, param: string, reason = 'invalid_value'): Refusal {
+  return new Refusal(400, message, { reason, param });
+}
+
+/** Names of OpenAI's error types; Anthropic's are below. https://platform.openai.com/docs/guides/error-codes */
+const OPENAI_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  429: 'rate_limit_error',
+};
+
+export function toOpenAiError({ status, message, code, param }: Refusal) {
+  const usual = status < 500 ? 'invalid_request_error' : 'server_error';
+  return { error: { message, type: OPENAI_TYPES[status] ?? usual, param, code } };
+}
+
+/** https://docs.anthropic.com/en/api/errors */
+const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+};
+
+export function toAnthropicError({ status, message }: Pick<Refusal, 'status' | 'message'>) {
+  const usual = status < 500 ? 'invalid_request_error' : 'api_error';
+  return { type: 'error', error: { type: ANTHROPIC_TYPES[status] ?? usual, message } };
+}
+
+const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = {
+  [FAILURES.badInput]: 400,
+  [FAILURES.costLimit]: 402,
+  [FAILURES.callLimit]: 402,
+  [FAILURES.tokenLimit]: 402,
+  [FAILURES.cancelled]: 409,
+  [FAILURES.approvalLimit]: 409,
+  [FAILURES.wallClock]: 504,
+};
+
+/** A solve that ended without an answer, as its caller is told. */
+export function refusalOfRun({ id, status, error }: Pick<SolveResult, 'id' | 'status' | 'error'>): Refusal {
+  const problem: Problem =
+    error ?? { type: FAILURES.cancelled, message: status === 'cancelled' ? 'it was cancelled' : 'it has no answer' };
+  const message = `solve ${id} gave no answer: ${problem.message}`;
+  return new Refusal(STATUS_OF[problem.type] ?? 502, message, { reason: problem.type });
+}

@@ -1,0 +1,115 @@
+import { z } from '@hono/zod-openapi';
+import {
+  type Asked,
+  answerSchemaOf,
+  checkFields,
+  EFFORTS,
+  extensionSchema,
+  responseFormatSchema,
+  TOOLS_REFUSED,
+  type UntakenFields,
+} from '../asked';
+import { turnsOf } from '../turns-of';
+
+const messageSchema = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+});
+
+const takenFields = {
+  model: z.string(),
+  messages: z.array(messageSchema).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  n: z.int().nullish(),
+  seed: z.int().nullish(),
+  user: z.string().nullish(),
+  response_format: responseFormatSchema.nullish(),
+  reasoning_effort: z.enum(EFFORTS).nullish(),
+  conductor: extensionSchema.nullish(),
+};
+
+/** A chat completion request (https://platform.openai.com/docs/api-reference/chat/create), as far as it is taken. */
+export const chatRequestSchema = z.looseObject(takenFields).openapi('ChatCompletionRequest');
+export type ChatRequest = z.infer<typeof chatRequestSchema>;
+
+const FIELDS: UntakenFields = {
+  taken: new Set(Object.keys(takenFields).filter((name) => name !== 'n')),
+  refused: {
+    n: { asksNothing: (value) => value === 1, instead: 'one answer is given; send the request again for another' },
+    tools: TOOLS_REFUSED,
+    functions: TOOLS_REFUSED,
+    tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => value === 'none' || value === 'auto' },
+    logprobs: {
+      asksNothing: (value) => value === false,
+      instead: 'an answer of a team has no log-probabilities; leave it out',
+    },
+    audio: { asksNothing: () => false, instead: 'answers are text; leave it out' },
+    modalities: {
+      asksNothing: (value) => JSON.stringify(value) === '["text"]',
+      instead: 'answers are text; leave it out',
+    },
+    web_search_options: { asksNothing: () => false, instead: 'workers do not search; leave it out' },
+  },
+};
+
+/** @throws Refusal for what cannot be done */
+export function askedOfChat(body: ChatRequest): Asked {
+  const { response_format: format } = body;
+  const schema = format?.type === 'json_schema' && 'json_schema' in format ? Object(format.json_schema) : {};
+  return {
+    model: body.model,
+    messages: turnsOf(body.messages, 'messages'),
+    answerSchema: format == null ? undefined : answerSchemaOf(format, schema.schema, 'response_format'),
+    maxAnswerTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    seed: body.seed ?? undefined,
+    effort: body.reasoning_effort ?? undefined,
+    extension: body.conductor ?? {},
+    warnings: checkFields(body, FIELDS),
+  };
+}
+
+const nullable = z.string().nullable();
+
+export const completionUsageSchema = z
+  .object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+    prompt_tokens_details: z.object({ cached_tokens: z.int(), orchestration_tokens: z.int() }),
+    completion_tokens_details: z.object({ reasoning_tokens: z.int(), orchestration_tokens: z.int() }),
+    cost: z.number(),
+    cost_details: z.object({ is_lower_bound: z.boolean() }),
+  })
+  .openapi('CompletionUsage');
+
+/** What the answer says of the solve that found it. */
+export const solveNoteSchema = z
+  .looseObject({
+    id: z.string(),
+    degraded: z.boolean(),
+    stopped_by: nullable,
+    warnings: z.array(z.string()),
+  })
+  .openapi('SolveNote');
+
+export const chatCompletionSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({ role: z.literal('assistant'), content: nullable, refusal: nullable }),
+        finish_reason: z.enum(['stop', 'length']),
+        logprobs: z.null(),
+      }),
+    ),
+    usage: completionUsageSchema,
+    conductor: solveNoteSchema,
+  })
+  .openapi('ChatCompletion');

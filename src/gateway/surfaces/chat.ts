@@ -1,0 +1,131 @@
+import { createRoute } from '@hono/zod-openapi';
+import type { SolveResult } from '../../protocol/solve';
+import type { App } from '../app';
+import type { Asked } from '../asked';
+import { frameOf, streamEvents } from '../event-stream';
+import { followAnswer, leave, waitForResult } from '../follow-answer';
+import type { Gateway } from '../gateway';
+import { noteOf } from '../note';
+import { Refusal, refusalOfRun, toOpenAiError } from '../refusal';
+import { bodyOf, jsonOf, refusals } from '../routes';
+import { sentBy, startSolve } from '../start-solve';
+import { costOf, headersOf, solveHeader, tokensOf } from '../usage';
+import { askedOfChat, chatCompletionSchema, type ChatRequest, chatRequestSchema } from './chat-schema';
+
+const route = createRoute({
+  method: 'post',
+  path: '/v1/chat/completions',
+  summary: 'Answer a conversation, as OpenAI chat completions do',
+  request: { body: bodyOf(chatRequestSchema) },
+  responses: { 200: jsonOf(chatCompletionSchema, 'The answer; with stream, chunks of it'), ...refusals },
+});
+
+/** https://platform.openai.com/docs/api-reference/chat */
+export function addChat(app: App, gateway: Gateway): void {
+  app.openapi(route, async (c) => {
+    const body = c.req.valid('json');
+    const asked = askedOfChat(body);
+    const key = c.get('key');
+    const started = await startSolve(gateway, key, asked, await sentBy(c));
+    const answered = { gateway, key, started };
+    if (body.stream !== true) {
+      const result = await waitForResult(answered, asked, c.req.raw.signal);
+      return c.json(completionOf(result, asked), 200, headersOf(result));
+    }
+    const gone = new AbortController();
+    const chunks = new Chunks(started.id, asked, body);
+    const told = followAnswer(answered, gone.signal);
+    const onGone = (): void => {
+      gone.abort();
+      void leave(answered, asked);
+    };
+    const frames = framesOf(told, chunks);
+    // The type of a stream is none that a schema could have.
+    return streamEvents(c, { frames, nothing: () => chunks.of({}), onGone }, solveHeader(started.id)) as never;
+  });
+}
+
+async function* framesOf(told: ReturnType<typeof followAnswer>, chunks: Chunks): AsyncGenerator<string> {
+  yield chunks.of({ role: 'assistant', content: '' });
+  for await (const each of told) {
+    if (each.kind === 'progress') yield chunks.of({ reasoning_content: `${each.line}\n` });
+    else if (each.kind === 'delta') yield chunks.of({ content: each.text });
+    else if (each.kind === 'dropped') {
+      yield chunks.error(givenUp(chunks.solveId));
+      return;
+    } else yield* chunks.end(each.result);
+  }
+}
+
+/** A chat's text cannot be taken back: a client that showed it would show two answers. */
+function givenUp(id: string): Refusal {
+  const message = `solve ${id} writes its answer anew, and what was sent of it does not hold: send the request again, or read it at /api/solves/${id}`;
+  return new Refusal(502, message, { reason: 'answer_restarted', retryAfterSeconds: 1 });
+}
+
+/** Makes the chunks of one completion, each with the fields that clients cannot do without. */
+class Chunks {
+  readonly #base: object;
+
+  constructor(
+    readonly solveId: string,
+    private readonly asked: Asked,
+    private readonly body: Pick<ChatRequest, 'stream_options'>,
+  ) {
+    const [id, created] = [`chatcmpl-${solveId}`, Math.floor(Date.now() / 1000)];
+    this.#base = { id, object: 'chat.completion.chunk', created, model: asked.model };
+  }
+
+  of(delta: object, finish: string | null = null): string {
+    const choice = { index: 0, delta, finish_reason: finish, logprobs: null };
+    return frameOf({ ...this.#base, choices: [choice] });
+  }
+
+  error(refusal: Refusal): string {
+    return frameOf(toOpenAiError(refusal));
+  }
+
+  *end(result: SolveResult): Generator<string> {
+    if (result.answer === null) {
+      yield this.error(refusalOfRun(result));
+      return;
+    }
+    yield this.of({}, finishOf(result));
+    const conductor = noteOf(result, this.asked);
+    if (this.body.stream_options?.include_usage === true) {
+      yield frameOf({ ...this.#base, choices: [], usage: usageOf(result), conductor });
+    }
+    yield frameOf('[DONE]');
+  }
+}
+
+function completionOf(result: SolveResult, asked: Asked) {
+  const { id, answer } = result;
+  if (answer === null) throw refusalOfRun(result);
+  const message = { role: 'assistant', content: answer, refusal: null } as const;
+  return {
+    id: `chatcmpl-${id}`,
+    object: 'chat.completion' as const,
+    created: Math.floor(Date.now() / 1000),
+    model: asked.model,
+    choices: [{ index: 0, message, finish_reason: finishOf(result), logprobs: null }],
+    usage: usageOf(result),
+    conductor: noteOf(result, asked),
+  };
+}
+
+function finishOf(result: SolveResult): 'stop' | 'length' {
+  return result.answerCut === true ? 'length' : 'stop';
+}
+
+function usageOf(result: SolveResult) {
+  const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = tokensOf(result);
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: { cached_tokens: cached, orchestration_tokens: orchestrationInput },
+    completion_tokens_details: { reasoning_tokens: reasoning, orchestration_tokens: orchestrationOutput },
+    ...costOf(result),
+  };
+}

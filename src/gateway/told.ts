@@ -1,0 +1,96 @@
+import type { LiveEvent } from '../client/live-events';
+import type { Plan } from '../plan/plan';
+import { counted } from '../trace/describe';
+
+export type Ended = Extract<LiveEvent, { kind: 'ended' }>;
+
+/** What a caller who waits for an answer is told of its solve. */
+export type Told =
+  /** A line on what is being done, which is no part of the answer. */
+  | { readonly kind: 'progress'; readonly line: string }
+  | { readonly kind: 'delta'; readonly text: string }
+  /** What was shown of the answer does not hold; deltas begin anew. */
+  | { readonly kind: 'dropped' }
+  | { readonly kind: 'ended'; readonly end: Ended };
+
+const LINE_CHARACTERS = 200;
+
+/** Makes of a solve's events the answer as it is written, once it is known to be the answer, and lines on what comes before. */
+export class AnswerTeller {
+  #plan: Plan = { steps: [] };
+  /** The answer as far as it was told. */
+  #shown = '';
+
+  *tell(event: LiveEvent): Generator<Told> {
+    if (event.kind === 'ended') {
+      yield* this.#tellEnd(event);
+      return;
+    }
+    if (event.kind === 'planned' && event.childId === null) this.#plan = event.plan;
+    if (event.kind === 'text') {
+      if (!this.#isAnswer(event) || event.provisional === true) return;
+      this.#shown += event.delta;
+      yield { kind: 'delta', text: event.delta };
+      return;
+    }
+    if (event.kind === 'restarted' && this.#isAnswer(event) && this.#shown !== '') yield this.#drop();
+    const line = lineOf(event, this.#plan);
+    if (line !== null) yield { kind: 'progress', line };
+  }
+
+  *#tellEnd(end: Ended): Generator<Told> {
+    const { answer } = end;
+    if (answer !== null) {
+      if (!answer.startsWith(this.#shown)) yield this.#drop();
+      const text = answer.slice(this.#shown.length);
+      if (text !== '') yield { kind: 'delta', text };
+    }
+    yield { kind: 'ended', end };
+  }
+
+  #drop(): Told {
+    this.#shown = '';
+    return { kind: 'dropped' };
+  }
+
+  /** The output of a plan's last step answers its question. */
+  #isAnswer({ childId, step }: Pick<Extract<LiveEvent, { kind: 'text' }>, 'childId' | 'step'>): boolean {
+    return childId === null && step === this.#plan.steps.length - 1;
+  }
+}
+
+function lineOf(event: LiveEvent, plan: Plan): string | null {
+  const below = 'childId' in event && event.childId !== null ? 'below: ' : '';
+  const line = plainLineOf(event, plan);
+  return line === null ? null : cut(`${below}${line}`);
+}
+
+function plainLineOf(event: LiveEvent, { steps }: Plan): string | null {
+  switch (event.kind) {
+    case 'planned':
+      return `Plan of ${counted(event.plan.steps.length, 'step')}: ${event.plan.steps.map(({ worker }) => worker).join(', ')}`;
+    case 'stepStarted':
+      return `Step ${event.step + 1}, ${event.worker}: ${subtaskOf(event, steps)}`;
+    case 'restarted':
+      return `Step ${event.step + 1} is written again`;
+    case 'stepEnded':
+      return event.error === null
+        ? `Step ${event.step + 1} is done`
+        : `Step ${event.step + 1} failed: ${event.error.message}`;
+    case 'reviewed':
+      return `Review of the answer: ${event.decision}`;
+    case 'waiting':
+      return `Waiting: ${event.for === 'rate' ? event.reason : event.for}`;
+    default:
+      return null;
+  }
+}
+
+function subtaskOf({ childId, step }: { childId: string | null; step: number }, steps: Plan['steps']): string {
+  return childId === null ? (steps[step]?.subtask ?? '') : 'a step of a step';
+}
+
+function cut(line: string): string {
+  const flat = line.replace(/\s+/g, ' ');
+  return flat.length > LINE_CHARACTERS ? `${flat.slice(0, LINE_CHARACTERS - 1)}…` : flat;
+}

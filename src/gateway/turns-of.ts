@@ -1,0 +1,51 @@
+import type { ConversationTurn } from '../protocol/input';
+import { badRequest } from './refusal';
+
+interface Message {
+  readonly role: string;
+  readonly content?: unknown;
+}
+
+/** Names of the roles of all surfaces, and the ones of a conversation. */
+const ROLES: Readonly<Record<string, ConversationTurn['role']>> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+};
+
+/** Types of the parts of a message that are text. */
+const TEXT_PARTS: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text']);
+
+/** The turns of a conversation; turns without a word say nothing. @throws Refusal for what is no text */
+export function turnsOf(messages: readonly Message[], param: string): ConversationTurn[] {
+  const turns = messages.map(({ role, content }, index) => {
+    const place = `${param}[${index}]`;
+    const ours = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
+    if (ours !== undefined) return { role: ours, content: textOf(content, `${place}.content`) };
+    const known = Object.keys(ROLES).join(', ');
+    throw badRequest(`${place}.role is ${JSON.stringify(role.slice(0, 40))}: expected one of ${known}`, `${place}.role`);
+  });
+  return turns.filter(({ content }) => content.trim() !== '');
+}
+
+/** @param content a text, or parts that are all texts */
+export function textOf(content: unknown, place: string): string {
+  if (typeof content === 'string') return content;
+  if (content === null || content === undefined) return '';
+  if (!Array.isArray(content)) throw badRequest(`${place} must be a text, or a list of text parts`, place);
+  return content.map((part: unknown, index) => textOfPart(part, `${place}[${index}]`)).join('\n');
+}
+
+function textOfPart(part: unknown, place: string): string {
+  const { type, text, refusal } = Object(part) as Readonly<Record<string, unknown>>;
+  if (TEXT_PARTS.has(type) && typeof text === 'string') return text;
+  // What a model said when it declined is a part of the conversation.
+  if (type === 'refusal' && typeof refusal === 'string') return refusal;
+  const kind = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'of no known type';
+  throw badRequest(
+    `${place} is ${kind}: only text is supported; put what an image or a tool says into words`,
+    place,
+    'unsupported_content',
+  );
+}
