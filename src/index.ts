@@ -6,10 +6,12 @@ export { ConductorError } from './errors';
 // A worker that solves, and a client that asks.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';
 export {
+  type AttachedSolve,
   ConductorClient,
   type ConductorClientOptions,
   type SolveHandle,
   type SolveRequest,
+  type StartOptions,
 } from './client/conductor-client';
 export type { LiveEvent } from './client/live-events';
 export type { Retry } from './client/pending-call';

@@ -59,6 +59,15 @@ export interface SolveHandle {
   readonly result: () => Promise<SolveResult>;
 }
 
+export interface StartOptions {
+  /** Notes kept with the run in Temporal, encrypted where payloads are; `attach` reads them. */
+  readonly memo?: Readonly<Record<string, unknown>>;
+}
+
+export interface AttachedSolve extends SolveHandle {
+  readonly memo: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Starts, follows, steers and stops solves.
  * Methods that change a run throw a RefusedError with the reason if the run does not take it. Signals (`setMaxDepth`,
@@ -83,11 +92,21 @@ export class ConductorClient {
     }
   }
 
-  /** Starts a solve and returns at once. @throws BadQuestionError for a question that is empty or over 1 MiB */
-  async start(request: SolveRequest, id?: string): Promise<SolveHandle> {
+  /**
+   * Starts a solve and returns at once. An id names at most one run, for as long as Temporal keeps that: see `attach`.
+   * @throws BadQuestionError for a question that is empty or over 1 MiB
+   * @throws WorkflowExecutionAlreadyStartedError of Temporal where a run of this id is under way or has ended
+   */
+  async start(request: SolveRequest, id?: string, options: StartOptions = {}): Promise<SolveHandle> {
     const question = checkAsked(request);
     const asked = await keepAsked(this.store, request);
-    return this.launch({ ...request, ...asked }, id ?? newRunId(question, this.client));
+    return this.launch({ ...request, ...asked }, id ?? newRunId(question, this.client), options);
+  }
+
+  /** The run of this id, under way or ended, whoever started it. @throws WorkflowNotFoundError of Temporal where there is none */
+  async attach(id: string): Promise<AttachedSolve> {
+    const { runId, memo = {} } = await this.client.workflow.getHandle(id).describe();
+    return { ...this.handleOf(id, runId), memo };
   }
 
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
@@ -181,7 +200,7 @@ export class ConductorClient {
     const origin = await this.readOrigin(id);
     if (request.worker !== undefined) checkWorker(origin, id, request.worker);
     const again = retryInput(origin.input, origin.trace, request);
-    return this.launch(again, newRetryId(id));
+    return this.launch(again, newRetryId(id), {});
   }
 
   /** Asks a run to stop: its HTTP calls are closed, nothing more is sent, and it ends as cancelled. */
@@ -189,18 +208,24 @@ export class ConductorClient {
     await this.client.workflow.getHandle(id).cancel();
   }
 
-  private async launch(input: SolveInput, id: string): Promise<SolveHandle> {
+  private async launch(input: SolveInput, id: string, { memo }: StartOptions): Promise<SolveHandle> {
     const { priority, tenant } = input;
     // Children and calls inherit them. No key where none was asked for: fairness keys are billed on Temporal Cloud.
     const hasPriority = priority !== undefined || tenant !== undefined;
     const handle = await this.client.workflow.start(SOLVE_WORKFLOW, {
       workflowId: id,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
       taskQueue: this.taskQueue,
       args: [input],
+      memo,
       ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
       staticSummary: previewOf(questionOf(input)).slice(0, 120).replace(/\s+/g, ' '),
     });
-    const run = { id, runId: handle.firstExecutionRunId };
+    return this.handleOf(id, handle.firstExecutionRunId);
+  }
+
+  private handleOf(id: string, runId: string): SolveHandle {
+    const run = { id, runId };
     return { ...run, result: () => this.resultOf(run) };
   }
 
