@@ -28,6 +28,8 @@ export interface AddOn {
     config: Config,
     how: { olderThanMs: number; dryRun: boolean },
   ) => Promise<SweptKind | null>;
+  /** A process that `up` runs beside its worker, and the command that it is. */
+  readonly part?: { readonly name: string; readonly command: string };
   readonly policyOf?: (store: Store, config: Config) => Promise<PolicyProvider>;
   /** @throws UsageError for a method of an evaluation that names what the store does not know */
   readonly checkMethods?: (store: Store, methods: readonly string[]) => Promise<void>;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { reasonOf } from '../errors';
 import { EVALUATION } from '../evaluation/cli/add-on';
+import { GATEWAY } from '../gateway/cli/add-on';
 import { TRAINING } from '../training/cli/add-on';
 import { addOns } from './add-ons';
 import { EXIT, type ExitCode, exitCodeOfError } from './ending';
@@ -17,7 +18,7 @@ const GRACE_MS = 200;
 
 async function main(): Promise<void> {
   process.stdout.on('error', endWithReader);
-  addOns.push(EVALUATION, TRAINING);
+  addOns.push(EVALUATION, TRAINING, GATEWAY);
   const settle = (code: ExitCode): void => {
     process.exitCode = code;
   };

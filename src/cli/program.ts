@@ -127,7 +127,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     run(async () => (await import('./commands/runs.js')).cancel),
   );
 
-  add('up', 'run a Temporal server and a worker on this machine, until Ctrl-C').action(
+  add('up', 'run a Temporal server, a worker and a gateway on this machine, until Ctrl-C').action(
     run(async () => (await import('./commands/serve.js')).up),
   );
 
@@ -140,9 +140,20 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option(...CONFIG)
     .action(run(async () => (await import('./commands/serve.js')).upWorker));
 
+  program
+    .command('up-gateway', { hidden: true })
+    .option(...CONFIG)
+    .action(run(async () => (await import('../gateway/cli/gateway.js')).upGateway));
+
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C')
     .option('--health <port>', 'answer there over HTTP: 200 while it polls for work, else 503', read.port)
     .action(run(async () => (await import('./commands/serve.js')).worker));
+
+  add('gateway', 'answer clients of OpenAI and Anthropic over HTTP, until Ctrl-C')
+    .option('--port <number>', 'where to listen', read.port, 8484)
+    .option('--host <address>', 'where other machines reach it', '127.0.0.1')
+    .option('--allow-host <name...>', 'names that requests may give it, beside those of this machine')
+    .action(run(async () => (await import('../gateway/cli/gateway.js')).gateway));
 
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
     .requiredOption('--origin <url...>', 'pages that may ask, e.g. http://127.0.0.1:8233', read.origins)

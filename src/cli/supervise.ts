@@ -6,10 +6,8 @@ import { say } from './terminal';
 
 export interface Supervised {
   readonly name: string;
-  /** Printed once, when it is ready. */
-  readonly line: string;
-  /** `sayReady` is called when it works. It must end by itself when this process is gone. */
-  readonly start: (sayReady: () => void) => ChildProcess;
+  /** `sayReady` is called when it works, with what is printed the first time. It must end by itself when this process is gone. */
+  readonly start: (sayReady: (line: string) => void) => ChildProcess;
 }
 
 /** The pause before it is started again doubles with each crash, until one has worked for a minute. */
@@ -30,8 +28,8 @@ export async function superviseAll(
   const stop = AbortSignal.any([interruption, ended.signal]);
   let waiting = parts.length;
   const all = parts.map((part) => {
-    const supervised = supervise(part, command, stop, () => {
-      say(part.line);
+    const supervised = supervise(part, command, stop, (line) => {
+      say(line);
       waiting -= 1;
       if (waiting === 0) say(READY);
     });
@@ -49,14 +47,14 @@ export const STOP = 'Press Ctrl-C to stop.';
 export const READY = `Ready. ${STOP}`;
 
 /** Starts it again when native code crashes. @throws Error with the last reason where it crashes again and again */
-async function supervise(part: Supervised, command: string, stop: AbortSignal, sayReady: () => void) {
+async function supervise(part: Supervised, command: string, stop: AbortSignal, sayReady: (line: string) => void) {
   const { name, start } = part;
   let hasWorked = false as boolean;
   for (let crashes = 1; !stop.aborted; crashes += 1) {
     const startedAt = Date.now();
-    const child = start(() => {
+    const child = start((line) => {
       if (hasWorked) say(`The ${name} is working again.`);
-      else sayReady();
+      else sayReady(line);
       hasWorked = true;
     });
     const end = await untilEnd(child, stop);

@@ -8,7 +8,8 @@ export function requireKey({ keys, rates }: Gateway): MiddlewareHandler<Env> {
     const bearer = /^Bearer +(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
     const key = await keys.check(bearer ?? c.req.header('x-api-key') ?? '');
     if (key === null) {
-      const remedy = 'send a key that holds as "Authorization: Bearer" or x-api-key ("temporal-conductor key create")';
+      const remedy =
+        'send a key that holds as "Authorization: Bearer" or x-api-key ("temporal-conductor key create")';
       throw new Refusal(401, `no key, or one that does not hold: ${remedy}`, { reason: 'invalid_api_key' });
     }
     const waits = rates.take(key);

@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import { secureHeaders } from 'hono/secure-headers';
 import { reasonOf } from '../errors';
 import { requireKey } from './admission';
+import { BudgetSpentError } from './day-budget';
 import type { Env, Gateway } from './gateway';
 import { checkHost } from './host';
 import { badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
@@ -50,6 +51,8 @@ function asRefusal(error: Error, { say }: Gateway): Refusal {
   if (error instanceof HTTPException && error.status < 500) {
     return new Refusal(400, `the request cannot be read: ${error.message}`, { reason: 'bad_request' });
   }
+  if (error instanceof BudgetSpentError)
+    return new Refusal(402, error.message, { reason: 'insufficient_quota' });
   say(`gateway: ${reasonOf(error)}`);
   const message = 'the gateway failed; what went wrong is written where it runs';
   return new Refusal(500, message, { reason: 'internal', retryAfterSeconds: 1 }, { cause: error });

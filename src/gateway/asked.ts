@@ -47,7 +47,11 @@ export const responseFormatSchema = z.union([
 ]);
 
 /** @throws Refusal for a schema that is none, or too large */
-export function answerSchemaOf(format: { type: string }, schema: unknown, param: string): AnswerSchema | undefined {
+export function answerSchemaOf(
+  format: { type: string },
+  schema: unknown,
+  param: string,
+): AnswerSchema | undefined {
   if (format.type === 'text') return undefined;
   if (format.type === 'json_object') return ANY_OBJECT;
   const read = answerSchemaSchema.safeParse(schema);
@@ -71,17 +75,23 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 export interface UntakenFields {
   readonly taken: ReadonlySet<string>;
   /** By name: the value that asks for nothing, and what to do instead. */
-  readonly refused: Readonly<Record<string, { readonly asksNothing: (value: unknown) => boolean; readonly instead: string }>>;
+  readonly refused: Readonly<
+    Record<string, { readonly asksNothing: (value: unknown) => boolean; readonly instead: string }>
+  >;
 }
 
 /** @returns a sentence for each field that is ignored @throws Refusal for one that cannot be */
-export function checkFields(body: Readonly<Record<string, unknown>>, { taken, refused }: UntakenFields): string[] {
+export function checkFields(
+  body: Readonly<Record<string, unknown>>,
+  { taken, refused }: UntakenFields,
+): string[] {
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(body)) {
     if (taken.has(name) || value === null || value === undefined) continue;
     const rule = Object.hasOwn(refused, name) ? refused[name] : undefined;
     if (rule?.asksNothing(value) === true) continue;
-    if (rule !== undefined) throw badRequest(`${name} is not supported: ${rule.instead}`, name, 'unsupported_parameter');
+    if (rule !== undefined)
+      throw badRequest(`${name} is not supported: ${rule.instead}`, name, 'unsupported_parameter');
     // A made-up name may be of any length.
     if (warnings.length < MOST_WARNINGS) warnings.push(`${name.slice(0, 64)} is ignored`);
   }
@@ -94,5 +104,6 @@ const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.lengt
 
 export const TOOLS_REFUSED = {
   asksNothing: isEmpty,
-  instead: 'the workers of a plan have no tools of the caller; leave it out, and put what they would find into the messages',
+  instead:
+    'the workers of a plan have no tools of the caller; leave it out, and put what they would find into the messages',
 };

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { HttpBindings } from '@hono/node-server';
+import type { Env } from './gateway';
 
 /** Longest silence of a stream: proxies close a connection that is idle for a minute. */
 const KEEP_ALIVE_MS = 10_000;
@@ -29,7 +29,7 @@ export const EVENT_STREAM_HEADERS = {
  * first bytes at once, a comment wherever nothing was said for ten seconds. A client that leaves them unread is cut off.
  */
 export function streamEvents(
-  c: Context<{ Bindings: HttpBindings }>,
+  c: Context<Env>,
   { frames, nothing, onGone }: Framed,
   headers: Readonly<Record<string, string>>,
 ): Response {

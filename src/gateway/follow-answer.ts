@@ -19,7 +19,11 @@ export async function leave({ gateway, started }: Answered, { extension }: Asked
 }
 
 /** Waits for the end of a solve, whose cost is then booked to the day of its key. */
-export async function waitForResult(answered: Answered, asked: Asked, gone: AbortSignal): Promise<SolveResult> {
+export async function waitForResult(
+  answered: Answered,
+  asked: Asked,
+  gone: AbortSignal,
+): Promise<SolveResult> {
   const onGone = (): void => void leave(answered, asked);
   gone.addEventListener('abort', onGone);
   try {
@@ -33,7 +37,9 @@ export async function waitForResult(answered: Answered, asked: Asked, gone: Abor
 export async function* followAnswer(
   answered: Answered,
   signal: AbortSignal,
-): AsyncGenerator<Exclude<Told, { kind: 'ended' }> | { readonly kind: 'result'; readonly result: SolveResult }> {
+): AsyncGenerator<
+  Exclude<Told, { kind: 'ended' }> | { readonly kind: 'result'; readonly result: SolveResult }
+> {
   const { gateway, started } = answered;
   const teller = new AnswerTeller();
   for await (const event of gateway.conductor.stream(started.id, { signal })) {

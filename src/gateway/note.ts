@@ -18,7 +18,19 @@ function stepsOf({ rounds, calls }: SolveResult) {
       const nanoUsd = own.reduce((sum, call) => sum + (call.nanoUsd ?? 0), 0);
       const { subtask, sees } = plan?.steps[index] ?? { subtask: '', sees: [] };
       const spent = { cost_usd: nanoUsd / 1e9, attempts: own.length };
-      return { round, child_id: childId, index, worker, model, subtask, sees, error, startedAt, endedAt, ...spent };
+      return {
+        round,
+        child_id: childId,
+        index,
+        worker,
+        model,
+        subtask,
+        sees,
+        error,
+        startedAt,
+        endedAt,
+        ...spent,
+      };
     }),
   );
 }

@@ -87,8 +87,10 @@ const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = {
 
 /** A solve that ended without an answer, as its caller is told. */
 export function refusalOfRun({ id, status, error }: Pick<SolveResult, 'id' | 'status' | 'error'>): Refusal {
-  const problem: Problem =
-    error ?? { type: FAILURES.cancelled, message: status === 'cancelled' ? 'it was cancelled' : 'it has no answer' };
+  const problem: Problem = error ?? {
+    type: FAILURES.cancelled,
+    message: status === 'cancelled' ? 'it was cancelled' : 'it has no answer',
+  };
   const message = `solve ${id} gave no answer: ${problem.message}`;
   return new Refusal(STATUS_OF[problem.type] ?? 502, message, { reason: problem.type });
 }

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { BadQuestionError } from '../client/asked';
+import { BadQuestionError, checkAsked } from '../client/asked';
 import type { SolveHandle, SolveRequest } from '../client/conductor-client';
+import { isNotFound } from '../client/steer';
 import { isPolled } from '../client/pollers';
 import { ConfigError } from '../config/errors';
 import { haveNoPrice, resolveRun, unpricedOf } from '../config/resolve-run';
@@ -74,7 +75,6 @@ export async function startSolve(
       const found = await find(gateway, id, digest);
       if (found !== null) return { ...found, isNew: false };
     }
-    if (error instanceof BadQuestionError) throw badRequest(error.message, 'messages');
     throw error;
   }
 }
@@ -102,8 +102,18 @@ function requestOf(gateway: Gateway, asked: Asked, choice: ModelChoice): SolveRe
     ...(given !== undefined && { given }),
     ...(plan === 'approve' && { approval: 'plan' }),
   };
+  checkQuestion(request);
   checkRun(gateway, request, extension.max_cost_usd !== undefined);
   return request;
+}
+
+function checkQuestion(request: SolveRequest): void {
+  try {
+    checkAsked(request);
+  } catch (error) {
+    if (error instanceof BadQuestionError) throw badRequest(error.message, 'messages');
+    throw error;
+  }
 }
 
 /** A caller may lower what the operator allows a question to cost, and not raise it. */
@@ -116,7 +126,10 @@ function checkRun({ config }: Gateway, { pool, limits }: SolveRequest, needsPric
   try {
     const unpriced = needsPrices ? unpricedOf(resolveRun(config, { pool, limits })) : [];
     if (unpriced.length === 0) return void resolveRun(config, { pool, limits });
-    throw noPrice('conductor.max_cost_usd', unpriced.map(({ name }) => name));
+    throw noPrice(
+      'conductor.max_cost_usd',
+      unpriced.map(({ name }) => name),
+    );
   } catch (error) {
     if (error instanceof ConfigError) throw badRequest(error.message, 'conductor');
     throw error;
@@ -125,15 +138,28 @@ function checkRun({ config }: Gateway, { pool, limits }: SolveRequest, needsPric
 
 function noPrice(what: string, names: readonly string[]): Refusal {
   const remedy = 'leave it out with conductor.pool, or have the operator give it a price';
-  return badRequest(`${what} cannot be held to: ${haveNoPrice(names)}; ${remedy}`, 'conductor', 'price_unknown');
+  return badRequest(
+    `${what} cannot be held to: ${haveNoPrice(names)}; ${remedy}`,
+    'conductor',
+    'price_unknown',
+  );
 }
 
 /** Sets aside what a solve may cost of its key's budget for the day. @returns what it may cost; null: no limit of the key's */
-async function reserve(gateway: Gateway, key: Key, id: string, { pool, limits }: SolveRequest): Promise<number | null> {
+async function reserve(
+  gateway: Gateway,
+  key: Key,
+  id: string,
+  { pool, limits }: SolveRequest,
+): Promise<number | null> {
   if (key.usdPerDay === null) return null;
   const { config, budgets } = gateway;
   const unpriced = unpricedOf(resolveRun(config, { pool, limits }));
-  if (unpriced.length > 0) throw noPrice(`the budget of key ${key.name}`, unpriced.map(({ name }) => name));
+  if (unpriced.length > 0)
+    throw noPrice(
+      `the budget of key ${key.name}`,
+      unpriced.map(({ name }) => name),
+    );
   const usd = limits?.costUsd ?? config.limits.costUsd;
   return budgets.reserve(key, id, usd === null ? null : Math.round(usd * 1e9));
 }
@@ -152,7 +178,8 @@ async function requireWorker({ temporal, config }: Gateway): Promise<void> {
 
 async function idOf(gateway: Gateway, key: Key, { headers }: Sent, digest: string) {
   const given = headers.get('idempotency-key');
-  if (given !== null) return { id: `${prefixOf(key)}${digestOf(key.id, given).slice(0, 24)}`, isRepeated: true };
+  if (given !== null)
+    return { id: `${prefixOf(key)}${digestOf(key.id, given).slice(0, 24)}`, isRepeated: true };
   const isRetry = Number(headers.get('x-stainless-retry-count') ?? 0) > 0;
   const last = isRetry ? await readLastAsked(gateway.store, key, digest) : null;
   if (last !== null) return { id: last, isRepeated: true };
@@ -164,7 +191,10 @@ async function idOf(gateway: Gateway, key: Key, { headers }: Sent, digest: strin
 
 /** @throws Refusal where another request has the same idempotency key */
 async function find({ conductor }: Gateway, id: string, digest: string): Promise<SolveHandle | null> {
-  const found = await conductor.attach(id);
+  const found = await conductor.attach(id).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    return null;
+  });
   if (found === null) return null;
   if (found.memo.digest === digest) return found;
   const what = 'this Idempotency-Key was used for another request: use a new one for each';

@@ -86,7 +86,10 @@ function plainLineOf(event: LiveEvent, { steps }: Plan): string | null {
   }
 }
 
-function subtaskOf({ childId, step }: { childId: string | null; step: number }, steps: Plan['steps']): string {
+function subtaskOf(
+  { childId, step }: { childId: string | null; step: number },
+  steps: Plan['steps'],
+): string {
   return childId === null ? (steps[step]?.subtask ?? '') : 'a step of a step';
 }
 

@@ -24,7 +24,10 @@ export function turnsOf(messages: readonly Message[], param: string): Conversati
     const ours = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
     if (ours !== undefined) return { role: ours, content: textOf(content, `${place}.content`) };
     const known = Object.keys(ROLES).join(', ');
-    throw badRequest(`${place}.role is ${JSON.stringify(role.slice(0, 40))}: expected one of ${known}`, `${place}.role`);
+    throw badRequest(
+      `${place}.role is ${JSON.stringify(role.slice(0, 40))}: expected one of ${known}`,
+      `${place}.role`,
+    );
   });
   return turns.filter(({ content }) => content.trim() !== '');
 }

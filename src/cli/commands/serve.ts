@@ -9,6 +9,7 @@ import type { Config } from '../../config/schema';
 import { reasonOf } from '../../errors';
 import { listen, type Listening } from '../../listen';
 import { startProgram } from '../../start-program';
+import { addOns } from '../add-ons';
 import { checkStore } from '../../store/open-store';
 import {
   EXIT,
@@ -20,7 +21,7 @@ import {
   UsageError,
 } from '../ending';
 import { sayResumed } from '../follow-run';
-import { type Session, withSession } from '../session';
+import { type Session, type SessionOptions, withSession } from '../session';
 import type { RunningWorker } from '../start-worker';
 import { fileOf, loadServable, loadSettings, type WorkOptions } from '../load-settings';
 import { READY, STOP, superviseAll, type Supervised } from '../supervise';
@@ -33,7 +34,10 @@ const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
 
 /** `up`: everything on one machine. Other commands of this folder share its server. */
 export function up(options: WorkOptions): Promise<ExitCode> {
-  return serveHere(options, 'up', () => []);
+  const parts = addOns.flatMap(({ part }) => part ?? []);
+  return serveHere(options, 'up', ({ config, file }) =>
+    parts.map(({ name, command }) => partProcess(name, command, config, file)),
+  );
 }
 
 /** Keeps a server and a worker for this folder, and what else belongs beside them, until Ctrl-C. */
@@ -49,7 +53,8 @@ export async function serveHere(
   return withSession(loaded, options, { role: 'look', stays: true }, async (session) => {
     await sayResumed(session);
     watchConfig(options, command);
-    const worker = workerProcess(loaded, session.file, describeSession(session));
+    say(describeSession(session));
+    const worker = partProcess('worker', 'up-worker', loaded, session.file);
     return superviseAll([worker, ...partsOn(session)], command, interruption);
   });
 }
@@ -58,7 +63,7 @@ export async function serveHere(
 const POLL_MS = 500;
 
 /** Says so whenever the configuration changes, since the command goes on with what it read. */
-function watchConfig(options: WorkOptions, command: string): void {
+export function watchConfig(options: WorkOptions, command: string): void {
   const file = fileOf(options);
   watchFile(file, { interval: POLL_MS, persistent: false }, ({ mtimeMs }, before) => {
     if (mtimeMs !== before.mtimeMs)
@@ -67,11 +72,11 @@ function watchConfig(options: WorkOptions, command: string): void {
 }
 
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
-function workerProcess(config: Config, file: string | undefined, line: string): Supervised {
+function partProcess(name: string, command: string, config: Config, file: string | undefined): Supervised {
   const main = join(__dirname, '..', 'main.js');
   const named = file === undefined ? [] : ['--config', file];
-  const start = (sayReady: () => void): ChildProcess => {
-    const child = startProgram(process.execPath, [...process.execArgv, main, 'up-worker', ...named], {
+  const start = (sayReady: (line: string) => void): ChildProcess => {
+    const child = startProgram(process.execPath, [...process.execArgv, main, command, ...named], {
       cwd: process.cwd(),
       passes: 'all',
       detached: true,
@@ -81,11 +86,23 @@ function workerProcess(config: Config, file: string | undefined, line: string): 
     child.send(config, () => undefined);
     return child.once('message', sayReady);
   };
-  return { name: 'worker', line, start };
+  return { name, start };
 }
 
-/** `up-worker`: the process that works for `up`, until that asks it to stop or is gone. */
-export async function upWorker(options: WorkOptions): Promise<ExitCode> {
+/** `up-worker`: the process that works for `up`. */
+export function upWorker(options: WorkOptions): Promise<ExitCode> {
+  return asPart(options, WORK, async ({ worker, config }, sayReady, stop) => {
+    sayReady(`Worker      task queue ${config.temporal.taskQueue}`);
+    await unlessInterrupted(stop, worker?.ended ?? Promise.resolve());
+  });
+}
+
+/** Does a part's work in its own process, until the command that started it asks it to stop or is gone. */
+export async function asPart(
+  options: WorkOptions,
+  how: SessionOptions,
+  work: (session: Session, sayReady: (line: string) => void, stop: AbortSignal) => Promise<void>,
+): Promise<ExitCode> {
   const parent = process.ppid;
   const stop = new AbortController();
   const leave = (): void => {
@@ -95,9 +112,8 @@ export async function upWorker(options: WorkOptions): Promise<ExitCode> {
   process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
     const [config] = (await once(process, 'message')) as [Config];
-    return await withSession(config, options, WORK, async ({ worker }) => {
-      process.send?.('ready');
-      await unlessInterrupted(stop.signal, worker?.ended ?? Promise.resolve());
+    return await withSession(config, options, how, async (session) => {
+      await work(session, (line) => process.send?.(line), stop.signal);
       return EXIT.answered;
     });
   } finally {

@@ -38,7 +38,10 @@ export type ChatRequest = z.infer<typeof chatRequestSchema>;
 const FIELDS: UntakenFields = {
   taken: new Set(Object.keys(takenFields).filter((name) => name !== 'n')),
   refused: {
-    n: { asksNothing: (value) => value === 1, instead: 'one answer is given; send the request again for another' },
+    n: {
+      asksNothing: (value) => value === 1,
+      instead: 'one answer is given; send the request again for another',
+    },
     tools: TOOLS_REFUSED,
     functions: TOOLS_REFUSED,
     tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => value === 'none' || value === 'auto' },

@@ -41,7 +41,11 @@ export function addChat(app: App, gateway: Gateway): void {
     };
     const frames = framesOf(told, chunks);
     // The type of a stream is none that a schema could have.
-    return streamEvents(c, { frames, nothing: () => chunks.of({}), onGone }, solveHeader(started.id)) as never;
+    return streamEvents(
+      c,
+      { frames, nothing: () => chunks.of({}), onGone },
+      solveHeader(started.id),
+    ) as never;
   });
 }
 
@@ -115,7 +119,7 @@ function completionOf(result: SolveResult, asked: Asked) {
 }
 
 function finishOf(result: SolveResult): 'stop' | 'length' {
-  return result.answerCut === true ? 'length' : 'stop';
+  return Object(result).answerCut === true ? 'length' : 'stop';
 }
 
 function usageOf(result: SolveResult) {

@@ -76,8 +76,10 @@ function trainerOf({ config, server }: Session, training: TrainingConfig, python
   const env = server.embedded ? { TEMPORAL_ADDRESS: server.address } : {};
   return {
     name: 'trainer',
-    line: `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`,
-    start: starting(python, 'worker', training, options, env),
+    start: starting(python, 'worker', training, options, {
+      line: `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`,
+      env,
+    }),
   };
 }
 
@@ -90,7 +92,7 @@ function starting(
   program: 'worker' | 'policy-server',
   { artifacts, checkpoints, trainer }: TrainingConfig,
   options: readonly string[],
-  more: NodeJS.ProcessEnv = {},
+  { line, env: more = {} }: { readonly line: string; readonly env?: NodeJS.ProcessEnv },
 ): Supervised['start'] {
   // Batches and checkpoints, and where those lie ready: trainer and policy server share the folder.
   const place = readStoreUrl(artifacts) === null ? resolve(artifacts) : artifacts;
@@ -107,7 +109,9 @@ function starting(
       detached: true,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', sayReady);
+    if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', () => {
+        sayReady(line);
+      });
     return child;
   };
 }
@@ -125,7 +129,7 @@ async function policiesOf(training: TrainingConfig, python: Trainer): Promise<Su
   }
   const address = ['--host', hostname, '--port', port === '' ? '80' : port];
   const line = `Policies    ${baseUrl}, on this machine's processor`;
-  return [{ name: 'policy server', line, start: starting(python, 'policy-server', training, address) }];
+  return [{ name: 'policy server', start: starting(python, 'policy-server', training, address, { line }) }];
 }
 
 const PACKAGE = 'temporal-conductor-trainer';

@@ -1,0 +1,111 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asPart, watchConfig } from '../../cli/commands/serve';
+import { type ExitCode, EXIT, listenForInterruption, untilInterrupted, UsageError } from '../../cli/ending';
+import { loadSettings, type WorkOptions } from '../../cli/load-settings';
+import { type Session, withSession } from '../../cli/session';
+import { READY } from '../../cli/supervise';
+import { say } from '../../cli/terminal';
+import { FOLDER } from '../../cli/trust';
+import { codeOf, reasonOf } from '../../errors';
+import type { Listening } from '../../listen';
+import { makeOwnFolder } from '../../own-folder';
+import { checkStore } from '../../store/open-store';
+import type { Store } from '../../store/store';
+import { DayBudgets } from '../day-budget';
+import { createKey, KeyChecker, listKeys } from '../keys';
+import { CONDUCTOR_MODEL } from '../model-names';
+import { RequestRates } from '../request-rate';
+import { type GatewayPlace, startGateway } from '../server';
+
+export const GATEWAY_PORT = 8484;
+export const GATEWAY_HOST = '127.0.0.1';
+
+type GatewayOptions = WorkOptions & Pick<GatewayPlace, 'port' | 'host'> & { readonly allowHost?: string[] };
+
+/** `gateway`: what a production deployment runs for clients of OpenAI and Anthropic, beside a server and workers elsewhere. */
+export async function gateway(options: GatewayOptions): Promise<ExitCode> {
+  const interruption = listenForInterruption();
+  const loaded = await loadSettings(options);
+  await checkStore(loaded.store);
+  return withSession(loaded, options, { role: 'look', outliving: 'gateway' }, async (session) => {
+    const place = { port: options.port, host: options.host, allowHosts: options.allowHost ?? [] };
+    const listening = await serve(session, place).catch((cause: unknown) => {
+      if (codeOf(cause) !== 'EADDRINUSE') throw cause;
+      throw new UsageError(`port ${place.port} is taken: name another one with --port`, { cause });
+    });
+    say(await describeGateway(session, listening));
+    say(READY);
+    watchConfig(options, 'gateway');
+    await untilInterrupted(interruption);
+    await listening.close();
+    return EXIT.answered;
+  });
+}
+
+/** `up-gateway`: the gateway of `up`, until that asks it to stop or is gone. */
+export function upGateway(options: WorkOptions): Promise<ExitCode> {
+  return asPart(options, { role: 'look' }, async (session, sayReady, stop) => {
+    const place = { port: GATEWAY_PORT, host: GATEWAY_HOST, allowHosts: [] };
+    const listening = await serve(session, place).catch((error: unknown) => {
+      // Another folder's, as a rule: `up` works without this very port.
+      if (codeOf(error) !== 'EADDRINUSE') throw error;
+      return serve(session, { ...place, port: 0 });
+    });
+    sayReady(await describeGateway(session, listening));
+    await untilInterrupted(stop);
+    await listening.close();
+  });
+}
+
+function serve({ conductor, temporal, config, store }: Session, place: GatewayPlace): Promise<Listening> {
+  const costOf = async (id: string): Promise<number | null> => {
+    const { status, costUsd } = await conductor.trace(id);
+    return status === 'running' ? null : Math.round(costUsd * 1e9);
+  };
+  const parts = {
+    keys: new KeyChecker(store),
+    budgets: new DayBudgets(store, costOf),
+    rates: new RequestRates(),
+  };
+  return startGateway({ conductor, temporal, config, store, say, ...parts }, place);
+}
+
+async function describeGateway({ store, server }: Session, { url }: Listening): Promise<string> {
+  const secret = server.embedded ? await ownKey(store) : null;
+  const lines = [`Gateway     ${url}/v1 (OpenAI), ${url} (Anthropic)`];
+  if (secret === null) {
+    const hasKeys = (await listKeys(store)).some(({ revokedAt }) => revokedAt === null);
+    return [...lines, ...(hasKeys ? [] : ['Key         none yet: temporal-conductor key create NAME'])].join(
+      '\n',
+    );
+  }
+  const body = `{"model":"${CONDUCTOR_MODEL}","messages":[{"role":"user","content":"What is the capital of France?"}]}`;
+  return [
+    ...lines,
+    `Key         ${secret}`,
+    `Try         curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${body}'`,
+  ].join('\n');
+}
+
+const OWN_KEY = 'this-folder';
+
+/** The key of this folder's own gateway: whoever can read the folder can read every answer in it. */
+async function ownKey(store: Store): Promise<string> {
+  makeOwnFolder(FOLDER);
+  const file = join(FOLDER, 'gateway.key');
+  const kept = await readFile(file, 'utf8').then(
+    (text) => text.trim(),
+    () => '',
+  );
+  if ((await new KeyChecker(store).check(kept)) !== null) return kept;
+  const name = `${OWN_KEY}-${Date.now().toString(36)}`;
+  const free = { models: null, usdPerDay: null, requestsPerMinute: null, expiresAt: null };
+  const { secret } = await createKey(store, { name, isAdmin: true, ...free });
+  await writeFile(file, `${secret}\n`, { mode: 0o600 }).catch((error: unknown) => {
+    say(
+      `The gateway's key cannot be kept in ${file} (${reasonOf(error)}): the next start makes another one.`,
+    );
+  });
+  return secret;
+}

@@ -1,0 +1,60 @@
+import OpenAI from 'openai';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { step, useStage } from '../support/stage';
+
+const stage = useStage({
+  workers: ['a', 'b'],
+  simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
+});
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await openGateway(stage);
+});
+afterEach(() => gateway.close());
+
+const MESSAGES = [{ role: 'user' as const, content: 'How many legs has a spider?' }];
+
+async function openAi(): Promise<OpenAI> {
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: await gateway.key() });
+}
+
+test('an answer says what it cost, and which solve found it', async () => {
+  stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const { data, response } = await openai.chat.completions
+      .create({ model: 'conductor', messages: MESSAGES })
+      .withResponse();
+    expect(data.choices).toMatchObject([{ finish_reason: 'stop', message: { content: 'Eight.' } }]);
+    const id = response.headers.get('x-conductor-solve') ?? '';
+    const trace = await stage.client.trace(id);
+    const { usage } = data;
+    expect(usage).toMatchObject({ cost: trace.costUsd, prompt_tokens: trace.usage.inputTokens });
+    expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
+    expect(response.headers.get('x-litellm-response-cost')).toBe(String(trace.costUsd));
+  });
+});
+
+test('a stream brings progress, then the answer, then what it cost', async () => {
+  stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const stream = await openai.chat.completions.create({
+      model: 'conductor',
+      messages: MESSAGES,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let [answer, progress] = ['', ''];
+    let usage: OpenAI.CompletionUsage | null | undefined;
+    for await (const chunk of stream) {
+      answer += chunk.choices[0]?.delta.content ?? '';
+      progress += (chunk.choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? '';
+      usage = chunk.usage ?? usage;
+    }
+    expect(answer).toBe('Eight.');
+    expect(progress).toContain('Step 2, b: Count.');
+    expect(usage?.total_tokens).toBeGreaterThan(0);
+  });
+});

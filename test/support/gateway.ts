@@ -1,0 +1,50 @@
+import { readGivenConfig } from '../../src/config/load';
+import { DayBudgets } from '../../src/gateway/day-budget';
+import { createKey, KeyChecker, type KeySettings } from '../../src/gateway/keys';
+import { RequestRates } from '../../src/gateway/request-rate';
+import { startGateway } from '../../src/gateway/server';
+import type { Stage } from './stage';
+
+export interface TestGateway {
+  readonly url: string;
+  /** Lines on what went wrong. */
+  readonly said: string[];
+  /** Makes a key, and gives its secret. */
+  readonly key: (settings?: Partial<KeySettings>) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+let made = 0;
+
+/** A gateway of the stage's store and task queue, over HTTP on a free port. */
+export async function openGateway(stage: Stage): Promise<TestGateway> {
+  const { client: conductor, store, temporal, taskQueue } = stage;
+  const config = readGivenConfig(stage.config);
+  const said: string[] = [];
+  const listening = await startGateway(
+    {
+      conductor,
+      temporal: temporal.client,
+      config: { ...config, temporal: { ...config.temporal, taskQueue } },
+      store,
+      keys: new KeyChecker(store),
+      budgets: new DayBudgets(store, async (id) => {
+        const { status, costUsd } = await conductor.trace(id);
+        return status === 'running' ? null : Math.round(costUsd * 1e9);
+      }),
+      rates: new RequestRates(),
+      say: (line) => said.push(line),
+    },
+    { port: 0, host: '127.0.0.1', allowHosts: [] },
+  );
+  return {
+    url: listening.url,
+    said,
+    key: async (settings = {}) => {
+      const free = { isAdmin: false, models: null, usdPerDay: null, requestsPerMinute: null, expiresAt: null };
+      made += 1;
+      return (await createKey(store, { name: `key-${made}`, ...free, ...settings })).secret;
+    },
+    close: listening.close,
+  };
+}
