@@ -9,6 +9,7 @@ import type { Env, Gateway } from './gateway';
 import { checkHost } from './host';
 import { badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
+import { addMessages } from './surfaces/messages';
 import { addModels } from './surfaces/models';
 
 export type App = OpenAPIHono<Env>;
@@ -38,6 +39,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   app.use(secureHeaders(), checkHost(hosts), bodyLimit({ maxSize: MOST_BYTES, onError: refuseSize }));
   app.use('/v1/*', requireKey(gateway));
   addChat(app, gateway);
+  addMessages(app, gateway);
   addModels(app, gateway);
   return app;
 }

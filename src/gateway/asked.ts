@@ -40,19 +40,15 @@ export interface Asked {
 /** Any JSON object; every object, where a vendor's `json_object` names no schema. */
 const ANY_OBJECT: AnswerSchema = { type: 'object' };
 
-export const responseFormatSchema = z.union([
-  z.looseObject({ type: z.literal('text') }),
-  z.looseObject({ type: z.literal('json_object') }),
-  z.looseObject({ type: z.literal('json_schema'), json_schema: z.looseObject({ schema: z.unknown() }) }),
-]);
+export const FORMATS = ['text', 'json_object', 'json_schema'] as const;
 
 /** @throws Refusal for a schema that is none, or too large */
 export function answerSchemaOf(
-  format: { type: string },
+  format: { type: string } | null | undefined,
   schema: unknown,
   param: string,
 ): AnswerSchema | undefined {
-  if (format.type === 'text') return undefined;
+  if (format == null || format.type === 'text') return undefined;
   if (format.type === 'json_object') return ANY_OBJECT;
   const read = answerSchemaSchema.safeParse(schema);
   if (read.success) return read.data;

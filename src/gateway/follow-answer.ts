@@ -33,13 +33,13 @@ export async function waitForResult(
   }
 }
 
+export type AnswerPart =
+  | Exclude<Told, { kind: 'ended' }>
+  /** The last one. */
+  | { readonly kind: 'result'; readonly result: SolveResult };
+
 /** Tells what happens in a solve until its end, and then the whole of it. */
-export async function* followAnswer(
-  answered: Answered,
-  signal: AbortSignal,
-): AsyncGenerator<
-  Exclude<Told, { kind: 'ended' }> | { readonly kind: 'result'; readonly result: SolveResult }
-> {
+export async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
   const { gateway, started } = answered;
   const teller = new AnswerTeller();
   for await (const event of gateway.conductor.stream(started.id, { signal })) {

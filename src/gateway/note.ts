@@ -1,8 +1,19 @@
+import { z } from '@hono/zod-openapi';
 import type { SolveResult } from '../protocol/solve';
 import type { Asked } from './asked';
 
 /** What an answer says of the solve that found it, under the key `conductor`: as much as the caller asked for. */
-export function noteOf(result: SolveResult, { extension, warnings }: Pick<Asked, 'extension' | 'warnings'>) {
+export const solveNoteSchema = z
+  .looseObject({
+    id: z.string(),
+    degraded: z.boolean(),
+    stopped_by: z.string().nullable(),
+    warnings: z.array(z.string()),
+  })
+  .openapi('SolveNote');
+type SolveNote = z.infer<typeof solveNoteSchema>;
+
+export function noteOf(result: SolveResult, { extension, warnings }: Asked): SolveNote {
   const { id, degraded, stoppedBy } = result;
   const note = { id, degraded, stopped_by: stoppedBy, warnings: [...warnings] };
   if (extension.trace === 'full') return { ...note, trace: result };

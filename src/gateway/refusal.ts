@@ -53,7 +53,16 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-export function toOpenAiError({ status, message, code, param }: Refusal) {
+export interface OpenAiError {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string;
+  };
+}
+
+export function toOpenAiError({ status, message, code, param }: Refusal): OpenAiError {
   const usual = status < 500 ? 'invalid_request_error' : 'server_error';
   return { error: { message, type: OPENAI_TYPES[status] ?? usual, param, code } };
 }
@@ -70,7 +79,12 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-export function toAnthropicError({ status, message }: Pick<Refusal, 'status' | 'message'>) {
+export interface AnthropicError {
+  readonly type: 'error';
+  readonly error: { readonly type: string; readonly message: string };
+}
+
+export function toAnthropicError({ status, message }: Refusal): AnthropicError {
   const usual = status < 500 ? 'invalid_request_error' : 'api_error';
   return { type: 'error', error: { type: ANTHROPIC_TYPES[status] ?? usual, message } };
 }
@@ -93,4 +107,10 @@ export function refusalOfRun({ id, status, error }: Pick<SolveResult, 'id' | 'st
   };
   const message = `solve ${id} gave no answer: ${problem.message}`;
   return new Refusal(STATUS_OF[problem.type] ?? 502, message, { reason: problem.type });
+}
+
+/** A text that was sent cannot be taken back: a client that showed it would show two answers. */
+export function givenUp(id: string): Refusal {
+  const message = `solve ${id} writes its answer anew, and what was sent of it does not hold: send the request again, or read it at /api/solves/${id}`;
+  return new Refusal(502, message, { reason: 'answer_restarted', retryAfterSeconds: 1 });
 }

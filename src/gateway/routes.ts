@@ -2,12 +2,19 @@ import { z } from '@hono/zod-openapi';
 
 // Parts of the OpenAPI document that many routes share.
 
-export function bodyOf<Schema extends z.ZodType>(schema: Schema) {
-  return { content: { 'application/json': { schema } }, required: true } as const;
+interface Json<Schema> {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } };
 }
 
-export function jsonOf<Schema extends z.ZodType>(schema: Schema, description: string) {
-  return { content: { 'application/json': { schema } }, description } as const;
+export function bodyOf<Schema extends z.ZodType>(schema: Schema): Json<Schema> & { readonly required: true } {
+  return { content: { 'application/json': { schema } }, required: true };
+}
+
+export function jsonOf<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+): Json<Schema> & { readonly description: string } {
+  return { content: { 'application/json': { schema } }, description };
 }
 
 const openAiErrorSchema = z

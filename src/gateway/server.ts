@@ -30,7 +30,8 @@ export async function startGateway(
     headersTimeout: REQUEST_MS,
     connectionsCheckingInterval: 5_000,
   };
-  const server = createServer(timeouts, getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = createServer(timeouts, (request, response) => void answer(request, response));
   const tidying = setInterval(() => void tidy(gateway), TIDY_MS).unref();
   const listening = await listen(server, port, host);
   return {

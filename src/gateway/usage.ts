@@ -1,31 +1,49 @@
-import type { SolveResult } from '../protocol/solve';
+import type { Call, SolveResult, Usage } from '../protocol/solve';
 
 /** Tokens of a solve, all its calls together; the others are parts of the first two. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
+  readonly cacheWritten: number;
   readonly reasoning: number;
   /** Of the Conductor's own calls, which write and review plans. */
   readonly orchestrationInput: number;
   readonly orchestrationOutput: number;
 }
 
-export function tokensOf({ calls, usage }: Pick<SolveResult, 'calls' | 'usage'>): Tokens {
-  const [cached, reasoning, orchestrationInput, orchestrationOutput] = [0, 0, 0, 0];
-  const sum = { cached, reasoning, orchestrationInput, orchestrationOutput };
-  for (const call of calls) {
-    sum.cached += call.usage?.cachedInputTokens ?? 0;
-    sum.reasoning += call.usage?.reasoningTokens ?? 0;
-    if (call.purpose === 'step') continue;
-    sum.orchestrationInput += call.usage?.inputTokens ?? 0;
-    sum.orchestrationOutput += call.usage?.outputTokens ?? 0;
-  }
-  return { input: usage.inputTokens, output: usage.outputTokens, ...sum };
+export function tokensOf({
+  calls,
+  usage: { inputTokens: input, outputTokens: output },
+}: SolveResult): Tokens {
+  const orchestrating = calls.filter(({ purpose }) => purpose !== 'step');
+  return {
+    input,
+    output,
+    cached: sumOf(calls, (usage) => usage.cachedInputTokens),
+    cacheWritten: sumOf(calls, (usage) => usage.cacheWriteTokens ?? 0),
+    reasoning: sumOf(calls, (usage) => usage.reasoningTokens),
+    orchestrationInput: sumOf(orchestrating, (usage) => usage.inputTokens),
+    orchestrationOutput: sumOf(orchestrating, (usage) => usage.outputTokens),
+  };
+}
+
+function sumOf(calls: readonly Call[], count: (usage: Usage) => number): number {
+  return calls.reduce((sum, { usage }) => sum + (usage === null ? 0 : count(usage)), 0);
+}
+
+/** Whether the answer ends where the tokens did that the caller allowed. */
+export function wasCut(result: SolveResult): boolean {
+  return (result as { answerCut?: boolean }).answerCut === true;
+}
+
+interface Cost {
+  readonly cost: number;
+  readonly cost_details: { readonly is_lower_bound: boolean };
 }
 
 /** `cost` in USD, as OpenRouter has it; it is a lower bound where some call's cost is unknown. */
-export function costOf({ costUsd, costIsLowerBound }: SolveResult) {
+export function costOf({ costUsd, costIsLowerBound }: SolveResult): Cost {
   return { cost: costUsd, cost_details: { is_lower_bound: costIsLowerBound } };
 }
 

@@ -41,7 +41,13 @@ export async function openGateway(stage: Stage): Promise<TestGateway> {
     url: listening.url,
     said,
     key: async (settings = {}) => {
-      const free = { isAdmin: false, models: null, usdPerDay: null, requestsPerMinute: null, expiresAt: null };
+      const free = {
+        isAdmin: false,
+        models: null,
+        usdPerDay: null,
+        requestsPerMinute: null,
+        expiresAt: null,
+      };
       made += 1;
       return (await createKey(store, { name: `key-${made}`, ...free, ...settings })).secret;
     },

@@ -5,10 +5,11 @@ import {
   checkFields,
   EFFORTS,
   extensionSchema,
-  responseFormatSchema,
+  FORMATS,
   TOOLS_REFUSED,
   type UntakenFields,
 } from '../asked';
+import { solveNoteSchema } from '../note';
 import { turnsOf } from '../turns-of';
 
 const messageSchema = z.looseObject({
@@ -26,7 +27,9 @@ const takenFields = {
   n: z.int().nullish(),
   seed: z.int().nullish(),
   user: z.string().nullish(),
-  response_format: responseFormatSchema.nullish(),
+  response_format: z
+    .looseObject({ type: z.enum(FORMATS), json_schema: z.looseObject({ schema: z.unknown() }).nullish() })
+    .nullish(),
   reasoning_effort: z.enum(EFFORTS).nullish(),
   conductor: extensionSchema.nullish(),
 };
@@ -61,11 +64,10 @@ const FIELDS: UntakenFields = {
 /** @throws Refusal for what cannot be done */
 export function askedOfChat(body: ChatRequest): Asked {
   const { response_format: format } = body;
-  const schema = format?.type === 'json_schema' && 'json_schema' in format ? Object(format.json_schema) : {};
   return {
     model: body.model,
     messages: turnsOf(body.messages, 'messages'),
-    answerSchema: format == null ? undefined : answerSchemaOf(format, schema.schema, 'response_format'),
+    answerSchema: answerSchemaOf(format, format?.json_schema?.schema, 'response_format'),
     maxAnswerTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
     seed: body.seed ?? undefined,
     effort: body.reasoning_effort ?? undefined,
@@ -76,7 +78,7 @@ export function askedOfChat(body: ChatRequest): Asked {
 
 const nullable = z.string().nullable();
 
-export const completionUsageSchema = z
+const completionUsageSchema = z
   .object({
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
@@ -87,16 +89,7 @@ export const completionUsageSchema = z
     cost_details: z.object({ is_lower_bound: z.boolean() }),
   })
   .openapi('CompletionUsage');
-
-/** What the answer says of the solve that found it. */
-export const solveNoteSchema = z
-  .looseObject({
-    id: z.string(),
-    degraded: z.boolean(),
-    stopped_by: nullable,
-    warnings: z.array(z.string()),
-  })
-  .openapi('SolveNote');
+export type CompletionUsage = z.infer<typeof completionUsageSchema>;
 
 export const chatCompletionSchema = z
   .object({
@@ -116,3 +109,4 @@ export const chatCompletionSchema = z
     conductor: solveNoteSchema,
   })
   .openapi('ChatCompletion');
+export type ChatCompletion = z.infer<typeof chatCompletionSchema>;

@@ -3,14 +3,21 @@ import type { SolveResult } from '../../protocol/solve';
 import type { App } from '../app';
 import type { Asked } from '../asked';
 import { frameOf, streamEvents } from '../event-stream';
-import { followAnswer, leave, waitForResult } from '../follow-answer';
+import { type AnswerPart, followAnswer, leave, waitForResult } from '../follow-answer';
 import type { Gateway } from '../gateway';
 import { noteOf } from '../note';
-import { Refusal, refusalOfRun, toOpenAiError } from '../refusal';
+import { givenUp, type Refusal, refusalOfRun, toOpenAiError } from '../refusal';
 import { bodyOf, jsonOf, refusals } from '../routes';
 import { sentBy, startSolve } from '../start-solve';
-import { costOf, headersOf, solveHeader, tokensOf } from '../usage';
-import { askedOfChat, chatCompletionSchema, type ChatRequest, chatRequestSchema } from './chat-schema';
+import { costOf, headersOf, solveHeader, tokensOf, wasCut } from '../usage';
+import {
+  askedOfChat,
+  type ChatCompletion,
+  chatCompletionSchema,
+  type ChatRequest,
+  chatRequestSchema,
+  type CompletionUsage,
+} from './chat-schema';
 
 const route = createRoute({
   method: 'post',
@@ -34,12 +41,11 @@ export function addChat(app: App, gateway: Gateway): void {
     }
     const gone = new AbortController();
     const chunks = new Chunks(started.id, asked, body);
-    const told = followAnswer(answered, gone.signal);
     const onGone = (): void => {
       gone.abort();
       void leave(answered, asked);
     };
-    const frames = framesOf(told, chunks);
+    const frames = framesOf(followAnswer(answered, gone.signal), chunks);
     // The type of a stream is none that a schema could have.
     return streamEvents(
       c,
@@ -49,22 +55,16 @@ export function addChat(app: App, gateway: Gateway): void {
   });
 }
 
-async function* framesOf(told: ReturnType<typeof followAnswer>, chunks: Chunks): AsyncGenerator<string> {
+async function* framesOf(parts: AsyncIterable<AnswerPart>, chunks: Chunks): AsyncGenerator<string> {
   yield chunks.of({ role: 'assistant', content: '' });
-  for await (const each of told) {
-    if (each.kind === 'progress') yield chunks.of({ reasoning_content: `${each.line}\n` });
-    else if (each.kind === 'delta') yield chunks.of({ content: each.text });
-    else if (each.kind === 'dropped') {
+  for await (const part of parts) {
+    if (part.kind === 'progress') yield chunks.of({ reasoning_content: `${part.line}\n` });
+    else if (part.kind === 'delta') yield chunks.of({ content: part.text });
+    else if (part.kind === 'dropped') {
       yield chunks.error(givenUp(chunks.solveId));
       return;
-    } else yield* chunks.end(each.result);
+    } else yield* chunks.end(part.result);
   }
-}
-
-/** A chat's text cannot be taken back: a client that showed it would show two answers. */
-function givenUp(id: string): Refusal {
-  const message = `solve ${id} writes its answer anew, and what was sent of it does not hold: send the request again, or read it at /api/solves/${id}`;
-  return new Refusal(502, message, { reason: 'answer_restarted', retryAfterSeconds: 1 });
 }
 
 /** Makes the chunks of one completion, each with the fields that clients cannot do without. */
@@ -103,26 +103,32 @@ class Chunks {
   }
 }
 
-function completionOf(result: SolveResult, asked: Asked) {
+function completionOf(result: SolveResult, asked: Asked): ChatCompletion {
   const { id, answer } = result;
   if (answer === null) throw refusalOfRun(result);
-  const message = { role: 'assistant', content: answer, refusal: null } as const;
   return {
     id: `chatcmpl-${id}`,
-    object: 'chat.completion' as const,
+    object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model: asked.model,
-    choices: [{ index: 0, message, finish_reason: finishOf(result), logprobs: null }],
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: answer, refusal: null },
+        finish_reason: finishOf(result),
+        logprobs: null,
+      },
+    ],
     usage: usageOf(result),
     conductor: noteOf(result, asked),
   };
 }
 
 function finishOf(result: SolveResult): 'stop' | 'length' {
-  return Object(result).answerCut === true ? 'length' : 'stop';
+  return wasCut(result) ? 'length' : 'stop';
 }
 
-function usageOf(result: SolveResult) {
+function usageOf(result: SolveResult): CompletionUsage {
   const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = tokensOf(result);
   return {
     prompt_tokens: input,

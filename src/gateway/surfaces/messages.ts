@@ -1,0 +1,113 @@
+import { createRoute } from '@hono/zod-openapi';
+import type { SolveResult } from '../../protocol/solve';
+import type { App } from '../app';
+import type { Asked } from '../asked';
+import { frameOf, streamEvents } from '../event-stream';
+import { type AnswerPart, followAnswer, leave, waitForResult } from '../follow-answer';
+import type { Gateway } from '../gateway';
+import { noteOf } from '../note';
+import { type Refusal, givenUp, refusalOfRun, toAnthropicError } from '../refusal';
+import { bodyOf, jsonOf, refusals } from '../routes';
+import { sentBy, startSolve } from '../start-solve';
+import { costOf, headersOf, solveHeader, tokensOf, wasCut } from '../usage';
+import { askedOfMessages, type Message, messageSchema, messagesRequestSchema } from './messages-schema';
+
+const route = createRoute({
+  method: 'post',
+  path: '/v1/messages',
+  summary: "Answer a conversation, as Anthropic's messages do",
+  request: { body: bodyOf(messagesRequestSchema) },
+  responses: { 200: jsonOf(messageSchema, 'The answer; with stream, events of it'), ...refusals },
+});
+
+/** https://docs.anthropic.com/en/api/messages */
+export function addMessages(app: App, gateway: Gateway): void {
+  app.openapi(route, async (c) => {
+    const body = c.req.valid('json');
+    const asked = askedOfMessages(body);
+    const key = c.get('key');
+    const started = await startSolve(gateway, key, asked, await sentBy(c));
+    const answered = { gateway, key, started };
+    if (body.stream !== true) {
+      const result = await waitForResult(answered, asked, c.req.raw.signal);
+      return c.json(messageOf(result, asked), 200, headersOf(result));
+    }
+    const gone = new AbortController();
+    const frames = framesOf(followAnswer(answered, gone.signal), started.id, asked);
+    const onGone = (): void => {
+      gone.abort();
+      void leave(answered, asked);
+    };
+    // The type of a stream is none that a schema could have.
+    return streamEvents(c, { frames, nothing: () => PING, onGone }, solveHeader(started.id)) as never;
+  });
+}
+
+type Event = Readonly<{ type: string } & Record<string, unknown>>;
+
+const eventOf = (event: Event): string => frameOf(event, event.type);
+
+/** Says that the stream lives, wherever there is nothing of the answer to say. */
+const PING = eventOf({ type: 'ping' });
+
+async function* framesOf(parts: AsyncIterable<AnswerPart>, id: string, asked: Asked): AsyncGenerator<string> {
+  const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model: asked.model, content: [] };
+  const usage = { input_tokens: 0, output_tokens: 0 };
+  yield eventOf({
+    type: 'message_start',
+    message: { ...message, stop_reason: null, stop_sequence: null, usage },
+  });
+  yield eventOf({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+  for await (const part of parts) {
+    if (part.kind === 'progress') yield PING;
+    else if (part.kind === 'delta') {
+      yield eventOf({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'text_delta', text: part.text },
+      });
+    } else if (part.kind === 'dropped') {
+      yield errorOf(givenUp(id));
+      return;
+    } else yield* endOf(part.result, asked);
+  }
+}
+
+function* endOf(result: SolveResult, asked: Asked): Generator<string> {
+  if (result.answer === null) {
+    yield errorOf(refusalOfRun(result));
+    return;
+  }
+  const { stop_reason, stop_sequence, usage, conductor } = messageOf(result, asked);
+  yield eventOf({ type: 'content_block_stop', index: 0 });
+  yield eventOf({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage, conductor });
+  yield eventOf({ type: 'message_stop' });
+}
+
+function errorOf(refusal: Refusal): string {
+  return eventOf({ ...toAnthropicError(refusal) });
+}
+
+function messageOf(result: SolveResult, asked: Asked): Message {
+  const { id, answer } = result;
+  if (answer === null) throw refusalOfRun(result);
+  const { input, output, cached, cacheWritten } = tokensOf(result);
+  return {
+    id: `msg_${id}`,
+    type: 'message',
+    role: 'assistant',
+    model: asked.model,
+    content: [{ type: 'text', text: answer }],
+    stop_reason: wasCut(result) ? 'max_tokens' : 'end_turn',
+    stop_sequence: null,
+    usage: {
+      // Anthropic counts what came from a cache, or was written to one, apart from other input.
+      input_tokens: input - cached - cacheWritten,
+      output_tokens: output,
+      cache_creation_input_tokens: cacheWritten,
+      cache_read_input_tokens: cached,
+      ...costOf(result),
+    },
+    conductor: noteOf(result, asked),
+  };
+}

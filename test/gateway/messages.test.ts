@@ -1,0 +1,58 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { step, useStage } from '../support/stage';
+
+const stage = useStage({
+  workers: ['a', 'b'],
+  simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
+});
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await openGateway(stage);
+});
+afterEach(() => gateway.close());
+
+const ASKED = {
+  model: 'conductor',
+  max_tokens: 1000,
+  system: 'Be brief.',
+  messages: [{ role: 'user' as const, content: 'How many legs has a spider?' }],
+};
+
+async function anthropic(): Promise<Anthropic> {
+  return new Anthropic({ baseURL: gateway.url, apiKey: await gateway.key() });
+}
+
+test('a message answers, and what came from a cache is counted apart from other input', async () => {
+  stage.plan([step('b', 'Count.')]);
+  const client = await anthropic();
+  await stage.whileWorking(async () => {
+    const message = await client.messages.create(ASKED);
+    expect(message).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'Eight.' }] });
+    const [listed] = (await stage.client.list()).runs;
+    const { usage } = await stage.client.trace(listed?.id ?? '');
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens } =
+      message.usage;
+    expect([
+      input_tokens + (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0),
+      output_tokens,
+    ]).toEqual([usage.inputTokens, usage.outputTokens]);
+  });
+});
+
+test('a stream is one that the vendor’s client puts together', async () => {
+  stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
+  const client = await anthropic();
+  await stage.whileWorking(async () => {
+    const message = await client.messages.stream(ASKED).finalMessage();
+    expect(message).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'Eight.' }] });
+    expect(message.usage.output_tokens).toBeGreaterThan(0);
+  });
+});
+
+test('a refusal has the vendor’s form', async () => {
+  const client = await anthropic();
+  const asking = client.messages.create({ ...ASKED, model: 'claude' });
+  await expect(asking).rejects.toMatchObject({ status: 404, type: 'not_found_error' });
+});
