@@ -69,9 +69,10 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
     if (found === null) throw failure;
     return takeKept(store, found, blank);
   }
-  const { dropped } = ended.reply;
+  const { dropped, finish } = ended.reply;
   void noteRefused(store, call.card, dropped);
-  const answer = { output: ended.output, dropped, row: closed };
+  const cut = finish === 'length' && ({ cut: true } as const);
+  const answer = { output: ended.output, ...cut, dropped, row: closed };
   const first = await untilWritten(() => keepAnswer(store, answer));
   await untilWritten(() => writeRow(store, closed));
   return answered(first, rows);
@@ -88,9 +89,9 @@ async function takeKept(store: Store, kept: KeptAnswer, blank: OpenRow): Promise
   return answered(kept, await rowsOfCall(store, blank));
 }
 
-function answered({ output, dropped, row }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
+function answered({ output, cut, dropped, row }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
   const { startedAt, endedAt } = row;
-  return { output, calls: [...withoutRow(rows, row), row].map(callOf), dropped, startedAt, endedAt };
+  return { output, cut, calls: [...withoutRow(rows, row), row].map(callOf), dropped, startedAt, endedAt };
 }
 
 function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {

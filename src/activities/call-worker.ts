@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { OutputSchema } from '../plan/plan';
 import { type GivenText, sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/prompt/worker';
 import type { Reserved, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
+import type { ModelCard } from '../protocol/cards';
 import type { Background } from '../protocol/input';
 import { FAILURES } from '../protocol/failures';
 import type { Store } from '../store/store';
@@ -9,7 +10,7 @@ import { readText } from '../store/texts';
 import { readAsked } from './asked';
 import { callModel } from './call-model';
 import { checkAnswer } from './check-answer';
-import type { Dependencies } from './model-call';
+import type { Dependencies, ModelCall } from './model-call';
 
 /** Activity `conductor.callWorker`: one subtask to one model, with all that the step may see. Throws as `callModel`. */
 export async function callWorker(
@@ -32,7 +33,7 @@ export async function callWorker(
     card: worker,
     messages: workerMessages(prompt),
     ...(sharesPrompt === true && { sharedCharacters: sharedCharacters(prompt) }),
-    maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
+    ...roomOf(request, worker),
     outputSchema: worker.capabilities.jsonSchema ? answerOutputSchema(prompt) : undefined,
     timeoutMs: worker.timeoutMs,
     allowance,
@@ -43,6 +44,15 @@ export async function callWorker(
     live,
   });
   return checkAnswer(store, request, result);
+}
+
+function roomOf(
+  { maxOutputTokens, maxAnswerTokens }: WorkerRequest,
+  card: ModelCard,
+): Pick<ModelCall, 'maxOutputTokens' | 'maxAnswerTokens'> {
+  const room = maxOutputTokens ?? card.maxOutputTokens;
+  const binds = maxAnswerTokens === Math.min(room, card.capabilities.maxOutputTokens ?? Infinity);
+  return { maxOutputTokens: room, ...(binds && { maxAnswerTokens }) };
 }
 
 /** Vendors know no name of a dialect. */

@@ -1,7 +1,7 @@
 import { CONDUCTOR_ID, type Plan, type Step, utf8Bytes } from '../plan/plan';
 import type { Asked, WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
 import type { ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
-import type { Background } from '../protocol/input';
+import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { nanoUsdOfCall } from '../protocol/external-worker';
@@ -136,7 +136,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-interface PlanTexts extends Asked {
+interface PlanTexts extends Asked, Pick<SolveInput, 'maxAnswerTokens'> {
   readonly background?: readonly Background[] | undefined;
   /** Outputs that are there already, by step: such a step costs nothing more. */
   readonly kept?: readonly (Text | null)[];
@@ -150,7 +150,7 @@ interface PlanTexts extends Asked {
 export function estimatePlan(
   plan: Plan,
   run: ResolvedRun,
-  { question, conversation, answerSchema, background = [], kept = [] }: PlanTexts,
+  { question, conversation, answerSchema, maxAnswerTokens, background = [], kept = [] }: PlanTexts,
 ): NonNullable<SolveTrace['estimate']> {
   const workers = new Map(run.workers.map((worker) => [worker.id, worker]));
   const last = plan.steps.at(-1);
@@ -164,9 +164,10 @@ export function estimatePlan(
       const output = kept[index] ?? outputToCome(workers.get(earlier?.worker ?? ''));
       return earlier ? [{ ...earlier, step: index, output }] : [];
     });
-    const held = step === last ? answerSchema : undefined;
-    const asked = { question, conversation, answerSchema: held };
-    return worstCaseOf(worker, workerPromptBytes({ ...asked, subtask, sees: seen, background, worker }));
+    const asked = { question, conversation, answerSchema: step === last ? answerSchema : undefined };
+    const bytes = workerPromptBytes({ ...asked, subtask, sees: seen, background, worker });
+    const { maxOutputTokens } = step === last ? answerRoom(worker, maxAnswerTokens) : {};
+    return worstCaseOf(worker, bytes, maxOutputTokens);
   };
   const left = plan.steps.filter((_, index) => (kept[index] ?? null) === null);
   const cases = left.map(worstCaseOfStep);
@@ -178,6 +179,15 @@ export function estimatePlan(
     nanoUsd: costs.every((nanoUsd) => nanoUsd !== null) ? sum(costs) : null,
     ...(ownSteps > 0 && { ownSteps }),
   };
+}
+
+/** The room for an answer of a model, where the run limits that. */
+export function answerRoom(
+  worker: RunWorker,
+  maxAnswerTokens: number | undefined,
+): Pick<WorkerRequest, 'maxOutputTokens' | 'maxAnswerTokens'> {
+  if (worker.kind !== 'model' || maxAnswerTokens === undefined) return {};
+  return { maxOutputTokens: Math.min(worker.maxOutputTokens, maxAnswerTokens), maxAnswerTokens };
 }
 
 /** An answer that is yet to be written, a byte for each token that it may have. */

@@ -42,7 +42,7 @@ interface EventFields {
         readonly reason: string;
         readonly until: string;
       };
-  ended: Pick<SolveResult, 'status' | 'answer' | 'degraded' | 'stoppedBy' | 'error'>;
+  ended: Pick<SolveResult, 'status' | 'answer' | 'answerCut' | 'degraded' | 'stoppedBy' | 'error'>;
 }
 
 /** What happens in a run. `cursor` is a place in its stream: the next event is the first one after it. */
@@ -147,10 +147,11 @@ export class LiveTeller {
   *tell(trace: SolveResult): Generator<LiveEvent> {
     for (const round of trace.rounds) yield* this.#tellRound(trace, round);
     yield* this.#tellWaits(trace);
-    const { status, answer, degraded, stoppedBy, error } = trace;
+    const { status, answer, answerCut, degraded, stoppedBy, error } = trace;
     if (status === 'running' || this.#told.isOver) return;
     this.#told.isOver = true;
-    yield this.#event({ kind: 'ended', status, answer, degraded, stoppedBy, error });
+    const cut = answerCut && { answerCut };
+    yield this.#event({ kind: 'ended', status, answer, ...cut, degraded, stoppedBy, error });
   }
 
   *#tellWaits({ waitsFor }: SolveResult): Generator<LiveEvent> {

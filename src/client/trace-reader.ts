@@ -249,8 +249,9 @@ export class TraceReader {
     if (plan.steps.length === 0) return;
     const kept = keptOutputs(input, plan);
     if (run !== null) {
-      const { background } = input.parent ?? {};
-      const estimate = estimatePlan(plan, run, { ...this.asked, background, kept });
+      const { maxAnswerTokens, parent } = input;
+      const { background } = parent ?? {};
+      const estimate = estimatePlan(plan, run, { ...this.asked, maxAnswerTokens, background, kept });
       this.record({ kind: 'estimated', estimate });
     }
     this.waitsSoon = source === 'written' && asksApproval(input, this.depth);

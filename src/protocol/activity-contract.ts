@@ -99,8 +99,10 @@ export interface WorkerRequest extends Asked {
   readonly hasFallback?: true;
   /** Set for models: other steps of this worker begin with the same texts, which a prompt cache may keep. */
   readonly sharesPrompt?: true;
-  /** Raised after a length stop; otherwise the card's own limit holds. */
+  /** Raised after a length stop, lowered to `maxAnswerTokens`; otherwise the card's own limit holds. */
   readonly maxOutputTokens?: number;
+  /** Set for a model that writes the answer, where the run has such a limit. */
+  readonly maxAnswerTokens?: number;
   /** Counts the calls of a user's own activity or workflow for one step; absent for the first. */
   readonly attempt?: number;
   readonly seed?: number;
@@ -118,6 +120,8 @@ export interface BookedCall {
 
 export interface WorkerResult {
   readonly output: Text;
+  /** Cut off at `maxAnswerTokens`. */
+  readonly cut?: true;
   readonly calls: readonly Call[];
   readonly dropped: readonly string[];
   readonly startedAt: string;

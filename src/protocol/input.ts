@@ -112,6 +112,8 @@ const solveFields = z.strictObject({
     .optional(),
   /** JSON Schema (2020-12, or draft 7 by its `$schema`) that the answer must fit. */
   answerSchema: answerSchemaSchema.optional(),
+  /** The most output tokens of the call that writes the answer: text that is cut off there is the answer. */
+  maxAnswerTokens: z.int().min(1).optional(),
   pool: poolSchema.optional(),
   limits: limitsInputSchema.optional(),
   conductor: conductorChangeSchema.optional(),

@@ -72,6 +72,8 @@ function traceSchema<T extends z.ZodType>(text: T) {
     worker: z.string(),
     model: z.string().nullable(),
     output: text.nullable(),
+    /** The output was cut off at `maxAnswerTokens`; absent where it was not. */
+    cut: z.literal(true).exactOptional(),
     error: problemSchema.nullable(),
     childId: z.string().nullable(),
     /** The planned worker's id where a fallback answered. */
@@ -101,6 +103,8 @@ function traceSchema<T extends z.ZodType>(text: T) {
     status: z.enum(['running', 'completed', 'failed', 'cancelled']),
     question: text,
     answer: text.nullable(),
+    /** The answer was cut off at `maxAnswerTokens`; absent where it was not. */
+    answerCut: z.literal(true).exactOptional(),
     /** Something failed for good on the way: a plan, a step, or a worker that a fallback stood in for. */
     degraded: z.boolean(),
     stoppedBy: z.enum(['calls', 'tokens', 'cost', 'wallClock', 'approval']).nullable(),

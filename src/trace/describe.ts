@@ -23,10 +23,13 @@ export function describeCost(cost: Pick<SolveTrace, 'costUsd' | 'costIsLowerBoun
   return `${cost.costIsLowerBound ? 'at least ' : ''}${describeUsd(cost.costUsd)}`;
 }
 
+export const CUT = 'answer cut at maxAnswerTokens';
+
 export function describeEnd(trace: SolveTrace): string {
-  const { status, degraded, stoppedBy } = trace;
+  const { status, degraded, answerCut, stoppedBy } = trace;
   return joinFacts(
     degraded ? `${status}, degraded` : status,
+    answerCut && CUT,
     stoppedBy && `stopped by ${stoppedBy}`,
     describeTokens(trace),
     describeCost(trace),

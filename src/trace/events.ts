@@ -153,7 +153,7 @@ export function ownStepEnded(
 ): RunEvent {
   const ended = { ...step, calls: [], dropped: [] };
   if (problem !== null) return { kind: 'step-failed', ...ended, problem, output: '' };
-  return { kind: 'step-answered', ...ended, output: trace?.answer ?? '', startedAt };
+  return { kind: 'step-answered', ...ended, output: trace?.answer ?? '', cut: trace?.answerCut, startedAt };
 }
 
 export function reviewed(round: number, outcome: ChildOutcome): RunEvent {

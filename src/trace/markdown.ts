@@ -1,6 +1,7 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import {
+  CUT,
   describePlanning,
   describeCost,
   describeEstimate,
@@ -17,9 +18,11 @@ import { waitingRuns } from './run-tree';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
 export function renderMarkdown(trace: SolveTrace): string {
-  const { status, degraded, checkpoint, question, estimate, rounds, answer, error, stoppedBy } = trace;
+  const { status, degraded, answerCut, checkpoint, question, estimate, rounds, answer, error, stoppedBy } =
+    trace;
+  const lost = joinFacts(degraded && 'degraded', answerCut && CUT);
   return [
-    joinFacts(`**${status}**`, degraded && 'degraded', describeTokens(trace), describeCost(trace)),
+    joinFacts(`**${status}**`, lost, describeTokens(trace), describeCost(trace)),
     previewOf(question).replace(/^/gm, '> '),
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
     // Beside what it came to, what it might have come to would only confuse.

@@ -2,7 +2,7 @@ import { type Plan, planWaves } from '../plan/plan';
 import type { Call, Problem, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { EventOf, RunEvent, StepAddress } from './events';
-import { isWithin } from './run-tree';
+import { answeringStep, isWithin } from './run-tree';
 
 export function emptyTrace(run: { id: string; runId: string; question: Text }): SolveTrace {
   return {
@@ -61,8 +61,10 @@ const CHANGES: {
     const running = endWait(started);
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
-  'step-answered': (trace, { output, startedAt, endedAt, dropped, calls, ...at }) =>
-    changeStep(withCalls(trace, calls), at, () => ({ output, startedAt, endedAt, dropped, error: null })),
+  'step-answered': (trace, { output, cut, startedAt, endedAt, dropped, calls, ...at }) => {
+    const answered = { output, ...(cut && { cut }), startedAt, endedAt, dropped, error: null };
+    return changeStep(withCalls(trace, calls), at, () => answered);
+  },
   'step-failed': (trace, { output, problem: error, endedAt, dropped, calls, ...at }) =>
     changeStep(withCalls(trace, calls), at, () => ({ output, endedAt, dropped, error })),
   answered: (trace, { round, answer }) => {
@@ -88,7 +90,8 @@ const CHANGES: {
     const isUndecided = (round: RoundTrace): boolean => isOwn(round) && round.decision === null;
     const settled = status === 'failed' ? failRounds(trace, isUndecided) : trace;
     const ended = { ...endWait(settled), status, answer, error, stoppedBy };
-    return { ...ended, ...(spentAtMost && { spentAtMost }) };
+    const answerCut = answer === null ? undefined : answeringStep(trace)?.cut;
+    return { ...ended, ...(answerCut && { answerCut }), ...(spentAtMost && { spentAtMost }) };
   },
 };
 

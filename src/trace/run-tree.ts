@@ -19,6 +19,13 @@ export function roundsOf({ id: root, rounds }: RunTree, id = root): RoundTrace[]
   return rounds.filter(({ childId }) => (childId ?? root).replace(REVIEWS, '') === line);
 }
 
+/** The last step of the plan whose answer stands: the run's own, or that of the review that revised it last. */
+export function answeringStep(tree: RunTree): StepTrace | undefined {
+  return roundsOf(tree)
+    .find(({ decision }) => decision !== 'revised')
+    ?.steps.at(-1);
+}
+
 /** A run's own round of this number; those of its children are in the same list. */
 export function ownRound({ rounds }: Pick<SolveTrace, 'rounds'>, number: number): RoundTrace | undefined {
   return rounds.find(({ childId, round }) => childId === null && round === number);

@@ -2,6 +2,7 @@ import { TOPOLOGY_NAMES, topologyOf } from '../plan/topology';
 import type { Call, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import {
+  CUT,
   describeCost,
   describeDuration,
   describeEstimate,
@@ -50,9 +51,11 @@ class TreeText {
   ) {}
 
   root(): Branch {
-    const { id, status, degraded, stoppedBy, checkpoint, question, estimate, waitsFor } = this.trace;
+    const { id, status, degraded, answerCut, stoppedBy, checkpoint, question, estimate, waitsFor } =
+      this.trace;
     const waits = waitsFor && `waits for ${waitsFor}`;
-    const state = joinFacts(status, waits, degraded && 'degraded', stoppedBy && `stopped by ${stoppedBy}`);
+    const lost = joinFacts(degraded && 'degraded', answerCut && CUT);
+    const state = joinFacts(status, waits, lost, stoppedBy && `stopped by ${stoppedBy}`);
     return {
       line: headLine(this.paint, id, [state, describeTokens(this.trace), describeCost(this.trace)]),
       notes: [

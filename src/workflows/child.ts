@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { SpendingLimits } from '../protocol/messages';
 import { jsonBytes, type Plan, utf8Bytes } from '../plan/plan';
-import type { Asked, VisibleStep } from '../protocol/activity-contract';
+import type { Asked, WorkerRequest } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, SOLVE_PART_WORKFLOW } from '../protocol/names';
 import type { Parent, SolveInput } from '../protocol/input';
@@ -32,10 +32,10 @@ import type { ChildSolve, Told } from './steering';
 export async function callItself(
   context: RunContext,
   step: number,
-  own: Pick<Asked, 'answerSchema'> & { readonly subtask: string; readonly sees: readonly VisibleStep[] },
+  own: Pick<WorkerRequest, 'answerSchema' | 'maxAnswerTokens' | 'subtask' | 'sees'>,
 ): Promise<void> {
   const { recorder, run, round, limits, background } = context;
-  const { subtask, sees, answerSchema } = own;
+  const { subtask, sees, answerSchema, maxAnswerTokens } = own;
   const childId = `${workflowInfo().workflowId}-r${round}s${step + 1}`;
   const startedAt = now();
   recorder.record(ownStepStarted({ round, step, childId, model: run.conductor.model, at: startedAt }));
@@ -50,6 +50,7 @@ export async function callItself(
       step,
       background: [...background, ...sees.map(({ subtask, output }) => ({ subtask, output }))],
       answerSchema,
+      maxAnswerTokens,
       summary: stepSummary(step, subtask),
     });
   } catch (error) {
@@ -88,6 +89,7 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
     question,
     conversation,
     answerSchema,
+    maxAnswerTokens: context.input.maxAnswerTokens,
     round: round + 1,
     background: [...background.filter(({ subtask }) => subtask !== null), { subtask: null, output: answer }],
     review: { plan, answer },
@@ -98,7 +100,11 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
   return revision ?? answer;
 }
 
-interface ChildOptions extends Asked, Pick<Parent, 'round' | 'step' | 'background' | 'review'> {
+interface ChildOptions
+  extends
+    Asked,
+    Pick<SolveInput, 'maxAnswerTokens'>,
+    Pick<Parent, 'round' | 'step' | 'background' | 'review'> {
   readonly childId: string;
   readonly summary: string;
 }
@@ -128,7 +134,7 @@ const MAX_ID_BYTES = 1000;
 
 async function startSolve(
   { input: { approval, seed, live }, run, limits, payloads, depth, rootId }: RunContext,
-  { childId, summary, question, background, ...options }: ChildOptions,
+  { childId, summary, question, maxAnswerTokens, background, ...options }: ChildOptions,
   share: SpendingLimits,
   { depth: maxDepth, hints }: Told,
 ): Promise<ChildSolve> {
@@ -148,6 +154,7 @@ async function startSolve(
   };
   const input: SolveInput = {
     question,
+    maxAnswerTokens,
     parent,
     ...(approval === 'all' && { approval }),
     ...(live === true && { live }),

@@ -83,7 +83,9 @@ async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Pr
 
 function recordEstimate(context: RunContext, plan: Plan): void {
   const { recorder, run, input } = context;
-  const estimate = estimatePlan(plan, run, { ...context, kept: keptOutputs(input, plan) });
+  const { maxAnswerTokens } = input;
+  const kept = keptOutputs(input, plan);
+  const estimate = estimatePlan(plan, run, { ...context, maxAnswerTokens, kept });
   recorder.record({ kind: 'estimated', estimate });
 }
 

@@ -6,11 +6,11 @@ import {
   ParentClosePolicy,
   proxyActivities,
 } from '@temporalio/workflow';
-import { workerPromptBytes, worstCaseOf } from '../budget/worst-case';
+import { answerRoom, workerPromptBytes, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { Call, Usage } from '../protocol/solve';
-import type { ExternalCard, RunWorker } from '../protocol/cards';
+import type { ExternalCard, ModelCard, RunWorker } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';
 import { BOOK_CALL, CALL_WORKER, CHECK_ANSWER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
@@ -52,8 +52,9 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
   const { payloads } = whole;
   const { planned, sees } = step;
   if (planned.worker === CONDUCTOR_ID && mayRecurse('worker', whole)) {
-    const answerSchema = step.answers ? whole.answerSchema : undefined;
-    return callItself(whole, step.step, { subtask: planned.subtask, sees, answerSchema });
+    const { answerSchema, input } = whole;
+    const held = step.answers ? { answerSchema, maxAnswerTokens: input.maxAnswerTokens } : {};
+    return callItself(whole, step.step, { subtask: planned.subtask, sees, ...held });
   }
   const isInline = payloads.takesInline([...whole.background, ...step.sees]);
   const context = isInline ? whole : { ...whole, background: await payloads.byReference(whole.background) };
@@ -87,10 +88,13 @@ function retryOf(request: WorkerRequest, { problem, details }: CallFailure): Wor
     return { ...request, failed: { reply: details?.partial ?? '', problem } };
   }
   if (problem.type !== FAILURES.truncated) return mayRetryBilled(problem) ? request : null;
-  const { worker } = request;
-  if (worker.kind !== 'model') return null;
-  const before = request.maxOutputTokens ?? worker.maxOutputTokens;
-  const after = Math.min(before * MORE_ROOM, worker.capabilities.maxOutputTokens ?? Infinity);
+  return request.worker.kind === 'model' ? withMoreRoom(request, request.worker) : null;
+}
+
+function withMoreRoom(request: WorkerRequest, card: ModelCard): WorkerRequest | null {
+  const { maxOutputTokens: before = card.maxOutputTokens, maxAnswerTokens = Infinity } = request;
+  const most = Math.min(card.capabilities.maxOutputTokens ?? Infinity, maxAnswerTokens);
+  const after = Math.min(before * MORE_ROOM, most);
   return after > before ? { ...request, maxOutputTokens: after } : null;
 }
 
@@ -106,12 +110,14 @@ function candidates({ run }: RunContext, planned: string): readonly RunWorker[] 
 }
 
 function requestFor(
-  { input: { seed, live }, question, conversation, answerSchema, round, rootId, background }: RunContext,
+  { input, question, conversation, answerSchema, round, rootId, background }: RunContext,
   { step, planned, sees, sharesPrompt, answers }: ReadyStep,
   worker: RunWorker,
   hasFallback: boolean,
 ): WorkerRequest {
-  const asked = { question, conversation, answerSchema: answers ? answerSchema : undefined };
+  const { seed, live, maxAnswerTokens } = input;
+  const held = answers ? { answerSchema, ...answerRoom(worker, maxAnswerTokens) } : {};
+  const asked = { question, conversation, ...held };
   const request = { rootId, ...asked, subtask: planned.subtask, sees, round, step, worker };
   const isPlanned = worker.id === planned.worker;
   return {

@@ -160,7 +160,7 @@ test('every field of the result is in the page, and no other', () => {
 
 test('every field that a worker of another language is given, and may return, is in the page, and no other', () => {
   // Leaves out what only models are given.
-  const request = fields<Omit<WorkerRequest, 'sharesPrompt'>>('', {
+  const request = fields<Omit<WorkerRequest, 'sharesPrompt' | 'maxAnswerTokens'>>('', {
     rootId: true,
     identity: true,
     question: true,

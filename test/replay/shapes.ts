@@ -108,6 +108,15 @@ export function questionOf(name: string): string {
 export const SHAPES: Readonly<Record<string, Shape>> = {
   structured: STRUCTURED,
   'structured-review': { ...STRUCTURED, child: '-review' },
+  'cut-short': {
+    request: { limits: { depth: 1 }, maxAnswerTokens: 20 },
+    prepare: (stage) => {
+      stage.plan([step('a', 'Find it.'), step('conductor', 'Say it.', [0])]);
+      stage.plan([step('b', 'Say it briefly.')]);
+      stage.providers.script('b', [{ text: 'It is said in', finish: 'length' }]);
+      stage.providers.script('conductor', [ACCEPT]);
+    },
+  },
   answered: {
     prepare: (stage) => {
       stage.plan(TWO_WAVES);

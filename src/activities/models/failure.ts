@@ -32,7 +32,7 @@ export interface Failed {
   readonly reply: ModelReply | null;
 }
 
-export type Asked = Pick<ModelRequest, 'card' | 'apiKey' | 'signal' | 'timeoutMs'>;
+export type Asked = Pick<ModelRequest, 'card' | 'apiKey' | 'signal' | 'timeoutMs' | 'maxAnswerTokens'>;
 
 /** Maps whatever a provider's SDK threw to our failure types; null for a cancelled run, which is no failure of its. */
 export function toProviderFailure(error: unknown, asked: Asked): CallFailure | null {
@@ -65,17 +65,26 @@ export function failedWith(failure: CallFailure, reply: ModelReply | null): Fail
   return { kind: 'failed', failure: reply?.usage ? { ...failure, billed: 'yes' } : failure, reply };
 }
 
-/** Decides whether a reply is an answer. A refusal, a cut answer and an empty one are not, and were billed. */
+/**
+ * Decides whether a reply is an answer. A refusal and an empty one are not, nor is one that was cut off, except at
+ * `maxAnswerTokens`; all were billed.
+ */
 export function judgeReply(reply: ModelReply, asked: Asked): Ended {
   const { text, finish, refusal } = reply;
+  const { maxAnswerTokens } = asked;
   const isBlank = text.trim() === '';
-  if (finish === 'stop' && !isBlank) return { kind: 'answered', reply };
-  const fail = (type: ProviderFailureType, happened: string, reason = ''): Failed => {
-    const failure = describeFailure({ type, happened, reason, billed: 'yes' }, asked);
+  const isWhole = finish === 'stop' || (finish === 'length' && maxAnswerTokens !== undefined);
+  if (isWhole && !isBlank) return { kind: 'answered', reply };
+  const fail = (type: ProviderFailureType, happened: string, more: Partial<Diagnosis> = {}): Failed => {
+    const failure = describeFailure({ type, happened, reason: '', billed: 'yes', ...more }, asked);
     return { kind: 'failed', failure, reply };
   };
-  if (finish === 'refusal') return fail(FAILURES.refused, 'declined', refusal ?? '');
+  if (finish === 'refusal') return fail(FAILURES.refused, 'declined', { reason: refusal ?? '' });
   if (finish === 'stop') return fail(FAILURES.badResponse, 'sent an empty answer');
+  if (maxAnswerTokens !== undefined) {
+    const happened = `used up the ${maxAnswerTokens} output tokens of maxAnswerTokens before the first word`;
+    return fail(FAILURES.truncated, happened, { remedy: "Raise that, or lower the worker's effort." });
+  }
   return fail(
     FAILURES.truncated,
     isBlank

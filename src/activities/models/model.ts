@@ -12,6 +12,8 @@ export interface ModelRequest {
   /** How many characters at the start of its turns other calls share with it: a cache may keep them. */
   readonly sharedCharacters?: number;
   readonly maxOutputTokens: number;
+  /** Set where that is what the asker wants, and no smaller limit binds: text that is cut off there is an answer. */
+  readonly maxAnswerTokens?: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
   readonly apiKey: string | null;

@@ -4,6 +4,7 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
 import {
   counted,
+  CUT,
   describeCost,
   describeDuration,
   describeEnd,
@@ -16,6 +17,7 @@ import {
   describeWorker,
   howToApprove,
   isKept,
+  joinFacts,
   MARKS,
   stateOf,
   type StepState,
@@ -146,8 +148,8 @@ interface RunFrame extends Frame {
 /** One picture of the live view, a string a line. A step that a running child works on has its rounds below. */
 export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: RunFrame): string[] {
   const { paint, columns } = frame;
-  const { estimate, status, degraded } = trace;
-  const state = degraded ? `${status}, degraded` : status;
+  const { estimate, status, degraded, answerCut } = trace;
+  const state = joinFacts(degraded ? `${status}, degraded` : status, answerCut && CUT);
   // While money can still be saved.
   const ahead = status === 'running' ? estimate : undefined;
   const whole = (text: string): string[] => wrap([text], columns);
