@@ -34,7 +34,7 @@ function sumOf(calls: readonly Call[], count: (usage: Usage) => number): number 
 
 /** Whether the answer ends where the tokens did that the caller allowed. */
 export function wasCut(result: SolveResult): boolean {
-  return (result as { answerCut?: boolean }).answerCut === true;
+  return result.answerCut === true;
 }
 
 interface Cost {

@@ -30,8 +30,7 @@ test('a message answers, and what came from a cache is counted apart from other 
   await stage.whileWorking(async () => {
     const message = await client.messages.create(ASKED);
     expect(message).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'Eight.' }] });
-    const [listed] = (await stage.client.list()).runs;
-    const { usage } = await stage.client.trace(listed?.id ?? '');
+    const { usage } = await stage.client.trace(message.id.replace('msg_', ''));
     const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens } =
       message.usage;
     expect([
