@@ -1,0 +1,207 @@
+import { request } from 'node:http';
+import { createKey, revokeKey } from '../../src/gateway/keys';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { useStage } from '../support/stage';
+
+const stage = useStage({ workers: ['a', 'b'], simulation: { models: { a: { answer: 'Eight.' } } } });
+
+let gateway: TestGateway;
+let secret: string;
+beforeEach(async () => {
+  gateway = await openGateway(stage);
+  secret = await gateway.key();
+});
+afterEach(() => gateway.close());
+
+const BODY = { model: 'worker/a', messages: [{ role: 'user', content: 'How many legs?' }] };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly error: { readonly message: string; readonly code: string; readonly param: string | null };
+}
+
+async function post(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const { error } = (await response.json()) as Pick<Answer, 'error'>;
+  return { status: response.status, headers: response.headers, error };
+}
+
+describe('a request is refused, with what to do', () => {
+  const image = [{ type: 'image_url', image_url: { url: 'data:,' } }];
+  const tool = { type: 'function', function: { name: 'search' } };
+  test.each([
+    ['malformed JSON', '{', 400, 'bad_request', /JSON/],
+    ['no messages', { model: 'conductor' }, 400, 'invalid_value', /^messages: /],
+    [
+      'an unknown model',
+      { ...BODY, model: 'gpt' },
+      404,
+      'model_not_found',
+      /name one of conductor, worker\/a/,
+    ],
+    ['an unknown worker', { ...BODY, model: 'worker/x' }, 404, 'model_not_found', /"worker\/x"/],
+    [
+      'tools',
+      { ...BODY, tools: [tool] },
+      400,
+      'unsupported_parameter',
+      /^tools is not supported: .*leave it out/,
+    ],
+    ['two answers', { ...BODY, n: 2 }, 400, 'unsupported_parameter', /send the request again/],
+    [
+      'an image',
+      { ...BODY, messages: [{ role: 'user', content: image }] },
+      400,
+      'unsupported_content',
+      /only text/,
+    ],
+    [
+      'a tool’s turn',
+      { ...BODY, messages: [{ role: 'tool', content: '4' }] },
+      400,
+      'invalid_value',
+      /role is "tool"/,
+    ],
+    [
+      'an empty question',
+      { ...BODY, messages: [{ role: 'user', content: ' ' }] },
+      400,
+      'invalid_value',
+      /conversation/,
+    ],
+    ['no schema', { ...BODY, response_format: { type: 'json_schema' } }, 400, 'invalid_value', /JSON Schema/],
+    ['an unknown extension', { ...BODY, conductor: { max_usd: 1 } }, 400, 'invalid_value', /max_usd/],
+    [
+      'an unknown worker of a pool',
+      { ...BODY, conductor: { pool: { allow: ['x'] } } },
+      400,
+      'invalid_value',
+      /"?x"?/,
+    ],
+  ])('%s', async (_, body, status, code, message) => {
+    const refused = await post(body);
+    expect(refused).toMatchObject({
+      status,
+      error: { code, message: expect.stringMatching(message) as string },
+    });
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    expect(gateway.said).toEqual([]);
+  });
+
+  test('more than 8 MiB', async () => {
+    expect(await post({ ...BODY, user: 'x'.repeat(9 * 1024 * 1024) })).toMatchObject({
+      status: 413,
+      error: { code: 'too_large' },
+    });
+  });
+
+  test('no worker to do it', async () => {
+    const refused = await post(BODY);
+    expect(refused).toMatchObject({ status: 503, error: { code: 'no_worker' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('a path that there is not', async () => {
+    const response = await fetch(`${gateway.url}/v1/embeddings`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'unknown_url' } }]);
+  });
+});
+
+describe('a key', () => {
+  const status = async (headers: Record<string, string>): Promise<number> => {
+    const response = await fetch(`${gateway.url}/v1/models`, { headers });
+    await response.text();
+    return response.status;
+  };
+
+  test('opens the gateway in the header of either vendor, and nothing else does', async () => {
+    expect(await status({ authorization: `Bearer ${secret}` })).toBe(200);
+    expect(await status({ 'x-api-key': secret })).toBe(200);
+    expect(await status({})).toBe(401);
+    expect(await status({ authorization: `Bearer ${secret}x` })).toBe(401);
+    expect(await status({ authorization: `Basic ${secret}` })).toBe(401);
+  });
+
+  test('that was revoked opens nothing', async () => {
+    const free = { isAdmin: false, models: null, usdPerDay: null, requestsPerMinute: null, expiresAt: null };
+    const made = await createKey(stage.store, { name: 'gone', ...free });
+    await revokeKey(stage.store, 'gone');
+    expect(await status({ 'x-api-key': made.secret })).toBe(401);
+  });
+
+  test('asks for its own models alone', async () => {
+    secret = await gateway.key({ models: ['worker/b'] });
+    const response = await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': secret } });
+    const { data } = (await response.json()) as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).toEqual(['worker/b']);
+    expect(await post(BODY)).toMatchObject({ status: 404, error: { code: 'model_not_found' } });
+  });
+
+  test('sends as many requests a minute as it may', async () => {
+    secret = await gateway.key({ requestsPerMinute: 2 });
+    const headers = { 'x-api-key': secret };
+    expect([await status(headers), await status(headers)]).toEqual([200, 200]);
+    const response = await fetch(`${gateway.url}/v1/models`, { headers });
+    expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([429, true]);
+  });
+});
+
+test('a day’s budget is held by what requests at once may cost, and freed by what they did cost', async () => {
+  secret = await gateway.key({ usdPerDay: 0.1 });
+  const release = stage.providers.hold('a');
+  const dear = { ...BODY, conductor: { max_cost_usd: 0.05 } };
+  await stage.whileWorking(async () => {
+    const asked = Array.from({ length: 12 }, () => post(dear));
+    const first = await Promise.race(asked);
+    expect(first).toMatchObject({
+      status: 402,
+      error: { code: 'insufficient_quota', message: expect.stringContaining('$0.1000 a day') as string },
+    });
+    release();
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect(statuses.filter((each) => each === 200)).toHaveLength(2);
+    expect((await post(dear)).status).toBe(200);
+  });
+  expect(stage.requestsTo('a')).toHaveLength(3);
+});
+
+test('a page of a stranger’s, which has its name resolve to this machine, is not answered', async () => {
+  const status = await new Promise((resolve, reject) => {
+    const headers = { host: 'evil.example:8484', 'x-api-key': secret };
+    request(`${gateway.url}/v1/models`, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+  expect(status).toBe(421);
+  const response = await fetch(`${gateway.url}/v1/models`, {
+    headers: { 'x-api-key': secret, origin: 'http://evil.example' },
+  });
+  expect(response.headers.get('access-control-allow-origin')).toBeNull();
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test('fields that do not count are listed, and those that do reach the model', async () => {
+  const asked = { ...BODY, temperature: 0.1, top_p: 1, made_up: true, seed: 7, max_tokens: 99 };
+  await stage.whileWorking(async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify(asked),
+    });
+    expect(await response.json()).toMatchObject({
+      conductor: { warnings: ['temperature is ignored', 'top_p is ignored', 'made_up is ignored'] },
+    });
+  });
+  const sent = JSON.parse(String(stage.requestsTo('a')[0]?.body)) as unknown;
+  expect(sent).toMatchObject({ seed: 7, max_tokens: 99 });
+});

@@ -1,0 +1,136 @@
+import OpenAI from 'openai';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { step, useStage } from '../support/stage';
+
+const stage = useStage({ workers: ['a'], simulation: { models: { a: { answer: 'Eight.' } } } });
+
+let gateway: TestGateway;
+let secret: string;
+beforeEach(async () => {
+  gateway = await openGateway(stage);
+  secret = await gateway.key();
+});
+afterEach(() => gateway.close());
+
+const BODY = { model: 'worker/a', messages: [{ role: 'user' as const, content: 'How many legs?' }] };
+
+function post(headers: Record<string, string>, body: object = BODY): Promise<Response> {
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+const solveOf = ({ headers }: Response): string | null => headers.get('x-conductor-solve');
+
+test('a client that times out again and again pays once, and gets the one answer', async () => {
+  const release = stage.providers.hold('a');
+  const attempts: string[] = [];
+  const openai = new OpenAI({
+    baseURL: `${gateway.url}/v1`,
+    apiKey: secret,
+    timeout: 1500,
+    maxRetries: 5,
+    fetch: (url, init) => {
+      attempts.push(new Headers(init?.headers).get('x-stainless-retry-count') ?? '');
+      if (attempts.length === 4) release();
+      return fetch(url, init);
+    },
+  });
+  await stage.whileWorking(async () => {
+    const { choices } = await openai.chat.completions.create(BODY);
+    expect(choices[0]?.message.content).toBe('Eight.');
+  });
+  expect(attempts.slice(0, 4)).toEqual(['0', '1', '2', '3']);
+  expect(stage.requestsTo('a')).toHaveLength(1);
+});
+
+test('requests with one idempotency key are one solve, at once, afterwards, and from another gateway', async () => {
+  const key = { 'idempotency-key': 'order-17' };
+  await stage.whileWorking(async () => {
+    const together = await Promise.all([post(key), post(key), post(key)]);
+    const other = await openGateway(stage);
+    const later = await fetch(`${other.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...key },
+      body: JSON.stringify(BODY),
+    });
+    const answers = [...together, later];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(answers.map(solveOf)).size).toBe(1);
+    await other.close();
+  });
+  expect(stage.requestsTo('a')).toHaveLength(1);
+});
+
+test('an idempotency key that was used for another request is refused', async () => {
+  const key = { 'idempotency-key': 'order-17' };
+  await stage.whileWorking(async () => {
+    await post(key);
+    const other = await post(key, { ...BODY, seed: 2 });
+    expect([other.status, await other.json()]).toMatchObject([
+      409,
+      {
+        error: {
+          code: 'idempotency_key_reused',
+          message: expect.stringContaining('use a new one') as string,
+        },
+      },
+    ]);
+  });
+});
+
+test('a key is no other key’s: the same idempotency key of two callers is two solves', async () => {
+  const key = { 'idempotency-key': 'order-17' };
+  await stage.whileWorking(async () => {
+    const own = solveOf(await post(key));
+    secret = await gateway.key();
+    expect(solveOf(await post(key))).not.toBe(own);
+  });
+});
+
+test('the same question, asked twice on purpose, is answered twice', async () => {
+  await stage.whileWorking(async () => {
+    const [one, two] = [solveOf(await post({})), solveOf(await post({}))];
+    expect(one).not.toBe(two);
+    // Of two, the last one is meant.
+    expect(solveOf(await post({ 'x-stainless-retry-count': '1' }))).toBe(two);
+  });
+});
+
+test('a client that has gone cancels nothing, unless it said so', async () => {
+  const release = stage.providers.hold('a');
+  const leave = async (conductor: object): Promise<string> => {
+    const gone = new AbortController();
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...BODY, stream: true, conductor }),
+      signal: gone.signal,
+    });
+    const id = solveOf(response) ?? '';
+    gone.abort();
+    return id;
+  };
+  await stage.whileWorking(async () => {
+    const [kept, cancelled] = [await leave({}), await leave({ on_disconnect: 'cancel' })];
+    expect(await (await stage.client.attach(cancelled)).result()).toMatchObject({ status: 'cancelled' });
+    release();
+    expect(await (await stage.client.attach(kept)).result()).toMatchObject({ answer: 'Eight.' });
+  });
+});
+
+test('what a solve could not do is told with the solve’s id, and a repeated request is told the same', async () => {
+  stage.plan([step('a', 'Count.')]);
+  stage.providers.script('a', [{ fault: 'refusal' }]);
+  await stage.whileWorking(async () => {
+    const failed = await post({ 'idempotency-key': 'k' }, { ...BODY, model: 'conductor' });
+    const again = await post({ 'idempotency-key': 'k' }, { ...BODY, model: 'conductor' });
+    const body = (await failed.json()) as { error: { message: string; code: string } };
+    expect([failed.status, failed.headers.get('x-should-retry')]).toEqual([502, 'false']);
+    expect(body.error.message).toMatch(/^solve gw-\S+ gave no answer: .*step 1/);
+    expect(await again.json()).toEqual(body);
+  });
+  expect(stage.requestsTo('a')).toHaveLength(1);
+});
