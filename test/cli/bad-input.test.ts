@@ -104,7 +104,7 @@ test('a server that is named and does not answer is an error: none of the folder
 });
 
 test.each([
-  [['--max-cost', '0.5'], 'No question given, so here is a sample'],
+  [['--max-cost', '0.5'], 'error: give either a question'],
   [['--approve', 'all', '--priority', '9'], '--priority'],
   [['--max-cost', '0.5', 'Why?'], 'temporal-conductor: --max-cost cannot be enforced'],
 ])('npm start -- %j: what belongs to an option is no question', async (args, beginning) => {
