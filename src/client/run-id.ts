@@ -37,6 +37,7 @@ function wordsOf(question: string): string {
   return joined;
 }
 
-function randomPart(length: number): string {
+/** So many random letters and digits, all of which an id may hold. */
+export function randomPart(length: number): string {
   return [...randomBytes(length)].map((byte) => LETTERS.charAt(byte % LETTERS.length)).join('');
 }

@@ -1,0 +1,170 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { randomPart } from '../client/run-id';
+import { someOf } from '../config/errors';
+import { ConductorError } from '../errors';
+import { MAX_COST_USD } from '../protocol/messages';
+import { eachInParallel, type Store } from '../store/store';
+import { changeDocument, encode, readDocument } from './documents';
+
+const keySchema = z.object({
+  /** Public: workflow ids of the key's solves begin with `gw-<id>-`. */
+  id: z.string().regex(/^[0-9a-z]{10}$/),
+  name: z.string().min(1).max(64),
+  /** May do what concerns all keys, such as promoting a checkpoint. */
+  isAdmin: z.boolean(),
+  /** Names of models, or beginnings of names followed by `*`; null allows all. */
+  models: z.array(z.string().min(1)).nullable(),
+  /** Budget of a UTC day; null for no limit. */
+  usdPerDay: z.number().min(0).max(MAX_COST_USD).nullable(),
+  /** Each gateway remembers the times of as many requests. */
+  requestsPerMinute: z.int().min(1).max(60_000).nullable(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().nullable(),
+  revokedAt: z.iso.datetime().nullable(),
+  /** SHA-256 of the secret. It has 32 random bytes, which nobody can guess, so a slow hash would add nothing. */
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+/** A key of the gateway as it is stored, without its secret. */
+export type Key = Readonly<z.infer<typeof keySchema>>;
+
+export type KeySettings = Omit<Key, 'id' | 'createdAt' | 'revokedAt' | 'digest'>;
+
+/** Another key that is not revoked has the name already. */
+class KeyNameTakenError extends ConductorError {
+  override readonly name = 'KeyNameTakenError';
+  readonly code = 'KeyNameTaken';
+}
+
+/** No key has the id, and none that is not revoked has the name. */
+class UnknownGatewayKeyError extends ConductorError {
+  override readonly name = 'UnknownGatewayKeyError';
+  readonly code = 'UnknownGatewayKey';
+}
+
+/** Two commands made keys of one name at the same moment. */
+class AmbiguousKeyError extends ConductorError {
+  override readonly name = 'AmbiguousKeyError';
+  readonly code = 'AmbiguousKey';
+}
+
+const FOLDER = 'gateway/keys/';
+const placeOf = (id: string): string => `${FOLDER}${id}.json`;
+const SECRET = /^sk-tc-([0-9a-z]{10})-[\w-]{43}$/;
+
+/** Makes a key. Its secret is known to the caller alone. @throws KeyNameTakenError */
+export async function createKey(store: Store, settings: KeySettings): Promise<{ key: Key; secret: string }> {
+  const named = (await listKeys(store)).find(({ name, revokedAt }) => {
+    return name === settings.name && revokedAt === null;
+  });
+  if (named !== undefined) {
+    const what = `there is a key named ${JSON.stringify(named.name)} already (${named.id})`;
+    throw new KeyNameTakenError(`${what}: choose another name, or revoke that key first`);
+  }
+  const id = randomPart(10);
+  const secret = `sk-tc-${id}-${randomBytes(32).toString('base64url')}`;
+  const createdAt = new Date().toISOString();
+  const key = keySchema.parse({
+    ...settings,
+    id,
+    createdAt,
+    revokedAt: null,
+    digest: hash('sha256', secret),
+  });
+  if (await store.create(placeOf(id), encode(key))) return { key, secret };
+  throw new Error(`the store ${store.url} has a key ${id} already: try again`);
+}
+
+/** All keys, also those that are revoked or expired, the oldest first. */
+export async function listKeys(store: Store): Promise<Key[]> {
+  const keys: Key[] = [];
+  await eachInParallel(await store.list(FOLDER), async (place) => {
+    const key = await readDocument(store, place, keySchema);
+    if (key !== null) keys.push(key);
+  });
+  const orderOf = ({ createdAt, id }: Key): string => `${createdAt} ${id}`;
+  return keys.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+}
+
+/** Revokes a key for good; one that is revoked stays as it is. @throws UnknownGatewayKeyError, AmbiguousKeyError */
+export async function revokeKey(store: Store, idOrName: string): Promise<Key> {
+  const { id } = find(await listKeys(store), idOrName, store);
+  const revoked = await changeDocument(store, placeOf(id), keySchema, (key) => {
+    if (key?.revokedAt !== null) return [null, key];
+    const next = { ...key, revokedAt: new Date().toISOString() };
+    return [next, next];
+  });
+  if (revoked === null) throw new Error(`key ${id} is no longer in the store ${store.url}`);
+  return revoked;
+}
+
+function find(keys: readonly Key[], idOrName: string, { url }: Store): Key {
+  const withId = keys.find(({ id }) => id === idOrName);
+  if (withId !== undefined) return withId;
+  const usable = keys.filter(({ revokedAt }) => revokedAt === null);
+  const [named, ...others] = usable.filter(({ name }) => name === idOrName);
+  const asked = JSON.stringify(idOrName);
+  if (named === undefined) {
+    const known = usable.length === 0 ? 'none' : someOf(usable.map(({ name, id }) => `${name} (${id})`));
+    throw new UnknownGatewayKeyError(
+      `no key ${asked} is left to revoke in the store ${url}, which has ${known}: check the name or id`,
+    );
+  }
+  if (others.length === 0) return named;
+  const ids = someOf([named, ...others].map(({ id }) => id));
+  throw new AmbiguousKeyError(`more than one key is named ${asked}: give the id of one, ${ids}`);
+}
+
+/** A key that was revoked is refused this much later at most, by a gateway that remembers it. */
+const FRESH_MS = 5_000;
+
+interface Known {
+  readonly key: Promise<Key | null>;
+  readonly readAt: number;
+}
+
+/** Says which key a secret opens. Keys that do not exist are forgotten at once: guesses take no memory. */
+export class KeyChecker {
+  private readonly known = new Map<string, Known>();
+
+  constructor(private readonly store: Store) {}
+
+  /** The key of a secret; null for one that is malformed, unknown, wrong, expired or revoked. */
+  async check(secret: string): Promise<Key | null> {
+    const id = SECRET.exec(secret)?.[1];
+    const key = id === undefined ? null : await this.find(id);
+    return key !== null && opens(secret, key) && isUsable(key) ? key : null;
+  }
+
+  /** Requests that come together wait for one reading of their key. */
+  private find(id: string): Promise<Key | null> {
+    const now = performance.now();
+    const before = this.known.get(id);
+    if (before !== undefined && now - before.readAt < FRESH_MS) return before.key;
+    const known = { key: readDocument(this.store, placeOf(id), keySchema), readAt: now };
+    this.known.set(id, known);
+    const forget = (): void => {
+      if (this.known.get(id) === known) this.known.delete(id);
+    };
+    known.key.then((key) => {
+      if (key === null) forget();
+    }, forget);
+    return known.key;
+  }
+}
+
+/** Compares in a time that does not depend on how much of a guess is right. */
+function opens(secret: string, { digest }: Key): boolean {
+  return timingSafeEqual(hash('sha256', secret, 'buffer'), Buffer.from(digest, 'hex'));
+}
+
+/** Whether a key is neither revoked nor expired. */
+export function isUsable({ revokedAt, expiresAt }: Key): boolean {
+  return revokedAt === null && (expiresAt === null || Date.now() < Date.parse(expiresAt));
+}
+
+export function allowsModel({ models }: Pick<Key, 'models'>, model: string): boolean {
+  if (models === null) return true;
+  return models.some((each) => (each.endsWith('*') ? model.startsWith(each.slice(0, -1)) : model === each));
+}
