@@ -90,9 +90,13 @@ function add(line: CostLine, other: CostLine): CostLine {
 /** Days begin at midnight in this machine's time zone (`TZ`), or in UTC. */
 export type Zone = 'local' | 'utc';
 
+/** The UTC date of a time in milliseconds, `YYYY-MM-DD`. */
+export function dateOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
 /** Reads a date, `YYYY-MM-DD`; null for one that no calendar has. */
 export function readDay(name: string, zone: Zone): Day | null {
-  const dateOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
   const midnight = Date.parse(`${name}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(name) || Number.isNaN(midnight) || dateOf(midnight) !== name) return null;
   // Days in which clocks are put forward or back are not 24 hours long: each ends where the next begins.
