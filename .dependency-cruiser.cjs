@@ -5,8 +5,8 @@ const pure =
   '^src/(errors\\.ts$|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts)[^/]+\\.ts$)';
 
 /**
- * The floors of the house, lowest first: the core, evaluation with grading, training, the command line. An arrow goes
- * down or stays on its floor, even if only types cross.
+ * The floors of the house, lowest first: the core, evaluation with grading, training, the gateway, the command line. An
+ * arrow goes down or stays on its floor, even if only types cross.
  */
 const floors = [
   ['errors, turns, programs', '(errors|listen|turns|start-program|own-folder)\\.ts$'],
@@ -22,9 +22,11 @@ const floors = [
   ['grading', 'grading/'],
   ['evaluation', 'evaluation/(?!cli/)'],
   ['training', 'training/(?!cli/)'],
+  ['the gateway', 'gateway/(?!cli/)'],
   ['commands of the core', 'cli/(?!(main|program)\\.ts$)'],
   ['commands of evaluation', 'evaluation/cli/'],
   ['commands of training', 'training/cli/'],
+  ['commands of the gateway', 'gateway/cli/'],
   ['the command line', 'cli/(main|program)\\.ts$'],
 ];
 
@@ -45,7 +47,7 @@ module.exports = {
       name: 'commands-of-the-core-know-no-add-on',
       severity: 'error',
       from: { path: '^src/cli/', pathNot: '^src/cli/(main|program)\\.ts$' },
-      to: { path: '^src/(training|evaluation|grading)/' },
+      to: { path: '^src/(training|evaluation|grading|gateway)/' },
     },
     {
       name: 'commands-of-evaluation-know-no-training',

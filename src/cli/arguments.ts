@@ -58,6 +58,11 @@ const COUNT = whole(1);
 const USD = `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`;
 const AMOUNT = /^(?:\d{1,15}|\d{0,15}\.\d{1,15})(?:e-?\d{1,3})?$/i;
 
+function isDate(text: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
 export const read = {
   integer: number('a whole number', /^-?\d{1,15}$/, -Infinity, Infinity),
   whole: whole(0),
@@ -81,13 +86,21 @@ export const read = {
     const days = Number(/^(\d{1,5})d$/.exec(text)?.[1] ?? 0);
     return days >= 1 ? days * DAY_MS : undefined;
   }),
-  date: reader('a date, e.g. 2026-01-31', (text) => {
-    const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
-    return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) ? text : undefined;
+  date: reader('a date, e.g. 2026-01-31', (text) => (isDate(text) ? text : undefined)),
+  /** The instant at which something expires, ISO 8601: a last day counts whole. */
+  expiry: reader('a number of days such as 90d, or a last day (UTC), not past, e.g. 2030-12-31', (text) => {
+    const days = Number(/^(\d{1,5})d$/.exec(text)?.[1] ?? 0);
+    const time = isDate(text) ? Date.parse(text) + DAY_MS - 1 : Date.now() + days * DAY_MS;
+    return time > Date.now() ? new Date(time).toISOString() : undefined;
   }),
   ids: repeated(list('ids of workers')),
   names: list('names'),
-  tenant: reader('a name of 1 to 64 bytes', (text) => {
+  /** A * at the end of a name stands for any end. */
+  models: reader('names of models separated by commas, a * at the end alone, e.g. worker/*', (text) => {
+    const names = text.split(',').map((name) => name.trim());
+    return names.every((name) => /^[^*]+\*?$|^\*$/.test(name)) ? names : undefined;
+  }),
+  name: reader('a name of 1 to 64 bytes', (text) => {
     const bytes = Buffer.byteLength(text);
     return bytes >= 1 && bytes <= 64 ? text : undefined;
   }),

@@ -32,7 +32,10 @@ export function exitCodeFrom(code: number | null): ExitCode {
 }
 
 /** Codes of errors for which nothing was started. */
-const OF_USAGE = ['Usage', 'BadQuestion', 'BadRetry', 'Configuration', 'MissingKey', 'UnknownKey'];
+const OF_USAGE = [
+  ...['Usage', 'BadQuestion', 'BadRetry', 'Configuration', 'MissingKey', 'UnknownKey'],
+  ...['KeyNameTaken', 'UnknownGatewayKey', 'AmbiguousKey'],
+];
 
 export function exitCodeOfError(error: unknown): ExitCode {
   if (!(error instanceof ConductorError)) return EXIT.failed;

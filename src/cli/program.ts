@@ -57,7 +57,7 @@ export function buildProgram(version: string, settle: Settle): Command {
         .preset('plan'),
     )
     .option('--priority <1-5>', 'where calls wait, 1 goes before 5; 3 without it', read.priority)
-    .option('--tenant <name>', 'for whom it is, where calls that wait are shared out fairly', read.tenant)
+    .option('--tenant <name>', 'for whom it is, where calls that wait are shared out fairly', read.name)
     .option(...JSON_OPTION)
     .addOption(stream.conflicts(['json', 'detach']))
     .addOption(detach)
@@ -223,6 +223,27 @@ export function buildProgram(version: string, settle: Settle): Command {
     .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', read.days)
     .option('--dry-run', 'say what would be removed, and remove nothing')
     .action(run(async () => (await import('./commands/store.js')).collect));
+
+  const key = program.command('key').description('say who may use the gateway, and see who did what');
+  add('create', 'make a key, and print its secret, which is shown this once', key)
+    .argument('<name>', 'of whoever is to use it', read.name)
+    .option('--models <names>', 'it may use these alone, e.g. conductor,worker/*', read.models)
+    .option('--usd-per-day <usd>', 'it may spend this on a day (UTC); none: no limit', read.usd)
+    .option('--requests-per-minute <number>', 'it may send this many', read.countTo(60_000))
+    .option('--expires <when>', 'after some days, or a last day (UTC), e.g. 90d or 2030-12-31', read.expiry)
+    .option('--admin', 'it may do what concerns all, such as promoting a checkpoint')
+    .option(...JSON_OPTION)
+    .action(run(async () => (await import('../gateway/cli/key.js')).create));
+  add('list', 'show all keys, and what each has spent and holds today', key)
+    .option('--json', 'print them as JSON')
+    .action(run(async () => (await import('../gateway/cli/key.js')).list));
+  add('revoke <name>', 'refuse a key, by its name or id, from now on and for good', key).action(
+    run(async () => (await import('../gateway/cli/key.js')).revoke),
+  );
+  add('log', 'print who started, steered and changed what', key)
+    .option('--since <date>', 'first day (UTC), e.g. 2026-11-01 (default: 30 days ago)', read.date)
+    .option('--json', 'print the entries as JSON')
+    .action(run(async () => (await import('../gateway/cli/key.js')).log));
 
   return program;
 }

@@ -13,9 +13,13 @@ const daySchema = z.object({
   spentNanoUsd: z.int().min(0),
   /** What each solve under way may still come to, by its id. */
   held: z.record(z.string(), z.int().min(0)),
+  /** What the last solves that ended were granted: a request that is repeated is no new one. */
+  ended: z.record(z.string(), z.int().min(0)),
 });
 
 type Day = Readonly<z.infer<typeof daySchema>>;
+
+const EMPTY: Day = { spentNanoUsd: 0, held: {}, ended: {} };
 
 type Spender = Pick<Key, 'id' | 'name' | 'usdPerDay'>;
 
@@ -25,8 +29,10 @@ export interface DaySpending {
 }
 
 const DAY_MS = 86_400_000;
-/** No solve that runs was begun earlier, today counted. */
-const DAYS_OF_A_SOLVE = Math.ceil(MAX_WALL_CLOCK_MS / DAY_MS) + 1;
+/** The days on which a solve that ends today may have begun, and one more. */
+const DAYS_OF_A_SOLVE = Math.ceil(MAX_WALL_CLOCK_MS / DAY_MS) + 2;
+/** Each of them makes the document longer, which is written at each change. */
+const MOST_ENDED = 200;
 
 const placeOf = (keyId: string, date: string): string => `gateway/days/${keyId}/${date}.json`;
 
@@ -102,7 +108,7 @@ export class DayBudgets {
       const now = this.now();
       const [today, yesterday] = [placeOf(key.id, dateOf(now)), placeOf(key.id, dateOf(now - DAY_MS))];
       // A request that is repeated may be so after midnight.
-      const before = (await readDocument(this.store, yesterday, daySchema))?.held[solveId];
+      const before = grantOf(await readDocument(this.store, yesterday, daySchema), solveId);
       if (before !== undefined) return before;
       for (;;) {
         const { granted, day } = await this.change(today, (day) =>
@@ -133,7 +139,7 @@ export class DayBudgets {
     place: string,
     work: (day: Day) => readonly [next: Day | null, result: Result],
   ): Promise<Result> {
-    return changeDocument(this.store, place, daySchema, (day) => work(day ?? { spentNanoUsd: 0, held: {} }));
+    return changeDocument(this.store, place, daySchema, (day) => work(day ?? EMPTY));
   }
 
   private async costsOf(solveIds: readonly string[]): Promise<Map<string, number>> {
@@ -158,12 +164,16 @@ interface Asked {
   readonly askedNanoUsd: number | null;
 }
 
+function grantOf(day: Day | null, solveId: string): number | undefined {
+  return day?.held[solveId] ?? day?.ended[solveId];
+}
+
 function hold(
   day: Day,
   solveId: string,
   { budget, askedNanoUsd }: Asked,
 ): readonly [Day | null, { readonly granted: number | null; readonly day: Day }] {
-  const before = day.held[solveId];
+  const before = grantOf(day, solveId);
   if (before !== undefined) return [null, { granted: before, day }];
   const { spentNanoUsd, heldNanoUsd } = spendingOf(day);
   const left = budget - spentNanoUsd - heldNanoUsd;
@@ -178,10 +188,14 @@ function hold(
 
 /** Whether any of these solves was held that day. */
 function settle(day: Day, costs: ReadonlyMap<string, number>): readonly [Day | null, boolean] {
-  const held = Object.entries(day.held);
-  const ended = held.filter(([solveId]) => costs.has(solveId));
+  const ended = Object.entries(day.held).filter(([solveId]) => costs.has(solveId));
   if (ended.length === 0) return [null, false];
+  const running = Object.entries(day.held).filter(([solveId]) => !costs.has(solveId));
   const cost = ended.reduce((sum, [solveId]) => sum + (costs.get(solveId) ?? 0), 0);
-  const running = Object.fromEntries(held.filter(([solveId]) => !costs.has(solveId)));
-  return [{ spentNanoUsd: day.spentNanoUsd + cost, held: running }, true];
+  const next = {
+    spentNanoUsd: day.spentNanoUsd + cost,
+    held: Object.fromEntries(running),
+    ended: Object.fromEntries([...Object.entries(day.ended), ...ended].slice(-MOST_ENDED)),
+  };
+  return [next, true];
 }

@@ -28,7 +28,7 @@ export async function changeDocument<Value, Result>(
     const was = await store.read(key);
     const value = was === null ? null : parse(was, schema, `${key} in the store ${store.url}`);
     const [next, result] = work(value);
-    if (next === null || (await put(store, key, encode(next), was))) return result;
+    if (next === null || (await put(store, key, encode(schema.parse(next)), was))) return result;
     await pause(Math.random() * 10 * conflicts);
   }
 }

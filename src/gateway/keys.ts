@@ -17,7 +17,8 @@ const keySchema = z.object({
   models: z.array(z.string().min(1)).nullable(),
   /** Budget of a UTC day; null for no limit. */
   usdPerDay: z.number().min(0).max(MAX_COST_USD).nullable(),
-  requestsPerMinute: z.int().min(1).nullable(),
+  /** Each gateway remembers the times of as many requests. */
+  requestsPerMinute: z.int().min(1).max(60_000).nullable(),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
@@ -31,19 +32,19 @@ export type Key = Readonly<z.infer<typeof keySchema>>;
 export type KeySettings = Omit<Key, 'id' | 'createdAt' | 'revokedAt' | 'digest'>;
 
 /** Another key that is not revoked has the name already. */
-export class KeyNameTakenError extends ConductorError {
+class KeyNameTakenError extends ConductorError {
   override readonly name = 'KeyNameTakenError';
   readonly code = 'KeyNameTaken';
 }
 
 /** No key has the id, and none that is not revoked has the name. */
-export class UnknownGatewayKeyError extends ConductorError {
+class UnknownGatewayKeyError extends ConductorError {
   override readonly name = 'UnknownGatewayKeyError';
   readonly code = 'UnknownGatewayKey';
 }
 
 /** Two commands made keys of one name at the same moment. */
-export class AmbiguousKeyError extends ConductorError {
+class AmbiguousKeyError extends ConductorError {
   override readonly name = 'AmbiguousKeyError';
   readonly code = 'AmbiguousKey';
 }
@@ -90,7 +91,7 @@ export async function listKeys(store: Store): Promise<Key[]> {
 export async function revokeKey(store: Store, idOrName: string): Promise<Key> {
   const { id } = find(await listKeys(store), idOrName, store);
   const revoked = await changeDocument(store, placeOf(id), keySchema, (key) => {
-    if (key === null || key.revokedAt !== null) return [null, key];
+    if (key?.revokedAt !== null) return [null, key];
     const next = { ...key, revokedAt: new Date().toISOString() };
     return [next, next];
   });

@@ -21,6 +21,8 @@ test.each([
   [['retry', 'x', '--from', '0']],
   [['train', '--help']],
   [['train', 'start', '--cycles', '0']],
+  [['key', 'create', '--help']],
+  [['key', 'create', 'x', '--expires', '0d']],
 ])('%s loads neither a schema library nor gRPC', async (args) => {
   // Temporal's notation of durations is a small module of its own.
   const duration = /common\/(lib\/(time|errors|type-helpers)\.js|node_modules\/ms\/)/.source;

@@ -39,7 +39,16 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
   };
 
   test('is refused by every command, and nothing connects', async () => {
-    const some = ['cost', 'list', 'solve Where?', 'up', 'store migrate', 'eval --resume x', 'train list'];
+    const some = [
+      'cost',
+      'list',
+      'solve Where?',
+      'up',
+      'store migrate',
+      'eval --resume x',
+      'train list',
+      'key list',
+    ];
     const refused = endedWith(2, `CONDUCTOR_TRUST=PGPASSWORD=postgres://${stranger.at}`);
     for (const ended of await Promise.all(some.map(run))) expect(ended).toMatchObject(refused);
     expect(stranger.connections).toBe(0);

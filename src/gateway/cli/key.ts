@@ -1,0 +1,138 @@
+import { EXIT, type ExitCode } from '../../cli/ending';
+import { loadSettings, type WorkOptions } from '../../cli/load-settings';
+import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
+import { dateOf } from '../../store/costs';
+import { configuredStore } from '../../store/open-store';
+import type { Store } from '../../store/store';
+import { describeUsd, MARKS } from '../../trace/describe';
+import { headLine, oneLine, strokeOf } from '../../trace/lines';
+import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../audit';
+import { type DaySpending, readSpending } from '../day-budget';
+import { createKey, isUsable, type Key, listKeys, revokeKey } from '../keys';
+
+// Keys are made and revoked in the store, without a server and without a gateway.
+
+interface JsonOptions extends WorkOptions {
+  readonly json?: boolean;
+}
+
+interface CreateOptions extends JsonOptions {
+  readonly models?: readonly string[];
+  readonly usdPerDay?: number | null;
+  readonly requestsPerMinute?: number;
+  /** ISO 8601. */
+  readonly expires?: string;
+  readonly admin?: boolean;
+}
+
+async function openConfigured(options: WorkOptions): Promise<Store> {
+  return configuredStore(await loadSettings(options));
+}
+
+/** `key create`: prints the secret alone, so that a program can read it. */
+export async function create(name: string, options: CreateOptions): Promise<ExitCode> {
+  const { models, usdPerDay = null, requestsPerMinute = null, expires = null, admin = false, json } = options;
+  const store = await openConfigured(options);
+  const limits = { usdPerDay, requestsPerMinute, expiresAt: expires };
+  const { key, secret } = await createKey(store, {
+    ...limits,
+    name,
+    isAdmin: admin,
+    models: models === undefined ? null : [...models],
+  });
+  await noteAudit(store, { ...COMMAND_LINE, action: 'key.create', target: key.id, detail: { name } });
+  await print(json ? toJson({ ...shown(key), secret }) : secret);
+  say(
+    `Made key ${name} (${key.id}). Its secret is shown this once and kept nowhere: put it where you keep passwords.`,
+  );
+  return EXIT.answered;
+}
+
+/** `key list`: all keys, with what each has spent and holds today (UTC). */
+export async function list(options: JsonOptions): Promise<ExitCode> {
+  const store = await openConfigured(options);
+  const keys = await listKeys(store);
+  const now = Date.now();
+  const spending = await Promise.all(keys.map(({ id }) => readSpending(store, id, now)));
+  const rows = keys.map((key, index) => [key, spending[index] ?? NOTHING] as const);
+  if (options.json) await print(toJson(rows.map(([key, spent]) => ({ ...shown(key), ...inUsd(spent) }))));
+  else if (keys.length === 0) say('No keys yet: "temporal-conductor key create NAME" makes one.');
+  else await print(rows.flatMap(renderKey).join('\n'), { painted: true });
+  return EXIT.answered;
+}
+
+/** `key revoke`: gateways that know the key refuse it within seconds. */
+export async function revoke(nameOrId: string, options: WorkOptions): Promise<ExitCode> {
+  const store = await openConfigured(options);
+  const { id, name } = await revokeKey(store, nameOrId);
+  await noteAudit(store, { ...COMMAND_LINE, action: 'key.revoke', target: id, detail: { name } });
+  say(`Revoked key ${name} (${id}). A gateway that runs refuses it within 5 s; solves under way go on.`);
+  return EXIT.answered;
+}
+
+const DAY_MS = 86_400_000;
+
+interface LogOptions extends JsonOptions {
+  /** A date, `YYYY-MM-DD`. */
+  readonly since?: string;
+}
+
+/** `key log`: the audit log, the oldest entry first. */
+export async function log(options: LogOptions): Promise<ExitCode> {
+  const store = await openConfigured(options);
+  const now = Date.now();
+  const { since = dateOf(now - 30 * DAY_MS), json } = options;
+  const entries = [];
+  for await (const entry of readAudit(store, { since, until: dateOf(now) })) {
+    entries.push(entry);
+    if (!json) await print(renderEntry(entry));
+  }
+  if (json) await print(toJson(entries));
+  else if (entries.length === 0) say(`Nothing was done since ${since}.`);
+  return EXIT.answered;
+}
+
+/** For JSON, which leaves out what is undefined. */
+function shown(key: Key): Omit<Key, 'digest'> & { readonly digest: undefined } {
+  return { ...key, digest: undefined };
+}
+
+const NOTHING: DaySpending = { spentNanoUsd: 0, heldNanoUsd: 0 };
+
+function inUsd({ spentNanoUsd, heldNanoUsd }: DaySpending): Record<string, number> {
+  return { spentTodayUsd: spentNanoUsd / 1e9, heldTodayUsd: heldNanoUsd / 1e9 };
+}
+
+function renderKey([key, spending]: readonly [Key, DaySpending]): string[] {
+  const paint = paintFor(process.stdout);
+  const { id, name, isAdmin, models, requestsPerMinute } = key;
+  const facts = [
+    id,
+    models === null ? 'all models' : oneLine(models.join(', '), Infinity),
+    describeBudget(key, spending),
+    requestsPerMinute === null ? '' : `${requestsPerMinute} requests a minute`,
+    isAdmin ? 'admin' : '',
+    describeEnd(key),
+  ];
+  const state = isUsable(key) ? 'done' : 'failed';
+  const [first = '', ...rest] = headLine(paint, name, facts)((columnsOf(process.stdout) ?? 160) - 2);
+  return [`${strokeOf(state, paint)(MARKS[state])} ${first}`, ...rest.map((line) => `  ${line}`)];
+}
+
+function describeBudget({ usdPerDay }: Key, { spentNanoUsd, heldNanoUsd }: DaySpending): string {
+  if (usdPerDay === null) return 'no limit a day';
+  const [spent, held] = [spentNanoUsd, heldNanoUsd].map((nanoUsd) => describeUsd(nanoUsd / 1e9));
+  return `${describeUsd(usdPerDay)} a day, today ${spent} spent and ${held} held`;
+}
+
+function describeEnd({ revokedAt, expiresAt }: Key): string {
+  if (revokedAt !== null) return `revoked ${revokedAt}`;
+  if (expiresAt === null) return 'never expires';
+  return `${Date.parse(expiresAt) > Date.now() ? 'expires' : 'expired'} ${expiresAt}`;
+}
+
+function renderEntry({ at, keyId, keyName, action, target, detail }: AuditEntry): string {
+  const who = keyId === null ? keyName : `${keyName} (${keyId})`;
+  const facts = detail === undefined ? [] : [JSON.stringify(detail)];
+  return oneLine([at, who, action, target, ...facts].join(' · '), Infinity);
+}
