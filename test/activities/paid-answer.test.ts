@@ -127,11 +127,11 @@ test('an attempt that fails returns the answer that another one kept meanwhile, 
     const [row] = await readLedger(store);
     if (row === undefined) throw new Error('a request was sent before its row was opened');
     const paid = { ...row, usage, nanoUsd: 70_000, endedAt: row.startedAt };
-    await keepAnswer(store, { output: 'Yes.', dropped: [], row: paid });
+    await keepAnswer(store, { output: 'Yes.', cut: true, dropped: [], row: paid });
     return { ...(await provider.complete(request)), finish: 'refusal' };
   };
   const calls = [{ attempt: 1, nanoUsd: 70_000 }];
-  expect(await attempt(store, fails)).toMatchObject({ output: 'Yes.', calls });
+  expect(await attempt(store, fails)).toMatchObject({ output: 'Yes.', cut: true, calls });
   expect(await readLedger(store)).toMatchObject([{ error: null, usage, nanoUsd: 70_000 }]);
 });
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
-import { failureConverterPath, type SolveResult } from '../../src';
+import { type ConductorClient, failureConverterPath, type SolveResult } from '../../src';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
 import { freshFolder } from '../local/fresh-folder';
@@ -12,8 +12,15 @@ import { keyRing } from './test-keys';
 const keys = keyRing('a');
 
 /** Each stands in another part of a run, and nowhere else in the world. */
-const WORDS = ['quokka-question', 'numbat-subtask', 'bilby-output', 'potoroo-long-output', 'wombat-failure'];
-const [QUESTION, SUBTASK, OUTPUT, LONG_OUTPUT, FAILURE] = WORDS;
+const WORDS = [
+  'quokka-question',
+  'numbat-subtask',
+  'bilby-output',
+  'potoroo-long-output',
+  'wombat-failure',
+  'dibbler-memo',
+];
+const [QUESTION, SUBTASK, OUTPUT, LONG_OUTPUT, FAILURE, MEMO] = WORDS;
 const LONG = `${LONG_OUTPUT} and what comes after it. `.repeat(300);
 
 /** Built as a user builds it, since the failure converter is part of a bundle. */
@@ -46,10 +53,15 @@ async function openEncrypted(): Promise<EncryptedStage> {
   return encrypted;
 }
 
+async function ask(conductor: ConductorClient): Promise<SolveResult> {
+  const question = `Where is the ${QUESTION}?`;
+  const { id, result } = await conductor.start({ question }, undefined, { memo: { word: MEMO } });
+  expect((await conductor.attach(id)).memo).toEqual({ word: MEMO });
+  return result();
+}
+
 function solve(encrypted: EncryptedStage): Promise<SolveResult> {
-  const ask = (): Promise<SolveResult> =>
-    encrypted.conductorWith(keys).solve({ question: `Where is the ${QUESTION}?` });
-  return encrypted.whileWorkingWith(keys, ask, { workflowBundle });
+  return encrypted.whileWorkingWith(keys, () => ask(encrypted.conductorWith(keys)), { workflowBundle });
 }
 
 /** Which of the words can be read in a file of this folder, or in its name. */
@@ -89,6 +101,9 @@ test('nothing of a run is readable in the database or the store, and with the ke
   expect(steps[2]?.error?.message).toContain(FAILURE);
   expect(result.rounds[0]?.plan?.steps[0]?.subtask).toContain(SUBTASK);
   expect(await stage.storeWith(keys).list('ledger/')).toHaveLength(result.calls.length);
+
+  const { runs } = await stage.client.list({ known: [result.id] });
+  expect(runs).toMatchObject([{ id: result.id, status: 'completed', question: null }]);
 });
 
 test('nothing of a failed run is readable either, and with the key its reasons are', async () => {
@@ -106,7 +121,7 @@ test('nothing of a failed run is readable either, and with the key its reasons a
 test('without keys the same search finds every word', async () => {
   stage = await openStage({ address: server.address, workers: ['a', 'b'] });
   stageEverything(stage);
-  await stage.solve({ question: `Where is the ${QUESTION}?` });
+  await stage.whileWorking(() => ask(stage.client));
   expect(await readableIn(serverFolder)).toEqual(WORDS);
   expect(await readableIn(stage.folder)).toContain(LONG_OUTPUT);
 });

@@ -99,6 +99,7 @@ function withoutEnd(trace: SolveTrace): object {
   const ends = {
     status: null,
     answer: null,
+    answerCut: null,
     error: null,
     degraded: null,
     stoppedBy: null,

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { withoutMemos } from '../../src/client/list-runs';
 import { S3_SECRET } from './s3-server';
 import { loggedLines } from './temporal';
 
@@ -17,7 +18,9 @@ const SECRETS = [TEST_KEY, 'Bearer sk-', S3_SECRET];
  * @throws Error that names the place of the first find
  */
 export async function searchForSecrets(client: Client, taskQueue: string, folder: string): Promise<void> {
-  for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
+  for await (const { workflowId, runId } of withoutMemos(client).list({
+    query: `TaskQueue = '${taskQueue}'`,
+  })) {
     searchBytes(await historyBytes(client, workflowId, runId), `the history of ${workflowId}`);
   }
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -1,6 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import type { ExternalAnswer, SolveResult, WorkerRequest } from '../../src';
 import { renderTree } from '../../src/trace/tree';
+import { untilTrace } from '../support/until';
 import { ACCEPT, openStage, type Stage, type StageOptions, step } from '../support/stage';
 
 const ASKED = { question: 'How many legs has a spider?', maxAnswerTokens: 20 };
@@ -66,7 +67,7 @@ test('an answer that ends before is whole', async () => {
   expect(lastStep(result)).not.toHaveProperty('cut');
 });
 
-test('thoughts that leave no token for a word are a failure, which more room would break the limit for', async () => {
+test('thoughts that use up the cap are a failure, and no more room is given', async () => {
   await open();
   stage.plan([step('a', 'Say it.')]);
   stage.providers.answer('a', { fault: 'length-without-text' });
@@ -111,9 +112,14 @@ test('what is set aside and foreseen for the answer is no more than it may come 
     workers: config.workers.map((worker) => ({ ...worker, maxOutputTokens: 1_000_000 })),
   }));
   stage.plan([step('a', 'Say it.')]);
-  const result = await stage.solve({ ...ASKED, limits: { tokens: 100_000 } });
-  expect(result).toMatchObject({ status: 'completed', stoppedBy: null });
-  expect(result.estimate?.tokens).toBeLessThan(10_000);
+  await stage.whileWorking(async () => {
+    const request = { ...ASKED, limits: { tokens: 100_000 }, approval: 'plan' } as const;
+    const { id, result } = await stage.client.start(request);
+    const foreseen = await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
+    expect(foreseen.estimate?.tokens).toBeLessThan(10_000);
+    await stage.client.approvePlan(id);
+    expect(await result()).toMatchObject({ status: 'completed', estimate: foreseen.estimate });
+  });
 });
 
 test('a child that writes the answer has the limit, and its parent says what became of it', async () => {
