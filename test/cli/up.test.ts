@@ -54,18 +54,16 @@ test('five crashes in a row end it with the reason, and the server with it', asy
 
 test('its gateway answers with the printed line, and comes back with the same key when it was killed', async () => {
   const shown = (await up.hear(/^Try +curl (\S+) -H '([^']+)' -H '([^']+)' -d '([^']+)'$/m)).slice(1);
-  const [url = '', authorization = '', type = '', body = ''] = shown;
-  const ask = (): Promise<Response> =>
-    fetch(url, {
-      method: 'POST',
-      headers: Object.fromEntries([authorization, type].map((header) => header.split(': '))) as HeadersInit,
-      body,
-    });
+  const [url = '', authorization = '', , body = ''] = shown;
+  const headers = {
+    authorization: authorization.replace('Authorization: ', ''),
+    'content-type': 'application/json',
+  };
+  const ask = (): Promise<Response> => fetch(url, { method: 'POST', headers, body });
   expect(await (await ask()).json()).toMatchObject({ choices: [{ message: { content: 'Paris' } }] });
   const { stdout } = await promisify(execFile)('pgrep', ['-P', String(up.pid), '-f', 'up-gateway']);
   process.kill(Number(stdout), 'SIGKILL');
-  await up.hear('The gateway is working again');
-  // Another gateway of this machine may have taken the port: what it prints then is another.
+  await up.hear(/The gateway is working again/);
   expect((await ask()).status).toBe(200);
 }, 60_000);
 
