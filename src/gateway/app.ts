@@ -10,6 +10,7 @@ import { checkHost } from './host';
 import { badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
 import { addModels } from './surfaces/models';
+import { addResponses } from './surfaces/responses';
 
 export type App = OpenAPIHono<Env>;
 
@@ -39,6 +40,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   app.use('/v1/*', requireKey(gateway));
   addChat(app, gateway);
   addModels(app, gateway);
+  addResponses(app, gateway);
   return app;
 }
 
