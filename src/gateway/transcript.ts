@@ -41,6 +41,8 @@ const MOST_EVENTS = 500;
 const LOOK_MS = 100;
 const LOOKS = 20;
 
+const KEY = /^gateway\/streams\/([^/]+)\/(\d+)\.json$/;
+
 function keyOf(id: string, index: number): string {
   return `${FOLDER}${id}/${String(index).padStart(8, '0')}.json`;
 }
@@ -168,17 +170,29 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
  */
 export async function forgetTranscripts(store: Store): Promise<void> {
   const than = new Date(Date.now() - KEPT_MS);
-  const lasts = new Map<string, { readonly index: number; readonly modifiedAt: Date }>();
+  for (const [id, last] of await lastEntries(store)) {
+    if (last.modifiedAt >= than || !(await isOver(store, id, last))) continue;
+    // The last ones first: what is left in between is a beginning.
+    for (let index = last.index; index >= 0; index -= 1) await store.removeOlder(keyOf(id, index), than);
+  }
+}
+
+interface LastEntry {
+  readonly index: number;
+  readonly modifiedAt: Date;
+}
+
+async function lastEntries(store: Store): Promise<Map<string, LastEntry>> {
+  const lasts = new Map<string, LastEntry>();
   for await (const { key, modifiedAt } of store.entries(FOLDER)) {
-    const [, id, digits] = /^gateway\/streams\/([^/]+)\/(\d+)\.json$/.exec(key) ?? [];
+    const [, id, digits] = KEY.exec(key) ?? [];
     const index = Number(digits);
     if (id !== undefined && index >= (lasts.get(id)?.index ?? 0)) lasts.set(id, { index, modifiedAt });
   }
-  for (const [id, { index, modifiedAt }] of lasts) {
-    if (modifiedAt >= than) continue;
-    const isDead = Date.now() - modifiedAt.getTime() > MAX_WALL_CLOCK_MS;
-    if (!isDead && (await readEntry({ store, id }, index))?.isOver !== true) continue;
-    // The last ones first: what is left in between is a beginning.
-    for (let each = index; each >= 0; each -= 1) await store.removeOlder(keyOf(id, each), than);
-  }
+  return lasts;
+}
+
+async function isOver(store: Store, id: string, { index, modifiedAt }: LastEntry): Promise<boolean> {
+  if (Date.now() - modifiedAt.getTime() > MAX_WALL_CLOCK_MS) return true;
+  return (await readEntry({ store, id }, index))?.isOver === true;
 }

@@ -142,7 +142,7 @@ function statusOf(result: SolveResult): ResponseBody['status'] {
   if (status === 'running') return rounds.length === 0 ? 'queued' : 'in_progress';
   if (status === 'cancelled') return 'cancelled';
   if (answer === null) return 'failed';
-  return Object(result).answerCut === true ? 'incomplete' : 'completed';
+  return (Object(result) as { answerCut?: unknown }).answerCut === true ? 'incomplete' : 'completed';
 }
 
 /** OpenAI's clients know two codes that fit. */

@@ -75,27 +75,36 @@ const REASONING_FIELDS: UntakenFields = {
 
 /** @param before the turns that `previous_response_id` stands for @throws Refusal for what cannot be done */
 export function askedOfResponse(body: ResponseRequest, before: readonly ConversationTurn[]): Asked {
-  const format = body.text?.format ?? { type: 'text' };
-  const instructions = { role: 'system', content: body.instructions ?? '' } as const;
   return {
     model: body.model,
-    messages: [...(isInstructed(body) ? [instructions] : []), ...before, ...turnsOfInput(body.input)],
-    answerSchema: answerSchemaOf(format, Object(format).schema, 'text.format'),
+    messages: [...instructionsOf(body), ...before, ...turnsOfInput(body.input)],
+    answerSchema: formOf(body),
     maxAnswerTokens: body.max_output_tokens ?? undefined,
     seed: body.seed ?? undefined,
     effort: body.reasoning?.effort ?? undefined,
     extension: body.conductor ?? {},
-    warnings: [
-      ...checkFields(body, FIELDS),
-      ...checkFields(body.text ?? {}, TEXT_FIELDS).map((warning) => `text.${warning}`),
-      ...checkFields(body.reasoning ?? {}, REASONING_FIELDS).map((warning) => `reasoning.${warning}`),
-      ...(body.store === false ? ['store is ignored: every solve is kept'] : []),
-    ],
+    warnings: warningsOf(body),
   };
 }
 
-function isInstructed({ instructions }: ResponseRequest): boolean {
-  return (instructions ?? '').trim() !== '';
+function formOf({ text }: ResponseRequest): Asked['answerSchema'] {
+  const format = text?.format;
+  if (format == null) return undefined;
+  return answerSchemaOf(format, 'schema' in format ? format.schema : undefined, 'text.format');
+}
+
+function warningsOf(body: ResponseRequest): string[] {
+  return [
+    ...checkFields(body, FIELDS),
+    ...checkFields(body.text ?? {}, TEXT_FIELDS).map((warning) => `text.${warning}`),
+    ...checkFields(body.reasoning ?? {}, REASONING_FIELDS).map((warning) => `reasoning.${warning}`),
+    ...(body.store === false ? ['store is ignored: every solve is kept'] : []),
+  ];
+}
+
+function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
+  const content = instructions ?? '';
+  return content.trim() === '' ? [] : [{ role: 'system', content }];
 }
 
 function turnsOfInput(input: ResponseRequest['input']): ConversationTurn[] {
@@ -142,7 +151,7 @@ export function notesOf(body: ResponseRequest, { model, warnings, extension }: A
     effort: body.reasoning?.effort ?? null,
     metadata: body.metadata ?? {},
     user: body.user ?? null,
-    isInstructed: isInstructed(body),
+    isInstructed: instructionsOf(body).length > 0,
     trace: extension.trace,
     warnings: [...warnings],
   };
