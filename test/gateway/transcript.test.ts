@@ -95,22 +95,28 @@ test('events that are there at once are one entry, and those that follow fast ar
   expect((await store.list('gateway/streams/fast/')).length).toBeLessThan(8);
 });
 
-test('a stopped reader leaves nothing open', async () => {
+test.each([
+  ['stopped', false],
+  ['whole', true],
+])('a reader of a transcript that is %s leaves nothing open', async (id, isLast) => {
   let isOpen = false;
   const transcript = new Transcript<string>({
     store,
-    id: 'stopped',
+    id,
     async *open(_, signal) {
       isOpen = true;
       try {
-        yield { cursor: '0', event: 'first', isLast: false };
+        yield { cursor: '0', event: 'first', isLast };
         await pause(60_000, null, { signal }).catch(() => undefined);
       } finally {
         isOpen = false;
       }
     },
   });
-  await read(transcript, 1, 0);
+  for await (const event of transcript.follow(new AbortController().signal)) {
+    expect(event).toBe('first');
+    if (!isLast) break;
+  }
   await pause(10);
   expect(isOpen).toBe(false);
 });
