@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { zodTextFormat } from 'openai/helpers/zod';
 import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
@@ -289,5 +290,22 @@ test('a solve that fails ends its stream with the reason, or is refused', async 
       },
     });
     await expect(openai.responses.create(asked)).rejects.toMatchObject({ status: 402 });
+  });
+});
+
+test.each([
+  ['continue', 'running'],
+  ['cancel', 'cancelled'],
+] as const)('where the client of a stream leaves, the solve is told to %s', async (on_disconnect, status) => {
+  playSlowly(5000);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const asked = { ...ASKED, stream: true as const, conductor: { on_disconnect } };
+    const stream = await openai.responses.create(asked);
+    const [created] = await take(stream, ({ type }) => type === 'response.output_text.delta');
+    const id = (created as { response: Response }).response.id.replace('resp_', '');
+    if (status === 'running') await pause(1000);
+    else await stage.client.attach(id).then(({ result }) => result());
+    expect((await stage.client.trace(id)).status).toBe(status);
   });
 });
