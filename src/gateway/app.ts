@@ -11,6 +11,7 @@ import { badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal'
 import { addChat } from './surfaces/chat';
 import { addMessages } from './surfaces/messages';
 import { addModels } from './surfaces/models';
+import { addResponses } from './surfaces/responses';
 
 export type App = OpenAPIHono<Env>;
 
@@ -41,6 +42,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   addChat(app, gateway);
   addMessages(app, gateway);
   addModels(app, gateway);
+  addResponses(app, gateway);
   return app;
 }
 

@@ -2,7 +2,7 @@ import type { SolveResult } from '../protocol/solve';
 import type { Asked } from './asked';
 import type { Gateway } from './gateway';
 import type { Key } from './keys';
-import type { Started } from './start-solve';
+import { prefixOf, type Started } from './start-solve';
 import { AnswerTeller, type Told } from './told';
 
 interface Answered {
@@ -27,7 +27,7 @@ export async function waitForResult(
   const onGone = (): void => void leave(answered, asked);
   gone.addEventListener('abort', onGone);
   try {
-    return await book(answered, await answered.started.result());
+    return await bookCost(answered.gateway, answered.key, await answered.started.result());
   } finally {
     gone.removeEventListener('abort', onGone);
   }
@@ -48,10 +48,13 @@ export async function* followAnswer(answered: Answered, signal: AbortSignal): As
     }
   }
   if (signal.aborted) return;
-  yield { kind: 'result', result: await book(answered, await gateway.conductor.trace(started.id)) };
+  const result = await gateway.conductor.trace(started.id);
+  yield { kind: 'result', result: await bookCost(gateway, answered.key, result) };
 }
 
-async function book({ gateway, key }: Answered, result: SolveResult): Promise<SolveResult> {
-  await gateway.budgets.settle(key, result.id, Math.round(result.costUsd * 1e9));
+/** Books what a solve cost to the day of its key, where it is that key's own. */
+export async function bookCost({ budgets }: Gateway, key: Key, result: SolveResult): Promise<SolveResult> {
+  if (!result.id.startsWith(prefixOf(key))) return result;
+  await budgets.settle(key, result.id, Math.round(result.costUsd * 1e9));
   return result;
 }

@@ -5,6 +5,7 @@ import { buildApp } from './app';
 import type { Gateway } from './gateway';
 import { LOOPBACK_HOSTS } from './host';
 import { forgetAsked } from './retried';
+import { forgetTranscripts } from './transcript';
 
 export interface GatewayPlace {
   readonly port: number;
@@ -45,5 +46,5 @@ export async function startGateway(
 
 /** What is left lying costs room alone. */
 async function tidy({ store }: Gateway): Promise<void> {
-  await forgetAsked(store).catch(() => undefined);
+  for (const forget of [forgetAsked, forgetTranscripts]) await forget(store).catch(() => undefined);
 }

@@ -21,6 +21,14 @@ export class AnswerTeller {
   /** The answer as far as it was told. */
   #shown = '';
 
+  /** Another one that goes on from here. */
+  copy(): AnswerTeller {
+    const copy = new AnswerTeller();
+    copy.#plan = this.#plan;
+    copy.#shown = this.#shown;
+    return copy;
+  }
+
   *tell(event: LiveEvent): Generator<Told> {
     if (event.kind === 'ended') {
       yield* this.#tellEnd(event);

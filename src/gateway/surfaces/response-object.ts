@@ -1,0 +1,164 @@
+import { z } from '@hono/zod-openapi';
+import { FAILURES } from '../../protocol/failures';
+import type { SolveResult } from '../../protocol/solve';
+import { noteOf } from '../note';
+import { refusalOfRun } from '../refusal';
+import { costOf, tokensOf } from '../usage';
+import { solveNoteSchema } from './chat-schema';
+import type { ResponseNotes } from './responses-schema';
+
+const itemStatusSchema = z.enum(['in_progress', 'completed', 'incomplete']);
+
+const outputTextSchema = z.object({
+  type: z.literal('output_text'),
+  text: z.string(),
+  annotations: z.array(z.unknown()),
+  logprobs: z.array(z.unknown()),
+});
+
+const outputItemSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('reasoning'),
+    id: z.string(),
+    summary: z.array(z.object({ type: z.literal('summary_text'), text: z.string() })),
+    status: itemStatusSchema,
+  }),
+  z.object({
+    type: z.literal('message'),
+    id: z.string(),
+    role: z.literal('assistant'),
+    status: itemStatusSchema,
+    content: z.array(outputTextSchema),
+  }),
+]);
+export type OutputItem = z.infer<typeof outputItemSchema>;
+export type OutputText = z.infer<typeof outputTextSchema>;
+
+const usageSchema = z
+  .object({
+    input_tokens: z.int(),
+    input_tokens_details: z.object({ cached_tokens: z.int(), orchestration_tokens: z.int() }),
+    output_tokens: z.int(),
+    output_tokens_details: z.object({ reasoning_tokens: z.int(), orchestration_tokens: z.int() }),
+    total_tokens: z.int(),
+    cost: z.number(),
+    cost_details: z.object({ is_lower_bound: z.boolean() }),
+  })
+  .openapi('ResponseUsage');
+
+/** https://platform.openai.com/docs/api-reference/responses/object */
+export const responseSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('response'),
+    created_at: z.int(),
+    status: z.enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
+    background: z.boolean(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    incomplete_details: z.object({ reason: z.literal('max_output_tokens') }).nullable(),
+    instructions: z.null(),
+    max_output_tokens: z.int().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    model: z.string(),
+    output: z.array(outputItemSchema),
+    parallel_tool_calls: z.boolean(),
+    previous_response_id: z.string().nullable(),
+    reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
+    store: z.boolean(),
+    temperature: z.null(),
+    tool_choice: z.literal('none'),
+    tools: z.array(z.never()),
+    top_p: z.null(),
+    truncation: z.literal('disabled'),
+    usage: usageSchema.nullable(),
+    user: z.string().nullable(),
+    conductor: solveNoteSchema.optional(),
+  })
+  .openapi('Response');
+export type ResponseBody = z.infer<typeof responseSchema>;
+
+/** A response by its solve. */
+export interface KnownResponse {
+  readonly id: string;
+  readonly notes: ResponseNotes;
+}
+
+export function textPart(text: string): OutputText {
+  return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+/** The response before anything of it is known. */
+export function beginningOf({ id, notes }: KnownResponse): ResponseBody {
+  const { created_at, background, max_output_tokens, metadata, model, previous_response_id, user } = notes;
+  return {
+    id: `resp_${id}`,
+    object: 'response',
+    created_at,
+    status: 'in_progress',
+    background,
+    error: null,
+    incomplete_details: null,
+    // They may be long, and whoever asks has them.
+    instructions: null,
+    max_output_tokens,
+    metadata,
+    model,
+    output: [],
+    parallel_tool_calls: false,
+    previous_response_id,
+    reasoning: { effort: notes.effort, summary: null },
+    store: true,
+    temperature: null,
+    tool_choice: 'none',
+    tools: [],
+    top_p: null,
+    truncation: 'disabled',
+    usage: null,
+    user,
+  };
+}
+
+/** The response as its solve is now, under way or ended. */
+export function responseOf(known: KnownResponse, result: SolveResult): ResponseBody {
+  const { notes, id } = known;
+  const status = statusOf(result);
+  const isUnderWay = status === 'queued' || status === 'in_progress';
+  const note = noteOf(result, { extension: { trace: notes.trace }, warnings: notes.warnings });
+  const begun = { ...beginningOf(known), status, conductor: note };
+  if (isUnderWay) return begun;
+  const ended = { ...begun, usage: usageOf(result) };
+  if (result.answer === null) return { ...ended, error: errorOf(result) };
+  const content = [textPart(result.answer)];
+  const itemStatus = status === 'completed' ? 'completed' : 'incomplete';
+  return {
+    ...ended,
+    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+    output: [{ type: 'message', id: `msg_${id}`, role: 'assistant', status: itemStatus, content }],
+  };
+}
+
+function statusOf(result: SolveResult): ResponseBody['status'] {
+  const { status, answer, rounds } = result;
+  if (status === 'running') return rounds.length === 0 ? 'queued' : 'in_progress';
+  if (status === 'cancelled') return 'cancelled';
+  if (answer === null) return 'failed';
+  return (Object(result) as { answerCut?: unknown }).answerCut === true ? 'incomplete' : 'completed';
+}
+
+/** OpenAI's clients know two codes that fit. */
+function errorOf(result: SolveResult): ResponseBody['error'] {
+  const { code, message } = refusalOfRun(result);
+  return { code: code === FAILURES.badInput ? 'invalid_prompt' : 'server_error', message };
+}
+
+function usageOf(result: SolveResult): ResponseBody['usage'] {
+  const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = tokensOf(result);
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached, orchestration_tokens: orchestrationInput },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning, orchestration_tokens: orchestrationOutput },
+    total_tokens: input + output,
+    ...costOf(result),
+  };
+}

@@ -1,0 +1,103 @@
+import type { LiveEvent } from '../../client/live-events';
+import { reasonOf } from '../../errors';
+import { frameOf } from '../event-stream';
+import { bookCost } from '../follow-answer';
+import type { Gateway } from '../gateway';
+import type { Key } from '../keys';
+import { AnswerTeller, type Ended } from '../told';
+import { type Happening, Transcript } from '../transcript';
+import { type ResponseEvent, ResponseEncoder } from './response-events';
+import { beginningOf, type KnownResponse, type ResponseBody, responseOf } from './response-object';
+
+interface Reading {
+  readonly gateway: Gateway;
+  readonly key: Key;
+  readonly known: KnownResponse;
+}
+
+/** What is recorded of a response's stream; cursors are the transcript's own. */
+type Recorded =
+  | { readonly kind: 'live'; readonly event: LiveEvent }
+  | { readonly kind: 'over'; readonly end: Ended; readonly response: ResponseBody };
+
+/** All events of a response, with the same numbers for all who ever read them. */
+export async function* followResponse(reading: Reading, signal: AbortSignal): AsyncGenerator<ResponseEvent> {
+  const { gateway, known } = reading;
+  const encoder = new ResponseEncoder(beginningOf(known));
+  const teller = new AnswerTeller();
+  yield* encoder.begin();
+  const transcript = new Transcript<Recorded>({
+    store: gateway.store,
+    id: known.id,
+    open: (after, own) => record(reading, teller.copy(), { after, signal: own }),
+  });
+  for await (const recorded of transcript.follow(signal)) {
+    for (const told of teller.tell(recorded.kind === 'over' ? recorded.end : recorded.event)) {
+      if (told.kind !== 'ended') yield* encoder.tell(told);
+    }
+    if (recorded.kind === 'over') yield* encoder.end(recorded.response);
+  }
+}
+
+/** What happens in a solve, without the texts that are no part of its answer. */
+async function* record(
+  { gateway, key, known }: Reading,
+  ahead: AnswerTeller,
+  from: { readonly after: string | undefined; readonly signal: AbortSignal },
+): AsyncGenerator<Happening<Recorded>> {
+  const { after, signal } = from;
+  for await (const live of gateway.conductor.stream(known.id, {
+    ...(after !== undefined && { after }),
+    signal,
+  })) {
+    const { cursor } = live;
+    if (live.kind === 'ended') {
+      const result = await gateway.conductor.trace(known.id);
+      await bookCost(gateway, key, result);
+      const end = { ...live, cursor: '' };
+      yield { cursor, event: { kind: 'over', end, response: responseOf(known, result) }, isLast: true };
+      return;
+    }
+    const told = [...ahead.tell(live)];
+    const isUseful = live.kind !== 'text' || told.length > 0;
+    const event = isUseful ? ({ kind: 'live', event: { ...live, cursor: '' } } as const) : null;
+    yield { cursor, event, isLast: false };
+  }
+}
+
+/** Frames of the events after a number; a client that keeps the number of the last one can go on from it. */
+export class ResponseFrames {
+  #last: number;
+
+  constructor(
+    private readonly events: AsyncIterable<ResponseEvent>,
+    private readonly after: number,
+    private readonly say: Gateway['say'],
+  ) {
+    this.#last = after;
+  }
+
+  async *frames(): AsyncGenerator<string> {
+    try {
+      for await (const event of this.events) {
+        if (event.sequence_number <= this.after) continue;
+        this.#last = event.sequence_number;
+        yield frameOf(event, event.type);
+      }
+    } catch (error) {
+      this.say(`gateway: ${reasonOf(error)}`);
+      const message = `the gateway failed: go on with starting_after=${this.#last}`;
+      yield this.#aside('error', { code: 'server_error', message, param: null });
+    }
+  }
+
+  /** An event of OpenAI's that says nothing. */
+  nothing(): string {
+    return this.#aside('keepalive', {});
+  }
+
+  /** An event that is not one of the response's, and so has no number of its own. */
+  #aside(type: string, fields: object): string {
+    return frameOf({ type, sequence_number: Math.max(0, this.#last), ...fields }, type);
+  }
+}

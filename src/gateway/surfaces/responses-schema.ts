@@ -1,0 +1,158 @@
+import { z } from '@hono/zod-openapi';
+import type { ConversationTurn } from '../../protocol/input';
+import {
+  type Asked,
+  answerSchemaOf,
+  checkFields,
+  EFFORTS,
+  extensionSchema,
+  TOOLS_REFUSED,
+  type UntakenFields,
+} from '../asked';
+import { badRequest } from '../refusal';
+import { turnsOf } from '../turns-of';
+
+const itemSchema = z.looseObject({
+  type: z.string().nullish(),
+  role: z.string().nullish(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+});
+type InputItem = z.infer<typeof itemSchema>;
+
+const formatSchema = z.union([
+  z.looseObject({ type: z.literal(['text', 'json_object']) }),
+  z.looseObject({ type: z.literal('json_schema'), name: z.string().nullish(), schema: z.unknown() }),
+]);
+
+/** Bounds of OpenAI's own. */
+const metadataSchema = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'expected at most 16 pairs' });
+
+const takenFields = {
+  model: z.string(),
+  input: z.union([z.string(), z.array(itemSchema).min(1)]),
+  instructions: z.string().nullish(),
+  stream: z.boolean().nullish(),
+  background: z.boolean().nullish(),
+  store: z.boolean().nullish(),
+  previous_response_id: z.string().nullish(),
+  max_output_tokens: z.int().min(1).nullish(),
+  text: z.looseObject({ format: formatSchema.nullish() }).nullish(),
+  reasoning: z.looseObject({ effort: z.enum(EFFORTS).nullish() }).nullish(),
+  seed: z.int().nullish(),
+  user: z.string().max(512).nullish(),
+  metadata: metadataSchema.nullish(),
+  conductor: extensionSchema.nullish(),
+};
+
+/** A request for a response (https://platform.openai.com/docs/api-reference/responses/create), as far as it is taken. */
+export const responseRequestSchema = z.looseObject(takenFields).openapi('ResponseRequest');
+export type ResponseRequest = z.infer<typeof responseRequestSchema>;
+
+const FIELDS: UntakenFields = {
+  taken: new Set(Object.keys(takenFields)),
+  refused: {
+    tools: TOOLS_REFUSED,
+    tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => value === 'none' || value === 'auto' },
+    conversation: {
+      asksNothing: () => false,
+      instead: 'name the response to go on from as previous_response_id, or send all turns as input',
+    },
+    prompt: { asksNothing: () => false, instead: 'templates are not kept here; send the text as input' },
+    top_logprobs: {
+      asksNothing: (value) => value === 0,
+      instead: 'an answer of a team has no log-probabilities; leave it out',
+    },
+  },
+};
+const TEXT_FIELDS: UntakenFields = { taken: new Set(['format']), refused: {} };
+/** A summary is told always. */
+const REASONING_FIELDS: UntakenFields = {
+  taken: new Set(['effort', 'summary', 'generate_summary']),
+  refused: {},
+};
+
+/** @param before the turns that `previous_response_id` stands for @throws Refusal for what cannot be done */
+export function askedOfResponse(body: ResponseRequest, before: readonly ConversationTurn[]): Asked {
+  return {
+    model: body.model,
+    messages: [...instructionsOf(body), ...before, ...turnsOfInput(body.input)],
+    answerSchema: formOf(body),
+    maxAnswerTokens: body.max_output_tokens ?? undefined,
+    seed: body.seed ?? undefined,
+    effort: body.reasoning?.effort ?? undefined,
+    extension: body.conductor ?? {},
+    warnings: warningsOf(body),
+  };
+}
+
+function formOf({ text }: ResponseRequest): Asked['answerSchema'] {
+  const format = text?.format;
+  if (format == null) return undefined;
+  return answerSchemaOf(format, 'schema' in format ? format.schema : undefined, 'text.format');
+}
+
+function warningsOf(body: ResponseRequest): string[] {
+  return [
+    ...checkFields(body, FIELDS),
+    ...checkFields(body.text ?? {}, TEXT_FIELDS).map((warning) => `text.${warning}`),
+    ...checkFields(body.reasoning ?? {}, REASONING_FIELDS).map((warning) => `reasoning.${warning}`),
+    ...(body.store === false ? ['store is ignored: every solve is kept'] : []),
+  ];
+}
+
+function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
+  const content = instructions ?? '';
+  return content.trim() === '' ? [] : [{ role: 'system', content }];
+}
+
+function turnsOfInput(input: ResponseRequest['input']): ConversationTurn[] {
+  if (typeof input === 'string') return [{ role: 'user', content: input }];
+  // Clients send back what a response put out, the lines on its progress, too.
+  const items = input.filter(({ type }) => type !== 'reasoning');
+  return turnsOf(items.map(messageOf), 'input');
+}
+
+function messageOf({ type, role, content }: InputItem, index: number): { role: string; content: unknown } {
+  const place = `input[${index}]`;
+  if (type != null && type !== 'message') {
+    const what = `${place}.type is ${JSON.stringify(type.slice(0, 40))}`;
+    const remedy = 'only messages are supported; put what a tool or a file says into words';
+    throw badRequest(`${what}: ${remedy}`, `${place}.type`, 'unsupported_content');
+  }
+  return { role: role ?? '', content };
+}
+
+/** What is kept with a run of its request, for those who ask for the response later. */
+export const notesSchema = z.object({
+  model: z.string(),
+  created_at: z.int(),
+  background: z.boolean(),
+  previous_response_id: z.string().nullable(),
+  max_output_tokens: z.int().nullable(),
+  effort: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  user: z.string().nullable(),
+  /** Whether the first turn is this request's instructions, which do not hold for responses that go on from it. */
+  isInstructed: z.boolean(),
+  trace: extensionSchema.shape.trace,
+  warnings: z.array(z.string()),
+});
+export type ResponseNotes = Readonly<z.infer<typeof notesSchema>>;
+
+export function notesOf(body: ResponseRequest, { model, warnings, extension }: Asked): ResponseNotes {
+  return {
+    model,
+    created_at: Math.floor(Date.now() / 1000),
+    background: body.background === true,
+    previous_response_id: body.previous_response_id ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    effort: body.reasoning?.effort ?? null,
+    metadata: body.metadata ?? {},
+    user: body.user ?? null,
+    isInstructed: instructionsOf(body).length > 0,
+    trace: extension.trace,
+    warnings: [...warnings],
+  };
+}

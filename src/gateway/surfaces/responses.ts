@@ -1,0 +1,171 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { AttachedSolve } from '../../client/conductor-client';
+import { isNotFound } from '../../client/steer';
+import { readRunNow } from '../../client/trace-reader';
+import type { ConversationTurn } from '../../protocol/input';
+import { readText } from '../../store/texts';
+import type { App } from '../app';
+import { noteAudit } from '../audit';
+import { streamEvents } from '../event-stream';
+import { leave, waitForResult } from '../follow-answer';
+import type { Env, Gateway } from '../gateway';
+import type { Key } from '../keys';
+import { badRequest, Refusal, refusalOfRun } from '../refusal';
+import { bodyOf, jsonOf, refusals } from '../routes';
+import { mayTouch, sentBy, startSolve } from '../start-solve';
+import { headersOf, solveHeader } from '../usage';
+import { type KnownResponse, responseOf, responseSchema } from './response-object';
+import { followResponse, ResponseFrames } from './response-stream';
+import { askedOfResponse, notesOf, notesSchema, responseRequestSchema } from './responses-schema';
+
+const askRoute = createRoute({
+  method: 'post',
+  path: '/v1/responses',
+  summary: 'Answer a conversation, as OpenAI responses do',
+  request: { body: bodyOf(responseRequestSchema) },
+  responses: { 200: jsonOf(responseSchema, 'The response; with stream, events of it'), ...refusals },
+});
+
+const idParams = z.object({ id: z.string() });
+
+const retrieveRoute = createRoute({
+  method: 'get',
+  path: '/v1/responses/{id}',
+  summary: 'Look at a response, or go on with its stream',
+  request: {
+    params: idParams,
+    query: z.object({
+      stream: z.enum(['true', 'false']).optional(),
+      /** Number of the last event that the client has. */
+      starting_after: z.coerce.number().pipe(z.int().min(0)).optional(),
+    }),
+  },
+  responses: { 200: jsonOf(responseSchema, 'The response; with stream, events of it'), ...refusals },
+});
+
+const cancelRoute = createRoute({
+  method: 'post',
+  path: '/v1/responses/{id}/cancel',
+  summary: 'Cancel a response that is under way',
+  request: { params: idParams },
+  responses: { 200: jsonOf(responseSchema, 'The response as it ended'), ...refusals },
+});
+
+interface Found extends KnownResponse {
+  readonly solve: AttachedSolve;
+}
+
+/** https://platform.openai.com/docs/api-reference/responses */
+export function addResponses(app: App, gateway: Gateway): void {
+  app.openapi(askRoute, async (c) => {
+    const body = c.req.valid('json');
+    const key = c.get('key');
+    const asked = askedOfResponse(body, await turnsBefore(gateway, key, body.previous_response_id));
+    const memo = { response: notesOf(body, asked) };
+    const started = await startSolve(gateway, key, asked, await sentBy(c), memo);
+    const found = await findResponse(gateway, key, `resp_${started.id}`);
+    const answered = { gateway, key, started };
+    if (body.stream === true) {
+      return stream(c, gateway, found, { onGone: () => void leave(answered, asked) });
+    }
+    if (body.background === true) {
+      const result = await gateway.conductor.trace(found.id);
+      return c.json(responseOf(found, result), 200, solveHeader(found.id));
+    }
+    const result = await waitForResult(answered, asked, c.req.raw.signal);
+    if (result.answer === null) throw refusalOfRun(result);
+    return c.json(responseOf(found, result), 200, headersOf(result));
+  });
+
+  app.openapi(retrieveRoute, async (c) => {
+    const found = await findResponse(gateway, c.get('key'), c.req.valid('param').id);
+    const { stream: isStream, starting_after: after } = c.req.valid('query');
+    if (isStream === 'true') return stream(c, gateway, found, { after });
+    return c.json(responseOf(found, await gateway.conductor.trace(found.id)), 200, solveHeader(found.id));
+  });
+
+  app.openapi(cancelRoute, async (c) => {
+    const key = c.get('key');
+    const found = await findResponse(gateway, key, c.req.valid('param').id);
+    const { status } = await gateway.conductor.trace(found.id);
+    if (status === 'running') await cancel(gateway, key, found);
+    return c.json(responseOf(found, await gateway.conductor.trace(found.id)), 200, solveHeader(found.id));
+  });
+}
+
+function stream(
+  c: Context<Env>,
+  gateway: Gateway,
+  found: Found,
+  { after = -1, onGone }: { readonly after?: number | undefined; readonly onGone?: () => void },
+): never {
+  const gone = new AbortController();
+  const events = followResponse({ gateway, key: c.get('key'), known: found }, gone.signal);
+  const frames = new ResponseFrames(events, after, gateway.say);
+  const framed = {
+    frames: frames.frames(),
+    nothing: () => frames.nothing(),
+    onGone: (): void => {
+      gone.abort();
+      onGone?.();
+    },
+  };
+  // The type of a stream is none that a schema could have.
+  return streamEvents(c, framed, solveHeader(found.id)) as never;
+}
+
+/** How long a cancellation is waited for: without a worker, none comes about. */
+const CANCEL_MS = 10_000;
+
+async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: Found): Promise<void> {
+  await conductor.cancel(id).catch((error: unknown) => {
+    // It has ended meanwhile.
+    if (!isNotFound(error)) throw error;
+  });
+  await noteAudit(store, { keyId: key.id, keyName: key.name, action: 'cancel', target: id });
+  const ended = solve.result();
+  ended.catch(() => undefined);
+  await Promise.race([ended, pause(CANCEL_MS, null, { ref: false })]);
+}
+
+/** Id of a response: its solve's, behind what OpenAI's begin with. */
+const RESPONSE_ID = /^resp_([\w-]{1,200})$/;
+
+/** @throws Refusal for a response that there is not, or that is another key's */
+async function findResponse({ conductor }: Gateway, key: Key, responseId: string): Promise<Found> {
+  const id = RESPONSE_ID.exec(responseId)?.[1];
+  if (id !== undefined && mayTouch(key, id)) {
+    const solve = await conductor.attach(id).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return null;
+    });
+    const notes = notesSchema.safeParse(solve?.memo.response).data;
+    if (solve !== null && notes !== undefined) return { id, notes, solve };
+  }
+  const shown = JSON.stringify(responseId.slice(0, 100));
+  const message = `there is no response ${shown} of this key: send the id as it was given, with the key that asked`;
+  throw new Refusal(404, message, { reason: 'response_not_found' });
+}
+
+/** The conversation that a response ended, without its instructions. */
+async function turnsBefore(
+  gateway: Gateway,
+  key: Key,
+  responseId: string | null | undefined,
+): Promise<ConversationTurn[]> {
+  if (responseId == null) return [];
+  const { id, notes } = await findResponse(gateway, key, responseId);
+  const { origin, trace } = await readRunNow(gateway.temporal, id);
+  if (trace.answer === null) {
+    const state =
+      trace.status === 'running' ? 'has no answer yet: wait for it' : 'gave no answer: ask it again';
+    throw badRequest(`previous_response_id: ${responseId} ${state}`, 'previous_response_id');
+  }
+  const asked = origin?.input.messages?.slice(notes.isInstructed ? 1 : 0) ?? [];
+  const turns = [...asked, { role: 'assistant' as const, content: trace.answer }];
+  return Promise.all(
+    turns.map(async ({ role, content }) => ({ role, content: await readText(gateway.store, content) })),
+  );
+}

@@ -1,0 +1,198 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
+import type { Store } from '../store/store';
+import { encode, readDocument } from './documents';
+
+const FOLDER = 'gateway/streams/';
+
+const entrySchema = z.object({
+  /** Where the next entry goes on. */
+  cursor: z.string(),
+  events: z.array(z.unknown()),
+  isOver: z.boolean(),
+});
+
+interface Entry<Event> {
+  readonly cursor: string;
+  readonly events: readonly Event[];
+  readonly isOver: boolean;
+}
+
+export interface Happening<Event> {
+  readonly cursor: string;
+  /** JSON; null: nothing that readers are told. */
+  readonly event: Event | null;
+  readonly isLast: boolean;
+}
+
+interface Recorded<Event> {
+  readonly store: Store;
+  /** Id of the solve that it is a transcript of. */
+  readonly id: string;
+  /** What happens after a cursor, or from the beginning. Called once all events that are recorded were taken. */
+  readonly open: (after: string | undefined, signal: AbortSignal) => AsyncIterable<Happening<Event>>;
+}
+
+/** How often an entry is made at most. */
+const ENTRY_MS = 200;
+const MOST_EVENTS = 500;
+/** How often a reader looks for the entry of another one, and how long it leaves the next one to it. */
+const LOOK_MS = 100;
+const LOOKS = 20;
+
+const KEY = /^gateway\/streams\/([^/]+)\/(\d+)\.json$/;
+
+function keyOf(id: string, index: number): string {
+  return `${FOLDER}${id}/${String(index).padStart(8, '0')}.json`;
+}
+
+/**
+ * Tells the events of a solve in one order to all who ever read them, in whatever process. Each reader takes the entries that
+ * are in the store, and makes the next one from what happens after the last; of several who do so, the store takes the
+ * first, and the others tell that one. Nothing is told before it is in the store.
+ */
+export class Transcript<Event> {
+  #cursor: string | undefined;
+  /** Open while it is this reader that makes the entries. */
+  #live: Live<Event> | null = null;
+  #hasRivals = false;
+
+  constructor(private readonly recorded: Recorded<Event>) {}
+
+  /** All events, from the first one to the last, or until the signal is aborted. */
+  async *follow(signal: AbortSignal): AsyncGenerator<Event> {
+    try {
+      for (let index = 0; ; index += 1) {
+        const found = this.#live === null ? await this.#find(index, signal) : null;
+        const entry = found ?? (await this.#make(index, signal));
+        if (entry === null) return;
+        yield* entry.events;
+        if (entry.isOver) return;
+        this.#cursor = entry.cursor;
+      }
+    } finally {
+      this.#close();
+    }
+  }
+
+  /** Where another reader makes the entries, waits a while for the next one. */
+  async #find(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
+    for (let looks = this.#hasRivals ? LOOKS : 1; looks > 0 && !signal.aborted; looks -= 1) {
+      const entry = await readEntry<Event>(this.recorded, index);
+      if (entry !== null) return entry;
+      if (looks > 1) await pause(LOOK_MS, null, { signal }).catch(() => undefined);
+    }
+    return null;
+  }
+
+  /** @returns the entry that the store has; null: the signal was aborted */
+  async #make(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
+    this.#live ??= new Live((own) => this.recorded.open(this.#cursor, own), signal);
+    const entry = await this.#live.take();
+    if (entry === null) return null;
+    const isFirst = await this.recorded.store.create(keyOf(this.recorded.id, index), encode(entry));
+    if (!isFirst) {
+      this.#close();
+      this.#hasRivals = true;
+    }
+    return readEntry<Event>(this.recorded, index);
+  }
+
+  #close(): void {
+    this.#live?.close();
+    this.#live = null;
+  }
+}
+
+async function readEntry<Event>(
+  { store, id }: Pick<Recorded<Event>, 'store' | 'id'>,
+  index: number,
+): Promise<Entry<Event> | null> {
+  return (await readDocument(store, keyOf(id, index), entrySchema)) as Entry<Event> | null;
+}
+
+/** What happens, in parts that each hold all that is there at once. */
+class Live<Event> {
+  readonly #gone = new AbortController();
+  readonly #happenings: AsyncIterator<Happening<Event>>;
+  #next: Promise<IteratorResult<Happening<Event>>>;
+  #takenAt = 0;
+
+  constructor(open: (signal: AbortSignal) => AsyncIterable<Happening<Event>>, signal: AbortSignal) {
+    this.#happenings = open(AbortSignal.any([this.#gone.signal, signal]))[Symbol.asyncIterator]();
+    this.#next = this.#ask();
+  }
+
+  /** Waits for something to tell. @returns null where there is no more: the signal was aborted */
+  async take(): Promise<Entry<Event> | null> {
+    const events: Event[] = [];
+    let clock: Promise<null> | undefined;
+    for (let cursor = ''; ;) {
+      const got = await (clock === undefined ? this.#next : Promise.race([this.#next, clock]));
+      if (got === null) return { cursor, events, isOver: false };
+      if (got.done === true) return null;
+      const { event, isLast } = got.value;
+      cursor = got.value.cursor;
+      if (event !== null) events.push(event);
+      if (isLast) return { cursor, events, isOver: true };
+      this.#next = this.#ask();
+      if (events.length >= MOST_EVENTS) return { cursor, events, isOver: false };
+      if (events.length > 0) clock ??= this.#untilNext();
+    }
+  }
+
+  close(): void {
+    this.#gone.abort();
+    void this.#happenings.return?.().catch(() => undefined);
+  }
+
+  #ask(): Promise<IteratorResult<Happening<Event>>> {
+    const next = this.#happenings.next();
+    // Avoids an unhandled rejection when nobody waits for it any more.
+    next.catch(() => undefined);
+    return next;
+  }
+
+  /** What comes after a silence is told at once. */
+  async #untilNext(): Promise<null> {
+    await pause(Math.max(0, this.#takenAt + ENTRY_MS - Date.now()));
+    this.#takenAt = Date.now();
+    return null;
+  }
+}
+
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Removes transcripts that nothing was added to for a day: those that are whole, and those of solves that cannot run any more,
+ * since an entry that is added where the earlier ones are gone would be told twice.
+ */
+export async function forgetTranscripts(store: Store): Promise<void> {
+  const than = new Date(Date.now() - KEPT_MS);
+  for (const [id, last] of await lastEntries(store)) {
+    if (last.modifiedAt >= than || !(await isOver(store, id, last))) continue;
+    // The last ones first: what is left in between is a beginning.
+    for (let index = last.index; index >= 0; index -= 1) await store.removeOlder(keyOf(id, index), than);
+  }
+}
+
+interface LastEntry {
+  readonly index: number;
+  readonly modifiedAt: Date;
+}
+
+async function lastEntries(store: Store): Promise<Map<string, LastEntry>> {
+  const lasts = new Map<string, LastEntry>();
+  for await (const { key, modifiedAt } of store.entries(FOLDER)) {
+    const [, id, digits] = KEY.exec(key) ?? [];
+    const index = Number(digits);
+    if (id !== undefined && index >= (lasts.get(id)?.index ?? 0)) lasts.set(id, { index, modifiedAt });
+  }
+  return lasts;
+}
+
+async function isOver(store: Store, id: string, { index, modifiedAt }: LastEntry): Promise<boolean> {
+  if (Date.now() - modifiedAt.getTime() > MAX_WALL_CLOCK_MS) return true;
+  return (await readEntry({ store, id }, index))?.isOver === true;
+}

@@ -1,0 +1,91 @@
+import { ResponseStream } from 'openai/lib/responses/ResponseStream';
+import { ResponseEncoder, type ResponseEvent } from '../../src/gateway/surfaces/response-events';
+import { beginningOf, type ResponseBody, textPart } from '../../src/gateway/surfaces/response-object';
+import { ResponseFrames } from '../../src/gateway/surfaces/response-stream';
+import type { ResponseNotes } from '../../src/gateway/surfaces/responses-schema';
+
+const NOTES: ResponseNotes = {
+  model: 'conductor',
+  created_at: 1,
+  background: false,
+  previous_response_id: null,
+  max_output_tokens: null,
+  effort: null,
+  metadata: {},
+  user: null,
+  isInstructed: false,
+  warnings: [],
+};
+const BEGUN = beginningOf({ id: 'one', notes: NOTES });
+
+function ended(status: ResponseBody['status'], text?: string): ResponseBody {
+  const content = [textPart(text ?? '')];
+  const itemStatus = status === 'completed' ? 'completed' : 'incomplete';
+  const message = { type: 'message', id: 'msg', role: 'assistant', status: itemStatus, content } as const;
+  return { ...BEGUN, status, output: text === undefined ? [] : [message] };
+}
+
+async function* eventsOf(end: ResponseBody): AsyncGenerator<ResponseEvent> {
+  const encoder = new ResponseEncoder(BEGUN);
+  yield* encoder.begin();
+  yield* encoder.tell({ kind: 'progress', line: 'Step 1' });
+  yield* encoder.tell({ kind: 'delta', text: 'Eight' });
+  yield* encoder.tell({ kind: 'progress', line: 'Step 1 is done' });
+  await Promise.resolve();
+  yield* encoder.end(end);
+}
+
+const dataOf = (frame: string): string => /^data: (.*)$/m.exec(frame)?.[1] ?? '';
+
+/** What OpenAI's client makes of a stream where nothing is said after each event. */
+async function readByClient(end: ResponseBody) {
+  const frames = new ResponseFrames(eventsOf(end), -1, () => undefined);
+  const lines: string[] = [];
+  for await (const frame of frames.frames()) lines.push(dataOf(frame), dataOf(frames.nothing()));
+  const body = new Response(`${lines.join('\n')}\n`).body;
+  if (body === null) throw new Error('there is no body');
+  return ResponseStream.fromReadableStream(body).finalResponse();
+}
+
+test('an event that says nothing changes nothing for clients', async () => {
+  expect(await readByClient(ended('completed', 'Eight'))).toMatchObject({
+    status: 'completed',
+    output_text: 'Eight',
+    output: [{ summary: [{ text: 'Step 1' }] }, { status: 'completed' }],
+  });
+});
+
+test('an answer that was cut off is incomplete, and kept', async () => {
+  expect(await readByClient(ended('incomplete', 'Eight'))).toMatchObject({
+    status: 'incomplete',
+    output_text: 'Eight',
+    output: [{}, { status: 'incomplete' }],
+  });
+});
+
+test('what was told of an answer that never came is not kept', async () => {
+  expect(await readByClient(ended('failed'))).toMatchObject({
+    status: 'failed',
+    output_text: '',
+    output: [{}, { status: 'incomplete', content: [] }],
+  });
+});
+
+test('a stream that breaks off says where to go on', async () => {
+  async function* broken(): AsyncGenerator<ResponseEvent> {
+    for await (const event of eventsOf(ended('completed', 'Eight'))) {
+      if (event.sequence_number === 3) throw new Error('no store at secret-host');
+      yield event;
+    }
+  }
+  const said: string[] = [];
+  const frames: string[] = [];
+  for await (const frame of new ResponseFrames(broken(), 0, (line) => said.push(line)).frames())
+    frames.push(frame);
+  expect(frames.map((frame) => JSON.parse(dataOf(frame)) as object)).toMatchObject([
+    { sequence_number: 1 },
+    { sequence_number: 2 },
+    { type: 'error', sequence_number: 2, message: expect.stringContaining('starting_after=2') as string },
+  ]);
+  expect(said).toEqual(['gateway: no store at secret-host']);
+});

@@ -1,0 +1,311 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import OpenAI from 'openai';
+import { zodTextFormat } from 'openai/helpers/zod';
+import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { z } from 'zod';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { step, useStage } from '../support/stage';
+
+const stage = useStage({
+  workers: ['a', 'b'],
+  simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
+});
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await openGateway(stage);
+});
+afterEach(() => gateway.close());
+
+const ASKED = { model: 'conductor', input: 'How many legs has a spider?' };
+const TEXT = 'Eight legs, 🙂 and as many eyes. '.repeat(60);
+
+const clientOf = (apiKey: string, { url } = gateway): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey });
+
+async function openAi(): Promise<OpenAI> {
+  return clientOf(await gateway.key());
+}
+
+async function take(
+  events: AsyncIterable<ResponseStreamEvent>,
+  isLast: (event: ResponseStreamEvent) => boolean = () => false,
+): Promise<ResponseStreamEvent[]> {
+  const taken: ResponseStreamEvent[] = [];
+  for await (const event of events) {
+    taken.push(event);
+    if (isLast(event)) break;
+  }
+  return taken;
+}
+
+const typesOf = (events: readonly ResponseStreamEvent[]): string[] =>
+  events
+    .map(({ type }) => type.replace('response.', ''))
+    .filter((type, index, all) => !type.endsWith('.delta') || all[index - 1] !== type);
+
+/** A plan whose last step takes long to write its answer. */
+function playSlowly(ms = 3000): void {
+  stage.plan([step('b', 'Look.'), step('a', 'Answer.', [0])]);
+  stage.providers.answer('a', { text: TEXT });
+  stage.providers.script('a', [{ fault: 'drip', ms }]);
+}
+
+test('a response says what it cost, and what was not done of the request', async () => {
+  stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const metadata = { ticket: '7' };
+    const asked = {
+      ...ASKED,
+      metadata,
+      user: 'me',
+      temperature: 0,
+      store: false,
+      text: { verbosity: 'low' as const },
+    };
+    const { data, response } = await openai.responses.create(asked).withResponse();
+    expect(data).toMatchObject({
+      status: 'completed',
+      output_text: 'Eight.',
+      metadata,
+      user: 'me',
+      error: null,
+    });
+    const id = response.headers.get('x-conductor-solve') ?? '';
+    const trace = await stage.client.trace(id);
+    expect(data.usage).toMatchObject({ cost: trace.costUsd, input_tokens: trace.usage.inputTokens });
+    expect(response.headers.get('x-litellm-response-cost')).toBe(String(trace.costUsd));
+    const warnings = ['temperature', 'text.verbosity', 'store'].map(
+      (name) => expect.stringContaining(name) as string,
+    );
+    expect(data).toMatchObject({ id: `resp_${id}`, conductor: { id, warnings } });
+    const { output_text, ...sent } = data;
+    expect(output_text).toBe('Eight.');
+    expect(await openai.responses.retrieve(data.id)).toMatchObject(sent);
+  });
+});
+
+test('instructions come first, and an answer is of the form that was asked for', async () => {
+  stage.plan([step('b', 'Count.')]);
+  stage.providers.answer('b', '{"legs":8}');
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const format = zodTextFormat(z.object({ legs: z.int() }), 'spider');
+    const asked = { ...ASKED, instructions: 'Count with care.', text: { format } };
+    const parsed = await openai.responses.parse(asked);
+    expect(parsed.output_parsed).toEqual({ legs: 8 });
+  });
+  const [request] = stage.requestsTo('b');
+  expect(request?.body).toContain('Count with care.');
+  expect(request?.body).toContain('legs');
+});
+
+test('a stream brings progress, then the answer, then the whole response', async () => {
+  stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const stream = openai.responses.stream(ASKED);
+    const events = await take(stream);
+    expect(typesOf(events)).toEqual([
+      ...['created', 'in_progress'],
+      ...['output_item.added', 'reasoning_summary_part.added', 'reasoning_summary_text.delta'],
+      ...['reasoning_summary_text.done', 'reasoning_summary_part.done', 'output_item.done'],
+      ...['output_item.added', 'content_part.added', 'output_text.delta'],
+      ...['output_text.done', 'content_part.done', 'output_item.done'],
+      'completed',
+    ]);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+    const final = await stream.finalResponse();
+    expect(final).toMatchObject({ status: 'completed', output_text: 'Eight.' });
+    const [reasoning] = final.output;
+    expect(reasoning).toMatchObject({
+      summary: [{ text: expect.stringContaining('Step 2, b: Count.') as string }],
+    });
+    expect(final.usage?.total_tokens).toBeGreaterThan(0);
+  });
+});
+
+test('a response in the background is looked at, and cancelled', async () => {
+  playSlowly(60_000);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const { id, status } = await openai.responses.create({ ...ASKED, background: true });
+    expect(['queued', 'in_progress']).toContain(status);
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    expect(await openai.responses.retrieve(id)).toMatchObject({
+      status: 'in_progress',
+      background: true,
+      output: [],
+    });
+    const followed = take(await openai.responses.retrieve(id, { stream: true }));
+    expect(await openai.responses.cancel(id)).toMatchObject({ status: 'cancelled' });
+    expect(await openai.responses.retrieve(id)).toMatchObject({ status: 'cancelled' });
+    expect((await followed).at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { status: 'cancelled' },
+    });
+    // The second time, there is nothing to cancel.
+    expect(await openai.responses.cancel(id)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+test('a response goes on from an earlier one, without its instructions, and only for its key', async () => {
+  stage.plan([step('b', 'Count.')]);
+  stage.plan([step('b', 'Count.')]);
+  const openai = await openAi();
+  const stranger = await openAi();
+  await stage.whileWorking(async () => {
+    const first = await openai.responses.create({ ...ASKED, instructions: 'Be brief.' });
+    const before = stage.requestsTo('b').length;
+    const next = { model: 'conductor', input: 'And how many eyes?', previous_response_id: first.id };
+    const second = await openai.responses.create(next);
+    expect(second.previous_response_id).toBe(first.id);
+    const body = stage.requestsTo('b')[before]?.body;
+    for (const turn of [ASKED.input, 'Eight.', 'And how many eyes?']) expect(body).toContain(turn);
+    expect(body).not.toContain('Be brief.');
+    const asked = stage.providers.log.length;
+    await expect(stranger.responses.create(next)).rejects.toMatchObject({ status: 404 });
+    await expect(stranger.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });
+    await expect(stranger.responses.cancel(first.id)).rejects.toMatchObject({ status: 404 });
+    expect(stage.providers.log).toHaveLength(asked);
+  });
+});
+
+test('an earlier response that has no answer cannot be gone on from', async () => {
+  const openai = await openAi();
+  playSlowly(60_000);
+  await stage.whileWorking(async () => {
+    const { id } = await openai.responses.create({ ...ASKED, background: true });
+    const next = openai.responses.create({ ...ASKED, previous_response_id: id });
+    await expect(next).rejects.toMatchObject({ status: 400, param: 'previous_response_id' });
+    await openai.responses.cancel(id);
+  });
+});
+
+test('what cannot be done is refused before anything is asked', async () => {
+  const openai = await openAi();
+  const tools = [{ type: 'web_search' as const }];
+  await expect(openai.responses.create({ ...ASKED, tools })).rejects.toMatchObject({
+    status: 400,
+    param: 'tools',
+  });
+  const image = { type: 'input_image' as const, image_url: 'http://x/y.png', detail: 'low' as const };
+  const input = [{ role: 'user' as const, content: [image] }];
+  await expect(openai.responses.create({ ...ASKED, input })).rejects.toMatchObject({
+    code: 'unsupported_content',
+  });
+  await expect(openai.responses.retrieve('resp_none')).rejects.toMatchObject({ status: 404 });
+  expect(stage.providers.log).toEqual([]);
+});
+
+test('what a response put out can be sent back as input', async () => {
+  stage.plan([step('b', 'Count.')]);
+  stage.plan([step('b', 'Count.')]);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const { output } = await openai.responses.stream(ASKED).finalResponse();
+    const input = [
+      { role: 'user' as const, content: ASKED.input },
+      ...output,
+      { role: 'user' as const, content: 'Sure?' },
+    ];
+    const again = await openai.responses.create({ ...ASKED, input: input as OpenAI.Responses.ResponseInput });
+    expect(again.output_text).toBe('Eight.');
+  });
+});
+
+test('a stream goes on by another gateway where the first one was closed, and tells nothing twice', async () => {
+  playSlowly();
+  const key = await gateway.key();
+  await stage.whileWorking(async () => {
+    const stream = await clientOf(key).responses.create({ ...ASKED, stream: true });
+    const before: ResponseStreamEvent[] = [];
+    const isWritten = ({ type }: ResponseStreamEvent): boolean => type === 'response.output_text.delta';
+    const breaking = async (): Promise<void> => {
+      for await (const event of stream) {
+        before.push(event);
+        if (before.filter(isWritten).length === 3) await gateway.close();
+      }
+    };
+    await expect(breaking()).rejects.toThrow();
+    gateway = await openGateway(stage);
+    const created = before[0] as { response: Response } | undefined;
+    const id = created?.response.id ?? '';
+    const openai = clientOf(key);
+    const after = before.at(-1)?.sequence_number ?? 0;
+    const resumed = await take(await openai.responses.retrieve(id, { stream: true, starting_after: after }));
+    const whole = await take(await openai.responses.retrieve(id, { stream: true }));
+    expect([...before, ...resumed]).toEqual(whole);
+    expect(resumed.filter(isWritten).length).toBeGreaterThan(2);
+    expect(whole.map(({ sequence_number }) => sequence_number)).toEqual(whole.map((_, index) => index));
+    expect(whole.at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
+    const deltas = whole.map((event) => (event.type === 'response.output_text.delta' ? event.delta : ''));
+    expect(deltas.join('')).toBe(TEXT);
+  });
+});
+
+test('two who read at once are told the same', async () => {
+  playSlowly();
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const { id } = await openai.responses.create({ ...ASKED, background: true });
+    const readers = [1, 2, 3].map(async () => take(await openai.responses.retrieve(id, { stream: true })));
+    const [first, ...others] = await Promise.all(readers);
+    expect(first?.at(-1)?.type).toBe('response.completed');
+    for (const other of others) expect(other).toEqual(first);
+  });
+});
+
+test('where what was told of an answer does not hold, another item goes on', async () => {
+  stage.plan([step('a', 'Count the legs.')]);
+  stage.providers.answer('a', { text: TEXT });
+  stage.providers.script('a', [{ fault: 'failed-midway' }]);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const stream = openai.responses.stream(ASKED);
+    const events = await take(stream);
+    const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
+    expect(items.map((item) => [item.type, 'status' in item ? item.status : ''])).toEqual([
+      ['reasoning', 'completed'],
+      ['message', 'incomplete'],
+      ['reasoning', 'completed'],
+      ['message', 'completed'],
+    ]);
+    const final = await stream.finalResponse();
+    expect(final.output_text).toBe(TEXT);
+    expect(final.output.map(({ id }) => id)).toEqual(items.map(({ id }) => id));
+  });
+});
+
+test('a solve that fails ends its stream with the reason, or is refused', async () => {
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const asked = { ...ASKED, model: 'conductor', conductor: { max_cost_usd: 0 } };
+    const events = await take(await openai.responses.create({ ...asked, stream: true }));
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: {
+        status: 'failed',
+        error: { code: 'server_error', message: expect.stringContaining('no answer') as string },
+      },
+    });
+    await expect(openai.responses.create(asked)).rejects.toMatchObject({ status: 402 });
+  });
+});
+
+test.each([
+  ['continue', 'running'],
+  ['cancel', 'cancelled'],
+] as const)('where the client of a stream leaves, the solve is told to %s', async (on_disconnect, status) => {
+  playSlowly(5000);
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const asked = { ...ASKED, stream: true as const, conductor: { on_disconnect } };
+    const stream = await openai.responses.create(asked);
+    const [created] = await take(stream, ({ type }) => type === 'response.output_text.delta');
+    const id = (created as { response: Response }).response.id.replace('resp_', '');
+    if (status === 'running') await pause(1000);
+    else await stage.client.attach(id).then(({ result }) => result());
+    expect((await stage.client.trace(id)).status).toBe(status);
+  });
+});

@@ -1,0 +1,138 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Store } from '../../src';
+import { forgetTranscripts, type Happening, Transcript } from '../../src/gateway/transcript';
+import { STORES, type Stores } from '../support/stores';
+
+const [[, startStores] = []] = STORES;
+
+let stores: Stores;
+let store: Store;
+beforeAll(async () => {
+  if (startStores === undefined) throw new Error('there are no stores');
+  stores = await startStores();
+});
+beforeEach(async () => {
+  store = await stores.open();
+});
+afterAll(() => stores.close());
+
+interface Source {
+  /** How long each event takes to come, in ms; below 0: nothing that is told. */
+  readonly waits: readonly number[];
+  /** Which reader it is told to: events of two are never the same. */
+  readonly reader: string;
+}
+
+function transcriptOf(id: string, { waits, reader }: Source): Transcript<string> {
+  return new Transcript<string>({
+    store,
+    id,
+    async *open(after, signal): AsyncGenerator<Happening<string>> {
+      for (let index = Number(after ?? -1) + 1; index < waits.length; index += 1) {
+        const wait = waits[index] ?? 0;
+        if (wait > 0) await pause(wait, null, { signal }).catch(() => undefined);
+        if (signal.aborted) return;
+        const isLast = index === waits.length - 1;
+        const event = wait < 0 && !isLast ? null : `${index} ${reader}`;
+        yield { cursor: String(index), event, isLast };
+      }
+    },
+  });
+}
+
+/** Takes events, all or so many, as slowly as it is told. */
+async function read(transcript: Transcript<string>, most: number, ms: number): Promise<string[]> {
+  const gone = new AbortController();
+  const taken: string[] = [];
+  for await (const event of transcript.follow(gone.signal)) {
+    if (taken.length >= most) break;
+    taken.push(event);
+    if (ms > 0) await pause(ms);
+    if (taken.length >= most) gone.abort();
+  }
+  return taken;
+}
+
+test('readers at once, one of which stops, are told the same, and each event once', async () => {
+  const readers = fc.record({
+    waits: fc.array(fc.integer({ min: -2, max: 12 }), { minLength: 1, maxLength: 40 }),
+    stopsAfter: fc.nat({ max: 40 }),
+    starts: fc.nat({ max: 60 }),
+    slow: fc.nat({ max: 4 }),
+  });
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(readers, async ({ waits, stopsAfter, starts, slow }) => {
+      const id = `run-${(runs += 1)}`;
+      const begun = read(transcriptOf(id, { waits, reader: 'a' }), stopsAfter, slow);
+      await pause(starts);
+      const followed = read(transcriptOf(id, { waits, reader: 'b' }), Infinity, 0);
+      const [first, second] = await Promise.all([begun, followed]);
+      const third = await read(transcriptOf(id, { waits, reader: 'c' }), Infinity, 0);
+      expect(first).toEqual(third.slice(0, first.length));
+      expect(second).toEqual(third);
+      const told = waits.flatMap((wait, index) => (wait < 0 && index < waits.length - 1 ? [] : [index]));
+      expect(third.map((event) => Number(event.split(' ')[0]))).toEqual(told);
+    }),
+    { numRuns: 25 },
+  );
+}, 120_000);
+
+test('nothing is told before it is in the store', async () => {
+  const create = jest.spyOn(store, 'create').mockRejectedValue(new Error('no reply'));
+  const told = read(transcriptOf('run', { waits: [0, 0], reader: 'a' }), Infinity, 0);
+  await expect(told).rejects.toThrow('no reply');
+  expect(create).toHaveBeenCalledTimes(1);
+});
+
+test('events that are there at once are one entry, and those that follow fast are few', async () => {
+  const at = { waits: Array.from({ length: 100 }, () => 0), reader: 'a' };
+  expect(await read(transcriptOf('at-once', at), Infinity, 0)).toHaveLength(100);
+  expect(await store.list('gateway/streams/at-once/')).toHaveLength(1);
+  const fast = { waits: Array.from({ length: 100 }, () => 5), reader: 'a' };
+  expect(await read(transcriptOf('fast', fast), Infinity, 0)).toHaveLength(100);
+  expect((await store.list('gateway/streams/fast/')).length).toBeLessThan(8);
+});
+
+test.each([
+  ['stopped', false],
+  ['whole', true],
+])('a reader of a transcript that is %s leaves nothing open', async (id, isLast) => {
+  let isOpen = false;
+  const transcript = new Transcript<string>({
+    store,
+    id,
+    async *open(_, signal) {
+      isOpen = true;
+      try {
+        yield { cursor: '0', event: 'first', isLast };
+        await pause(60_000, null, { signal }).catch(() => undefined);
+      } finally {
+        isOpen = false;
+      }
+    },
+  });
+  for await (const event of transcript.follow(new AbortController().signal)) {
+    expect(event).toBe('first');
+    if (!isLast) break;
+  }
+  await pause(10);
+  expect(isOpen).toBe(false);
+});
+
+test('a day after the last event, what is whole is forgotten; the rest once no solve can be as old', async () => {
+  const source = { waits: [0, 300, 0], reader: 'a' };
+  await read(transcriptOf('whole', source), Infinity, 0);
+  await read(transcriptOf('stopped', source), 1, 0);
+  const left = async (): Promise<Set<string | undefined>> =>
+    new Set((await store.list('gateway/streams/')).map((key) => key.split('/')[2]));
+  await forgetTranscripts(store);
+  expect(await left()).toEqual(new Set(['whole', 'stopped']));
+  await stores.age(25);
+  await forgetTranscripts(store);
+  expect(await left()).toEqual(new Set(['stopped']));
+  await stores.age(25 * 24);
+  await forgetTranscripts(store);
+  expect(await left()).toEqual(new Set());
+});
