@@ -51,6 +51,13 @@ export async function* followAnswer(
   yield { kind: 'result', result: await book(answered, await gateway.conductor.trace(started.id)) };
 }
 
+/** Books a solve whose caller does not wait for its end. What fails is booked when the key's day has no room left. */
+export async function bookLater(answered: Answered): Promise<void> {
+  if (answered.key.usdPerDay === null) return;
+  const booked = answered.started.result().then((result) => book(answered, result));
+  await booked.catch(() => undefined);
+}
+
 async function book({ gateway, key }: Answered, result: SolveResult): Promise<SolveResult> {
   await gateway.budgets.settle(key, result.id, Math.round(result.costUsd * 1e9));
   return result;

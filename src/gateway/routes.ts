@@ -6,6 +6,14 @@ export function bodyOf<Schema extends z.ZodType>(schema: Schema) {
   return { content: { 'application/json': { schema } }, required: true } as const;
 }
 
+/** An answer that is one JSON object, or, where a client asks for a stream, its server-sent events. */
+export function jsonOrEventsOf<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return {
+    content: { 'application/json': { schema }, 'text/event-stream': { schema: z.string() } },
+    description,
+  } as const;
+}
+
 export function jsonOf<Schema extends z.ZodType>(schema: Schema, description: string) {
   return { content: { 'application/json': { schema } }, description } as const;
 }
@@ -25,3 +33,12 @@ export const refusals = {
   '4XX': jsonOf(openAiErrorSchema, 'What is wrong with the request, and what to do'),
   '5XX': jsonOf(openAiErrorSchema, 'What failed'),
 } as const;
+
+/** Security of a route that takes no key. */
+export const UNKEYED: Record<string, string[]>[] = [];
+
+/** Puts a schema that the product has already into the document under a name; answers are not checked against it. */
+export function documented<Value>(name: string, schema: z.ZodType<Value>): z.ZodType<Value> {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+  return z.custom<Value>().openapi(name, json as object);
+}

@@ -50,7 +50,8 @@ test('a stream brings progress, then the answer, then what it cost', async () =>
     let usage: OpenAI.CompletionUsage | null | undefined;
     for await (const chunk of stream) {
       answer += chunk.choices[0]?.delta.content ?? '';
-      progress += (chunk.choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? '';
+      progress +=
+        (chunk.choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? '';
       usage = chunk.usage ?? usage;
     }
     expect(answer).toBe('Eight.');
