@@ -196,11 +196,16 @@ export class ConductorClient {
   }
 
   /** A new run that goes on from a step of an earlier one. @throws BadRetryError for an unknown step or worker */
-  async retry(id: string, request: RetryRequest): Promise<SolveHandle> {
+  async retry(
+    id: string,
+    request: RetryRequest,
+    newId: string = newRetryId(id),
+    options: StartOptions = {},
+  ): Promise<SolveHandle> {
     const origin = await this.readOrigin(id);
     if (request.worker !== undefined) checkWorker(origin, id, request.worker);
     const again = retryInput(origin.input, origin.trace, request);
-    return this.launch(again, newRetryId(id), {});
+    return this.launch(again, newId, options);
   }
 
   /** Asks a run to stop: its HTTP calls are closed, nothing more is sent, and it ends as cancelled. */

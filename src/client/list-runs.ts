@@ -30,6 +30,8 @@ export interface ListOptions {
   /** How many of the runs that have ended, the last ones first. @default 10 */
   readonly ended?: number;
   readonly taskQueue?: string;
+  /** Beginning of the ids of all that are listed. */
+  readonly prefix?: string;
   /** Ids of runs that must not be missing: the server lists a run a second late. Unknown ones are left out. */
   readonly known?: readonly string[];
 }
@@ -45,7 +47,7 @@ const MOST_UNFINISHED = 100;
 
 type Found = Pick<
   WorkflowExecutionInfo,
-  'workflowId' | 'runId' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
+  'workflowId' | 'runId' | 'type' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
 >;
 
 const RUNNING = "ExecutionStatus = 'Running'";
@@ -55,11 +57,12 @@ const ENDED = "ExecutionStatus != 'Running'";
 export async function listRuns(
   client: Client,
   readTrace: (id: string) => Promise<SolveTrace>,
-  { ended = 10, taskQueue, known = [] }: ListOptions,
+  { ended = 10, taskQueue, prefix, known = [] }: ListOptions,
 ): Promise<RunList> {
-  const going = [...inQueue(taskQueue), RUNNING];
+  const listable = [...inQueue(taskQueue), ...(prefix === undefined ? [] : [beginsWith(prefix)])];
+  const going = [...listable, RUNNING];
   const unfinished = await findRuns(client, going, MOST_UNFINISHED);
-  const over = await findRuns(client, [...inQueue(taskQueue), ENDED], ended);
+  const over = await findRuns(client, [...listable, ENDED], ended);
   const listed = unfinished.length;
   const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, going)) - listed;
   const found = new Map([...over, ...unfinished].map((run) => [run.workflowId, run]));
@@ -168,7 +171,7 @@ export async function findByPrefix(
   prefix: string,
   known: readonly string[],
 ): Promise<string[]> {
-  const begins = [`WorkflowId STARTS_WITH ${quoted(prefix)}`];
+  const begins = [beginsWith(prefix)];
   const noted = known.filter((id) => id.startsWith(prefix));
   const found = await Promise.all([findRuns(client, begins, MOST_UNFINISHED), describeRuns(client, noted)]);
   const solves = found.flat();
@@ -210,6 +213,10 @@ function queryOf(conditions: readonly string[], type: string): string {
 
 function inQueue(taskQueue: string | undefined): string[] {
   return taskQueue === undefined ? [] : [`TaskQueue = ${quoted(taskQueue)}`];
+}
+
+function beginsWith(prefix: string): string {
+  return `WorkflowId STARTS_WITH ${quoted(prefix)}`;
 }
 
 function quoted(value: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ConductorError } from '../errors';
 import type { Plan } from '../plan/plan';
 import type { Problem, SolveResult } from '../protocol/solve';
 import type { LiveText } from '../store/stream-log';
@@ -90,13 +91,21 @@ type Told = z.infer<typeof toldSchema>;
 
 const NOTHING: Told = { planned: [], reviewed: [], steps: {}, waits: [], isOver: false };
 
-/** Where in a stream a caller is; opaque to it. @throws Error for a text that is no cursor */
-function readCursor(cursor: string): Told {
+/** Thrown for a text that is no place in a stream. */
+export class BadCursorError extends ConductorError {
+  override readonly name = 'BadCursorError';
+  readonly code = 'BadCursor';
+}
+
+/** Where in a stream a caller is; opaque to it. @throws BadCursorError */
+export function readCursor(cursor: string): Told {
   try {
     return toldSchema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch (cause) {
     const shown = JSON.stringify(cursor.slice(0, 40));
-    throw new Error(`${shown} is no cursor: give "after" the cursor of an event of this run`, { cause });
+    throw new BadCursorError(`${shown} is no cursor: give "after" the cursor of an event of this run`, {
+      cause,
+    });
   }
 }
 

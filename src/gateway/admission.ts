@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import type { Env, Gateway } from './gateway';
+import type { Key } from './keys';
 import { Refusal } from './refusal';
 
 /** Lets a request in that brings a key, within the key's rate; OpenAI's clients and Anthropic's each have a header. */
@@ -20,4 +21,11 @@ export function requireKey({ keys, rates }: Gateway): MiddlewareHandler<Env> {
     c.set('key', key);
     await next();
   };
+}
+
+/** @throws Refusal for a key that may not do what concerns all keys */
+export function requireAdmin({ isAdmin, name }: Key): void {
+  if (isAdmin) return;
+  const message = `key ${JSON.stringify(name)} is no admin key, which this takes: ask the operator for one`;
+  throw new Refusal(403, message, { reason: 'admin_key_required' });
 }

@@ -52,6 +52,13 @@ export async function* followAnswer(answered: Answered, signal: AbortSignal): As
   yield { kind: 'result', result: await bookCost(gateway, answered.key, result) };
 }
 
+/** Books a solve whose caller does not wait for its end. What fails is booked when the key's day has no room left. */
+export async function bookLater({ gateway, key, started }: Answered): Promise<void> {
+  if (key.usdPerDay === null) return;
+  const booked = started.result().then((result) => bookCost(gateway, key, result));
+  await booked.catch(() => undefined);
+}
+
 /** Books what a solve cost to the day of its key, where it is that key's own. */
 export async function bookCost({ budgets }: Gateway, key: Key, result: SolveResult): Promise<SolveResult> {
   if (!result.id.startsWith(prefixOf(key))) return result;

@@ -1,10 +1,12 @@
 import type { HttpBindings } from '@hono/node-server';
+import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Client } from '@temporalio/client';
 import type { ConductorClient } from '../client/conductor-client';
 import type { Config } from '../config/schema';
 import type { Store } from '../store/store';
 import type { DayBudgets } from './day-budget';
 import type { Key, KeyChecker } from './keys';
+import type { Metrics } from './metrics';
 import type { RequestRates } from './request-rate';
 
 /** What every route of the gateway works with. */
@@ -16,6 +18,7 @@ export interface Gateway {
   readonly keys: KeyChecker;
   readonly budgets: DayBudgets;
   readonly rates: RequestRates;
+  readonly metrics: Metrics;
   /** Takes a line on what went wrong here, which is no caller's business. */
   readonly say: (line: string) => void;
 }
@@ -25,3 +28,5 @@ export interface Env {
   Bindings: HttpBindings;
   Variables: { readonly key: Key };
 }
+
+export type App = OpenAPIHono<Env>;

@@ -13,7 +13,13 @@ export const solveNoteSchema = z
   .openapi('SolveNote');
 type SolveNote = z.infer<typeof solveNoteSchema>;
 
-export function noteOf(result: SolveResult, { extension, warnings }: Asked): SolveNote {
+/** How much is told is the caller's choice. */
+interface Choice {
+  readonly extension: Pick<Asked['extension'], 'trace'>;
+  readonly warnings: readonly string[];
+}
+
+export function noteOf(result: SolveResult, { extension, warnings }: Choice): SolveNote {
   const { id, degraded, stoppedBy } = result;
   const note = { id, degraded, stopped_by: stoppedBy, warnings: [...warnings] };
   if (extension.trace === 'full') return { ...note, trace: result };

@@ -17,6 +17,22 @@ export function jsonOf<Schema extends z.ZodType>(
   return { content: { 'application/json': { schema } }, description };
 }
 
+/** An answer that is one JSON object, or, where a client asks for a stream, its server-sent events. */
+export function jsonOrEventsOf<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+): {
+  readonly content: Json<Schema>['content'] & {
+    readonly 'text/event-stream': { readonly schema: z.ZodString };
+  };
+  readonly description: string;
+} {
+  return {
+    content: { 'application/json': { schema }, 'text/event-stream': { schema: z.string() } },
+    description,
+  };
+}
+
 const openAiErrorSchema = z
   .object({
     error: z.object({
@@ -32,3 +48,12 @@ export const refusals = {
   '4XX': jsonOf(openAiErrorSchema, 'What is wrong with the request, and what to do'),
   '5XX': jsonOf(openAiErrorSchema, 'What failed'),
 } as const;
+
+/** Security of a route that takes no key. */
+export const UNKEYED: Record<string, string[]>[] = [];
+
+/** Puts a schema that the product has already into the document under a name; answers are not checked against it. */
+export function documented<Value>(name: string, schema: z.ZodType<Value>): z.ZodType<Value> {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+  return z.custom<Value>().openapi(name, json as object);
+}

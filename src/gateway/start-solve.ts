@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { BadQuestionError, checkAsked } from '../client/asked';
-import type { SolveHandle, SolveRequest } from '../client/conductor-client';
+import type { SolveHandle, SolveRequest, StartOptions } from '../client/conductor-client';
 import { isNotFound } from '../client/steer';
 import { isPolled } from '../client/pollers';
-import { ConfigError } from '../config/errors';
-import { haveNoPrice, resolveRun, unpricedOf } from '../config/resolve-run';
+import { resolveRun, unpricedOf } from '../config/resolve-run';
+import { ConductorError } from '../errors';
 import type { LimitsInput } from '../protocol/input';
-import { type Asked, limitsOfEffort } from './asked';
+import type { Asked } from './asked';
 import { noteAudit } from './audit';
 import type { Env, Gateway } from './gateway';
 import type { Key } from './keys';
-import { type ModelChoice, readModel } from './model-names';
-import { badRequest, Refusal } from './refusal';
+import { readModel } from './model-names';
+import { Refusal } from './refusal';
+import { checkRequest, noPrice, requestOf } from './request-of';
 import { readLastAsked, noteAsked } from './retried';
 
 /** A request as it came, by which a repeated one is told from a new one. */
@@ -41,20 +41,56 @@ export function mayTouch(key: Key, solveId: string): boolean {
   return key.isAdmin || solveId.startsWith(prefixOf(key));
 }
 
+/** A run to be started, whoever asks for it in whatever words. */
+interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
+  readonly model: string;
+  readonly start: (id: string, limits: LimitsInput, options: StartOptions) => Promise<SolveHandle>;
+  /** What the audit log says of it. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+type Memo = Readonly<Record<string, unknown>> & { readonly needsWorker?: false };
+
 /**
- * Starts the solve that a request asks for, or finds the one that an earlier attempt of the same request started.
+ * Starts the solve that a vendor's request asks for, or finds the one that an earlier attempt of the same request started.
  * @param memo kept with the run, for those who ask for it later
  * @throws Refusal
  */
-export async function startSolve(
+export function startSolve(
   gateway: Gateway,
   key: Key,
   asked: Asked,
   sent: Sent,
-  memo: Readonly<Record<string, unknown>> & { readonly needsWorker?: false } = {},
+  memo: Memo = {},
 ): Promise<Started> {
-  const choice = readModel(asked.model, key, gateway.config);
-  const request = requestOf(gateway, asked, choice);
+  const { model } = asked;
+  const request = requestOf(gateway.config, asked, readModel(model, key, gateway.config));
+  return startRequest(gateway, key, { model, request }, sent, memo);
+}
+
+/** `startSolve` for a request in the product's own words. */
+export async function startRequest(
+  gateway: Gateway,
+  key: Key,
+  { model, request }: { readonly model: string; readonly request: SolveRequest },
+  sent: Sent,
+  memo: Memo = {},
+): Promise<Started> {
+  checkRequest(gateway.config, request);
+  const { pool, limits } = request;
+  const start: Wanted['start'] = (id, held, options) =>
+    gateway.conductor.start({ ...request, limits: held, live: true }, id, options);
+  return startRun(gateway, key, { model, pool, limits, start }, sent, memo);
+}
+
+/** Starts a run within its key's budget, once for each request however often that is sent. @throws Refusal */
+export async function startRun(
+  gateway: Gateway,
+  key: Key,
+  { model, start, detail, ...request }: Wanted,
+  sent: Sent,
+  memo: Memo = {},
+): Promise<Started> {
   const digest = digestOf(key.id, sent.path, sent.body);
   const { id, isRepeated } = await idOf(gateway, key, sent, digest);
   if (isRepeated) {
@@ -65,84 +101,20 @@ export async function startSolve(
   const nanoUsd = await reserve(gateway, key, id, request);
   const limits = { ...request.limits, ...(nanoUsd !== null && { costUsd: nanoUsd / 1e9 }) };
   try {
-    const handle = await gateway.conductor.start({ ...request, limits, live: true }, id, {
-      memo: { ...memo, digest, model: asked.model },
-    });
-    await noteAudit(gateway.store, { keyId: key.id, keyName: key.name, action: 'start', target: id });
+    const handle = await start(id, limits, { memo: { ...memo, digest, model } });
+    const audited = { keyId: key.id, keyName: key.name, target: id, ...(detail && { detail }) };
+    await noteAudit(gateway.store, { ...audited, action: 'start' });
+    gateway.metrics.solvesStarted += 1;
     return { ...handle, isNew: true };
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) {
       const found = await find(gateway, id, digest);
       if (found !== null) return { ...found, isNew: false };
     }
+    // It was refused before anything was sent.
+    if (error instanceof ConductorError) await gateway.budgets.settle(key, id, 0);
     throw error;
   }
-}
-
-function requestOf(gateway: Gateway, asked: Asked, choice: ModelChoice): SolveRequest {
-  const { extension, messages, answerSchema, maxAnswerTokens, seed } = asked;
-  const { config } = gateway;
-  const { plan, pool = choice.pool } = extension;
-  const limits: LimitsInput = {
-    ...limitsOfEffort(asked.effort, config.limits.depth),
-    ...(extension.max_steps !== undefined && { steps: extension.max_steps }),
-    ...(extension.max_depth !== undefined && { depth: extension.max_depth }),
-    ...choice.limits,
-    ...costLimit(config.limits.costUsd, extension.max_cost_usd),
-  };
-  const given = typeof plan === 'object' ? { plan, outputs: plan.steps.map(() => null) } : choice.given;
-  const request: SolveRequest = {
-    messages,
-    answerSchema,
-    maxAnswerTokens,
-    seed,
-    pool,
-    limits,
-    conductor: choice.conductor,
-    ...(given !== undefined && { given }),
-    ...(plan === 'approve' && { approval: 'plan' }),
-  };
-  checkQuestion(request);
-  checkRun(gateway, request, extension.max_cost_usd !== undefined);
-  return request;
-}
-
-function checkQuestion(request: SolveRequest): void {
-  try {
-    checkAsked(request);
-  } catch (error) {
-    if (error instanceof BadQuestionError) throw badRequest(error.message, 'messages');
-    throw error;
-  }
-}
-
-/** A caller may lower what the operator allows a question to cost, and not raise it. */
-function costLimit(configured: number | null, asked: number | undefined): LimitsInput {
-  if (asked === undefined) return {};
-  return { costUsd: configured === null ? asked : Math.min(asked, configured) };
-}
-
-function checkRun({ config }: Gateway, { pool, limits }: SolveRequest, needsPrices: boolean): void {
-  try {
-    const unpriced = needsPrices ? unpricedOf(resolveRun(config, { pool, limits })) : [];
-    if (unpriced.length === 0) return void resolveRun(config, { pool, limits });
-    throw noPrice(
-      'conductor.max_cost_usd',
-      unpriced.map(({ name }) => name),
-    );
-  } catch (error) {
-    if (error instanceof ConfigError) throw badRequest(error.message, 'conductor');
-    throw error;
-  }
-}
-
-function noPrice(what: string, names: readonly string[]): Refusal {
-  const remedy = 'leave it out with conductor.pool, or have the operator give it a price';
-  return badRequest(
-    `${what} cannot be held to: ${haveNoPrice(names)}; ${remedy}`,
-    'conductor',
-    'price_unknown',
-  );
 }
 
 /** Sets aside what a solve may cost of its key's budget for the day. @returns what it may cost; null: no limit of the key's */
@@ -150,23 +122,20 @@ async function reserve(
   gateway: Gateway,
   key: Key,
   id: string,
-  { pool, limits }: SolveRequest,
+  { pool, limits }: Pick<Wanted, 'pool' | 'limits'>,
 ): Promise<number | null> {
   if (key.usdPerDay === null) return null;
   const { config, budgets } = gateway;
   const unpriced = unpricedOf(resolveRun(config, { pool, limits }));
-  if (unpriced.length > 0)
-    throw noPrice(
-      `the budget of key ${key.name}`,
-      unpriced.map(({ name }) => name),
-    );
+  if (unpriced.length > 0) throw noPrice(`the budget of key ${key.name}`, unpriced);
   const usd = limits?.costUsd ?? config.limits.costUsd;
   return budgets.reserve(key, id, usd === null ? null : Math.round(usd * 1e9));
 }
 
 const WORKER_SECONDS = 5;
 
-async function requireWorker({ temporal, config }: Gateway): Promise<void> {
+/** @throws Refusal where nothing would answer */
+export async function requireWorker({ temporal, config }: Gateway): Promise<void> {
   const { taskQueue } = config.temporal;
   if (await isPolled(temporal, taskQueue)) return;
   const remedy = 'start "temporal-conductor worker"';

@@ -60,11 +60,11 @@ export type Parent = z.infer<typeof parentSchema>;
 const ids = z.array(z.string()).readonly();
 const duration = z.string().max(100);
 
-const poolSchema = z.strictObject({ allow: ids.optional(), deny: ids.optional() });
+export const poolSchema = z.strictObject({ allow: ids.optional(), deny: ids.optional() });
 export type PoolFilter = z.infer<typeof poolSchema>;
 
 /** Limits of one run that replace the configured ones; null: no such limit. */
-const limitsInputSchema = z.strictObject({
+export const limitsInputSchema = z.strictObject({
   steps: z.int().min(1).max(MAX_STEPS).optional(),
   depth: z.int().min(0).nullable().optional(),
   calls: z.int().min(1).max(MAX_CALLS).optional(),

@@ -12,6 +12,8 @@ export interface CostQuery {
   readonly since?: Day;
   readonly until?: Day;
   readonly zone: Zone;
+  /** Beginning of the names of the groups that count. */
+  readonly prefix?: string;
 }
 
 export interface CostReport {
@@ -28,7 +30,7 @@ const FIELDS = { day: 'startedAt', worker: 'worker', workflow: 'rootId', model: 
  */
 export async function sumCosts(
   store: Store,
-  { by, since, until, zone }: CostQuery,
+  { by, since, until, zone, prefix = '' }: CostQuery,
   onRow: (count: number) => void = () => undefined,
 ): Promise<CostReport> {
   // Texts that are before and after all times.
@@ -51,7 +53,8 @@ export async function sumCosts(
   }
   const mostExpensiveFirst = (one: CostLine, other: CostLine): number =>
     other.nanoUsd - one.nanoUsd || byName(one, other);
-  const lines = [...sums.values()].sort(by === 'day' ? byName : mostExpensiveFirst);
+  const counted = [...sums.values()].filter(({ name }) => name.startsWith(prefix));
+  const lines = counted.sort(by === 'day' ? byName : mostExpensiveFirst);
   return { by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
 }
 
@@ -63,6 +66,18 @@ function dayNames(zone: Zone): (instant: string) => string {
   // Sweden writes dates as ISO 8601 does.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone === 'utc' ? 'UTC' : undefined });
   return (instant) => format.format(new Date(instant));
+}
+
+/** A line with its amounts in USD beside the exact ones. */
+export function withUsd(line: CostLine): CostLine & PlainUsd {
+  const { nanoUsd, savedNanoUsd, unknown } = line;
+  return { ...line, costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
+}
+
+interface PlainUsd {
+  readonly costUsd: number;
+  readonly costIsLowerBound: boolean;
+  readonly savedUsd: number;
 }
 
 const EMPTY = { calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0, savedNanoUsd: 0 };

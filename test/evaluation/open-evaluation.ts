@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { modelsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
-import { readResults } from '../../src/evaluation/activities';
+import { readResults } from '../../src/evaluation/activities/kept';
 import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,

@@ -1,6 +1,7 @@
 import { readGivenConfig } from '../../src/config/load';
 import { DayBudgets } from '../../src/gateway/day-budget';
 import { createKey, KeyChecker, type KeySettings } from '../../src/gateway/keys';
+import { Metrics } from '../../src/gateway/metrics';
 import { RequestRates } from '../../src/gateway/request-rate';
 import { startGateway } from '../../src/gateway/server';
 import type { Stage } from './stage';
@@ -33,6 +34,7 @@ export async function openGateway(stage: Stage): Promise<TestGateway> {
         return status === 'running' ? null : Math.round(costUsd * 1e9);
       }),
       rates: new RequestRates(),
+      metrics: new Metrics(),
       say: (line) => said.push(line),
     },
     { port: 0, host: '127.0.0.1', allowHosts: [] },

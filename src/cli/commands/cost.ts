@@ -1,5 +1,5 @@
 import { withoutPassword } from '../../config/store-url';
-import { type CostQuery, type CostReport, readDay, sumCosts } from '../../store/costs';
+import { type CostQuery, type CostReport, readDay, sumCosts, withUsd } from '../../store/costs';
 import type { CostLine, Day } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
@@ -62,11 +62,6 @@ function renderJson({ by, lines, total }: CostReport, { since, until }: Span, zo
   const timeZone = zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
   const days = { since: since?.name ?? null, until: until?.name ?? null, timeZone };
   return toJson({ by, ...days, lines: lines.map(withUsd), total: withUsd(total) });
-}
-
-function withUsd(line: CostLine) {
-  const { nanoUsd, savedNanoUsd, unknown } = line;
-  return { ...line, costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
 }
 
 const CSV_COLUMNS = 'calls,open_calls,calls_of_unknown_cost,input_tokens,output_tokens,cost_usd,saved_usd';

@@ -4,7 +4,7 @@ import { whileHeartbeating } from '../../activities/heartbeat';
 import { keepAsked } from '../../client/asked';
 import { type AskedWhole, type Question, wholeQuestion } from '../../grading/question';
 import type { Text } from '../../protocol/text';
-import { readJson, type Store } from '../../store/store';
+import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import {
   type AskedQuestion,
@@ -14,15 +14,14 @@ import {
   type Graded,
   type Judging,
   KEEP_RESULT,
-  manifestKey,
   OPEN_QUESTION,
   type OpenedQuestion,
   type QuestionRef,
   resultKey,
-  resultsFolder,
 } from '../contract';
-import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../results';
+import type { MethodRecord } from '../results';
 import { gradeAnswers, type GradeRequest } from './grade-answers';
+import { readResults } from './kept';
 import { QuestionSets } from './question-sets';
 import { comparisonOf } from './verification';
 
@@ -69,7 +68,6 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
   };
 }
 
-/** Results of an evaluation, or of one of its questions, in their order; records of another version are skipped. */
 /** A question as the attempts at it within a workflow are shown it. */
 export async function keepQuestion(
   store: Store,
@@ -90,15 +88,4 @@ function askedOf(
 ): Promise<OpenedQuestion['asked']> {
   const last = { role: 'user', content: question } as const;
   return keepAsked(store, conversation.length === 0 ? { question } : { messages: [...conversation, last] });
-}
-
-export async function readResults(store: Store, evaluation: string, index?: number): Promise<MethodRecord[]> {
-  const keys = await store.list(resultsFolder(evaluation, index));
-  const records = await Promise.all(keys.map((key) => readJson(store, key)));
-  return records.flatMap((record) => methodRecordSchema.safeParse(record).data ?? []);
-}
-
-/** Null if there is no such evaluation. */
-export async function readManifest(store: Store, evaluation: string): Promise<Manifest | null> {
-  return manifestSchema.safeParse(await readJson(store, manifestKey(evaluation))).data ?? null;
 }

@@ -4,28 +4,19 @@ import { someOf } from '../../config/errors';
 import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { Store } from '../../store/store';
 import { QuestionSets } from '../activities/question-sets';
-import { readManifest, readResults } from '../activities';
-import { type EvaluatedQuestion, EVALUATIONS, isManifestKey } from '../contract';
+import { readManifest, readManifests, readResults } from '../activities/kept';
+import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { type GradedExample, learnRouting } from '../methods/learned-router';
 import type { Learned, Manifest } from '../results';
 import { groupBy, sumOfAll } from '../statistics';
 import { bestWorker, summarize } from '../summarize';
 
-async function evaluationsIn(store: Store): Promise<Manifest[]> {
-  const keys = (await store.list(EVALUATIONS)).filter(isManifestKey);
-  const manifests = await Promise.all(keys.map((key) => readManifest(store, key.split('/')[1] ?? '')));
-  return manifests
-    .filter((manifest) => manifest !== null)
-    .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
-}
-
 /** Finds an evaluation by its id, a beginning of it that no other has, or `last`. @throws UsageError if there is no one */
 export async function findEvaluation(store: Store, given: string): Promise<Manifest> {
-  const isId = /^[a-z0-9][a-z0-9-]{0,62}$/.test(given);
-  const exact = isId ? await readManifest(store, given) : null;
+  const exact = await readManifest(store, given);
   if (exact !== null) return exact;
-  const all = await evaluationsIn(store);
+  const all = await readManifests(store);
   const [found, ...others] =
     given === 'last' ? all.slice(0, 1) : all.filter(({ id }) => id.startsWith(given));
   if (found === undefined) {
@@ -44,7 +35,7 @@ export async function findEvaluation(store: Store, given: string): Promise<Manif
 
 /** The best worker alone, as a method, by the latest evaluation that tried all of the pool. @throws UsageError if none did */
 export async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string> {
-  const earlier = (await evaluationsIn(store)).filter(({ methods, log, run }) => {
+  const earlier = (await readManifests(store)).filter(({ methods, log, run }) => {
     const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
     return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
   });

@@ -15,7 +15,7 @@ import { reasonOf } from '../../errors';
 import { checkStore, configuredStore } from '../../store/open-store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
-import { readResults } from '../activities';
+import { readResults } from '../activities/kept';
 import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,

@@ -14,6 +14,7 @@ import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { DayBudgets } from '../day-budget';
 import { createKey, KeyChecker, listKeys } from '../keys';
+import { Metrics } from '../metrics';
 import { CONDUCTOR_MODEL } from '../model-names';
 import { RequestRates } from '../request-rate';
 import { type GatewayPlace, startGateway } from '../server';
@@ -67,6 +68,7 @@ function serve({ conductor, temporal, config, store }: Session, place: GatewayPl
     keys: new KeyChecker(store),
     budgets: new DayBudgets(store, costOf),
     rates: new RequestRates(),
+    metrics: new Metrics(),
   };
   return startGateway({ conductor, temporal, config, store, say, ...parts }, place);
 }

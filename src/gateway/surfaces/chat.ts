@@ -1,13 +1,12 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
-import type { App } from '../app';
 import type { Asked } from '../asked';
 import { frameOf, streamEvents } from '../event-stream';
 import { type AnswerPart, followAnswer, leave, waitForResult } from '../follow-answer';
-import type { Gateway } from '../gateway';
+import type { App, Gateway } from '../gateway';
 import { noteOf } from '../note';
 import { givenUp, type Refusal, refusalOfRun, toOpenAiError } from '../refusal';
-import { bodyOf, jsonOf, refusals } from '../routes';
+import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { sentBy, startSolve } from '../start-solve';
 import { costOf, headersOf, solveHeader, tokensOf, wasCut } from '../usage';
 import {
@@ -24,7 +23,10 @@ const route = createRoute({
   path: '/v1/chat/completions',
   summary: 'Answer a conversation, as OpenAI chat completions do',
   request: { body: bodyOf(chatRequestSchema) },
-  responses: { 200: jsonOf(chatCompletionSchema, 'The answer; with stream, chunks of it'), ...refusals },
+  responses: {
+    200: jsonOrEventsOf(chatCompletionSchema, 'The answer; with stream, chunks of it'),
+    ...refusals,
+  },
 });
 
 /** https://platform.openai.com/docs/api-reference/chat */
@@ -46,12 +48,7 @@ export function addChat(app: App, gateway: Gateway): void {
       void leave(answered, asked);
     };
     const frames = framesOf(followAnswer(answered, gone.signal), chunks);
-    // The type of a stream is none that a schema could have.
-    return streamEvents(
-      c,
-      { frames, nothing: () => chunks.of({}), onGone },
-      solveHeader(started.id),
-    ) as never;
+    return streamEvents(c, { frames, nothing: () => chunks.of({}), onGone }, solveHeader(started.id));
   });
 }
 

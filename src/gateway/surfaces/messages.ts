@@ -1,13 +1,12 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
-import type { App } from '../app';
 import type { Asked } from '../asked';
 import { frameOf, streamEvents } from '../event-stream';
 import { type AnswerPart, followAnswer, leave, waitForResult } from '../follow-answer';
-import type { Gateway } from '../gateway';
+import type { App, Gateway } from '../gateway';
 import { noteOf } from '../note';
 import { type Refusal, givenUp, refusalOfRun, toAnthropicError } from '../refusal';
-import { bodyOf, jsonOf, refusals } from '../routes';
+import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { sentBy, startSolve } from '../start-solve';
 import { costOf, headersOf, solveHeader, tokensOf, wasCut } from '../usage';
 import { askedOfMessages, type Message, messageSchema, messagesRequestSchema } from './messages-schema';
@@ -17,7 +16,7 @@ const route = createRoute({
   path: '/v1/messages',
   summary: "Answer a conversation, as Anthropic's messages do",
   request: { body: bodyOf(messagesRequestSchema) },
-  responses: { 200: jsonOf(messageSchema, 'The answer; with stream, events of it'), ...refusals },
+  responses: { 200: jsonOrEventsOf(messageSchema, 'The answer; with stream, events of it'), ...refusals },
 });
 
 /** https://docs.anthropic.com/en/api/messages */
@@ -38,8 +37,7 @@ export function addMessages(app: App, gateway: Gateway): void {
       gone.abort();
       void leave(answered, asked);
     };
-    // The type of a stream is none that a schema could have.
-    return streamEvents(c, { frames, nothing: () => PING, onGone }, solveHeader(started.id)) as never;
+    return streamEvents(c, { frames, nothing: () => PING, onGone }, solveHeader(started.id));
   });
 }
 

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { App } from '../app';
-import type { Gateway } from '../gateway';
+import type { App, Gateway } from '../gateway';
 import { modelNames, readModel } from '../model-names';
 import { jsonOf, refusals } from '../routes';
 

@@ -1,10 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { FAILURES } from '../../protocol/failures';
 import type { SolveResult } from '../../protocol/solve';
-import { noteOf } from '../note';
+import { noteOf, solveNoteSchema } from '../note';
 import { refusalOfRun } from '../refusal';
-import { costOf, tokensOf } from '../usage';
-import { solveNoteSchema } from './chat-schema';
+import { costOf, tokensOf, wasCut } from '../usage';
 import type { ResponseNotes } from './responses-schema';
 
 const itemStatusSchema = z.enum(['in_progress', 'completed', 'incomplete']);
@@ -142,7 +141,7 @@ function statusOf(result: SolveResult): ResponseBody['status'] {
   if (status === 'running') return rounds.length === 0 ? 'queued' : 'in_progress';
   if (status === 'cancelled') return 'cancelled';
   if (answer === null) return 'failed';
-  return (Object(result) as { answerCut?: unknown }).answerCut === true ? 'incomplete' : 'completed';
+  return wasCut(result) ? 'incomplete' : 'completed';
 }
 
 /** OpenAI's clients know two codes that fit. */

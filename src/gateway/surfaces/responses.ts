@@ -6,14 +6,13 @@ import { isNotFound } from '../../client/steer';
 import { readRunNow } from '../../client/trace-reader';
 import type { ConversationTurn } from '../../protocol/input';
 import { readText } from '../../store/texts';
-import type { App } from '../app';
 import { noteAudit } from '../audit';
 import { streamEvents } from '../event-stream';
 import { leave, waitForResult } from '../follow-answer';
-import type { Env, Gateway } from '../gateway';
+import type { App, Env, Gateway } from '../gateway';
 import type { Key } from '../keys';
 import { badRequest, Refusal, refusalOfRun } from '../refusal';
-import { bodyOf, jsonOf, refusals } from '../routes';
+import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { mayTouch, sentBy, startSolve } from '../start-solve';
 import { headersOf, solveHeader } from '../usage';
 import { type KnownResponse, responseOf, responseSchema } from './response-object';
@@ -25,7 +24,7 @@ const askRoute = createRoute({
   path: '/v1/responses',
   summary: 'Answer a conversation, as OpenAI responses do',
   request: { body: bodyOf(responseRequestSchema) },
-  responses: { 200: jsonOf(responseSchema, 'The response; with stream, events of it'), ...refusals },
+  responses: { 200: jsonOrEventsOf(responseSchema, 'The response; with stream, events of it'), ...refusals },
 });
 
 const idParams = z.object({ id: z.string() });
@@ -42,7 +41,7 @@ const retrieveRoute = createRoute({
       starting_after: z.coerce.number().pipe(z.int().min(0)).optional(),
     }),
   },
-  responses: { 200: jsonOf(responseSchema, 'The response; with stream, events of it'), ...refusals },
+  responses: { 200: jsonOrEventsOf(responseSchema, 'The response; with stream, events of it'), ...refusals },
 });
 
 const cancelRoute = createRoute({
@@ -100,7 +99,7 @@ function stream(
   gateway: Gateway,
   found: Found,
   { after = -1, onGone }: { readonly after?: number | undefined; readonly onGone?: () => void },
-): never {
+): Response {
   const gone = new AbortController();
   const events = followResponse({ gateway, key: c.get('key'), known: found }, gone.signal);
   const frames = new ResponseFrames(events, after, gateway.say);
@@ -113,7 +112,7 @@ function stream(
     },
   };
   // The type of a stream is none that a schema could have.
-  return streamEvents(c, framed, solveHeader(found.id)) as never;
+  return streamEvents(c, framed, solveHeader(found.id));
 }
 
 /** How long a cancellation is waited for: without a worker, none comes about. */

@@ -133,6 +133,19 @@ export async function readNights(store: Store, trainRun: string): Promise<Traine
   );
 }
 
+export interface TrainedRun {
+  readonly trainRun: string;
+  readonly nights: readonly TrainedNight[];
+}
+
+/** @param only the one training run to read; default: all that the store has */
+export async function readTrainRuns(store: Store, only?: string): Promise<TrainedRun[]> {
+  const names = only === undefined ? await listTrainRuns(store) : [only];
+  return Promise.all(
+    names.map(async (trainRun) => ({ trainRun, nights: await readNights(store, trainRun) })),
+  );
+}
+
 export async function readTrainQuestions(store: Store, trainRun: string): Promise<Map<string, Question>> {
   const sets = new QuestionSets(store);
   const questions = new Map<string, Question>();

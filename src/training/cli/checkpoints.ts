@@ -22,8 +22,7 @@ import { beginExport, beginWarmStart } from '../client/training-client';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
-import { pin, promote, readManifest, rollback, type ServingChange } from '../policy/serving';
-import { checkpointsFolder } from '../store-keys';
+import { listCheckpoints, pin, promote, readManifest, rollback, type ServingChange } from '../policy/serving';
 import type { ExportResult } from '../trainer-contract';
 import type { TrainingSession, TrainOptions } from './session';
 import { chooseRun, findSetback, findTraining, SEE_LIST, withTraining } from './session';
@@ -86,8 +85,7 @@ export async function checkCheckpoints(store: Store, methods: readonly string[])
     const [, argument] = /^conductor:(.*)$/.exec(method) ?? [];
     const checkpoint = readCheckpointId((argument && readPolicy(argument)?.checkpoint) ?? '');
     if (checkpoint === null) continue;
-    const folder = checkpointsFolder(checkpoint.trainRun);
-    const known = (await store.list(folder)).map((key) => key.slice(folder.length).replace(/\.json$/, ''));
+    const known = await listCheckpoints(store, checkpoint.trainRun);
     if (known.includes(checkpoint.name)) continue;
     const there =
       known.length === 0 ? `none of training run ${checkpoint.trainRun}` : someOf(known.toSorted());

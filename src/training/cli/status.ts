@@ -5,7 +5,7 @@ import { follow, type Frame, lookAgain, openView } from '../../cli/view/follow';
 import { meanOf, meanOfAll } from '../../evaluation/statistics';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { beside, type Paint, wrap, wrapFacts } from '../../trace/lines';
-import { listTrainRuns, readNights, type TrainedNight } from '../activities/records';
+import { readNights, readTrainRuns, type TrainedNight } from '../activities/records';
 import { findSchedule } from '../client/schedule';
 import type { NightProgress } from '../contract';
 import { checkpointId, nightWorkflowId } from '../names';
@@ -122,10 +122,7 @@ function describeProgress({ night, status, phase, done, rewards, warning }: Nigh
 
 export async function listNights({ run, json = false, ...options }: TrainOptions): Promise<ExitCode> {
   const store = configuredStore(await loadTrainable(options));
-  const names = run === undefined ? await listTrainRuns(store) : [chooseRun(run)];
-  const runs = await Promise.all(
-    names.map(async (name) => ({ trainRun: name, nights: await readNights(store, name) })),
-  );
+  const runs = await readTrainRuns(store, run === undefined ? undefined : chooseRun(run));
   if (json) await print(toJson(runs));
   else if (runs.every(({ nights }) => nights.length === 0)) say(`No night was trained in ${store.url}.`);
   else {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../activities/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
-import { manifestKey, SERVING_KEY } from '../store-keys';
+import { checkpointsFolder, manifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
 
@@ -28,7 +28,7 @@ export type Manifest = z.infer<typeof manifestSchema>;
 const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });
 
 /** Which checkpoint answers. One object in the store, replaced as a whole. */
-const servingSchema = z.strictObject({
+export const servingSchema = z.strictObject({
   schema: z.literal(1),
   serving: pointerSchema.nullable(),
   before: z.array(pointerSchema.nullable()),
@@ -142,6 +142,12 @@ const nameOf = (checkpoint: CheckpointRef | null): string => describePolicy(chec
 
 export function writeManifest(store: Store, manifest: Manifest): Promise<void> {
   return writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
+}
+
+/** Names of the checkpoints of a training run that have a manifest. */
+export async function listCheckpoints(store: Store, trainRun: string): Promise<string[]> {
+  const folder = checkpointsFolder(trainRun);
+  return (await store.list(folder)).map((key) => key.slice(folder.length).replace(/\.json$/, ''));
 }
 
 /** @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read */

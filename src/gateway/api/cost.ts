@@ -1,0 +1,66 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { COST_GROUPS, type CostQuery, readDay, sumCosts, withUsd } from '../../store/costs';
+import type { Day } from '../../store/store';
+import type { App, Gateway } from '../gateway';
+import type { Key } from '../keys';
+import { badRequest, Refusal } from '../refusal';
+import { jsonOf, refusals } from '../routes';
+import { prefixOf } from '../start-solve';
+
+const lineSchema = z
+  .object({
+    name: z.string(),
+    calls: z.int(),
+    open: z.int(),
+    unknown: z.int(),
+    inputTokens: z.int(),
+    outputTokens: z.int(),
+    nanoUsd: z.int(),
+    savedNanoUsd: z.int(),
+    costUsd: z.number(),
+    costIsLowerBound: z.boolean(),
+    savedUsd: z.number(),
+  })
+  .openapi('CostLine');
+const reportSchema = z.object({ by: z.enum(COST_GROUPS), lines: z.array(lineSchema), total: lineSchema });
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/cost',
+  summary:
+    "Sum what calls cost by workflow: those of the key's solves; with an admin key all, by whatever group",
+  request: {
+    query: z.object({
+      by: z.enum(COST_GROUPS).default('workflow'),
+      since: z.string().optional().openapi({ format: 'date' }),
+      until: z.string().optional().openapi({ format: 'date' }),
+    }),
+  },
+  responses: {
+    200: jsonOf(reportSchema, 'Lines, the most expensive first; days are those of UTC'),
+    ...refusals,
+  },
+});
+
+/** The ledger tells solves apart by their ids, and groups of other kinds not by whose solves they are. */
+export function addCost(app: App, { store }: Gateway): void {
+  app.openapi(route, async (c) => {
+    const { by, since, until } = c.req.valid('query');
+    const days = { since: dayOf(since, 'since'), until: dayOf(until, 'until') };
+    const report = await sumCosts(store, { by, zone: 'utc', ...days, ...whose(c.get('key'), by) });
+    return c.json({ by, lines: report.lines.map(withUsd), total: withUsd(report.total) }, 200);
+  });
+}
+
+function whose(key: Key, by: CostQuery['by']): Pick<CostQuery, 'prefix'> {
+  if (key.isAdmin) return {};
+  if (by === 'workflow') return { prefix: prefixOf(key) };
+  const message = `by=${by} would add up the solves of all keys, which takes an admin key: ask for by=workflow`;
+  throw new Refusal(403, message, { reason: 'admin_key_required', param: 'by' });
+}
+
+function dayOf(name: string | undefined, param: string): Day | undefined {
+  const day = name === undefined ? undefined : readDay(name, 'utc');
+  if (day === null) throw badRequest(`${param}: expected a date, YYYY-MM-DD`, param);
+  return day;
+}

@@ -1,0 +1,79 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { isPolled } from '../../client/pollers';
+import { requireAdmin } from '../admission';
+import type { App, Gateway } from '../gateway';
+import { jsonOf, refusals, UNKEYED } from '../routes';
+
+const healthSchema = z
+  .object({ temporal: z.boolean(), store: z.boolean(), worker: z.boolean() })
+  .openapi('Health');
+type Health = z.infer<typeof healthSchema>;
+
+const healthRoute = createRoute({
+  method: 'get',
+  path: '/health',
+  summary: 'Tell whether a solve could be started now',
+  security: UNKEYED,
+  responses: {
+    200: jsonOf(healthSchema, 'Temporal and the store answer, and a worker polls'),
+    503: jsonOf(healthSchema, 'Something of it does not'),
+  },
+});
+
+const metricsRoute = createRoute({
+  method: 'get',
+  path: '/metrics',
+  summary: 'Read counters for Prometheus; takes an admin key',
+  responses: {
+    200: { content: { 'text/plain': { schema: z.string() } }, description: 'Text format 0.0.4' },
+    ...refusals,
+  },
+});
+
+export function addHealth(app: App, gateway: Gateway): void {
+  const look = remembering(() => lookAround(gateway));
+  app.openapi(healthRoute, async (c) => {
+    const health = await look();
+    return c.json(health, Object.values(health).every(Boolean) ? 200 : 503);
+  });
+  app.openapi(metricsRoute, (c) => {
+    requireAdmin(c.get('key'));
+    return c.text(gateway.metrics.render(), 200, { 'content-type': 'text/plain; version=0.0.4' });
+  });
+}
+
+/** Longer than either takes to answer where it is well. */
+const PATIENCE_MS = 3000;
+
+async function lookAround({ temporal, config, store }: Gateway): Promise<Health> {
+  const [polled, read] = await Promise.all([
+    orNothing(isPolled(temporal, config.temporal.taskQueue)),
+    orNothing(store.read('gateway/health.json').then(() => true)),
+  ]);
+  return { temporal: polled !== null, store: read !== null, worker: polled === true };
+}
+
+/** Null for what fails, or does not come in time. */
+async function orNothing<Value>(asked: Promise<Value>): Promise<Value | null> {
+  let clock: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    clock = setTimeout(resolve, PATIENCE_MS, null);
+  });
+  try {
+    return await Promise.race([asked.catch(() => null), late]);
+  } finally {
+    clearTimeout(clock);
+  }
+}
+
+/** Anyone may ask, as often as they like: the server and the store are asked once in so long. */
+const FRESH_MS = 2000;
+
+function remembering<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let last: { readonly value: Promise<Value>; readonly at: number } | null = null;
+  return () => {
+    const now = performance.now();
+    if (last === null || now - last.at > FRESH_MS) last = { value: ask(), at: now };
+    return last.value;
+  };
+}

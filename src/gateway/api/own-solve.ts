@@ -1,0 +1,24 @@
+import { describeRun } from '../../client/list-runs';
+import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../../protocol/names';
+import type { Gateway } from '../gateway';
+import type { Key } from '../keys';
+import { Refusal } from '../refusal';
+import { mayTouch } from '../start-solve';
+
+const SOLVES: readonly string[] = [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW];
+
+/**
+ * Finds a solve of a key's, or a child of one, whose id begins with its parent's. Whether another key has a solve of this
+ * id cannot be told: nothing is asked about it.
+ * @throws Refusal
+ */
+export async function requireSolve(
+  { temporal }: Gateway,
+  key: Key,
+  id: string,
+): Promise<{ readonly isRunning: boolean }> {
+  const run = mayTouch(key, id) ? await describeRun(temporal, id) : null;
+  if (run !== null && SOLVES.includes(run.type)) return { isRunning: run.status.name === 'RUNNING' };
+  const message = `there is no solve ${JSON.stringify(id.slice(0, 200))} for this key: GET /api/solves lists those that there are`;
+  throw new Refusal(404, message, { reason: 'solve_not_found' });
+}

@@ -1,0 +1,168 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { type LiveEvent, readCursor } from '../../client/live-events';
+import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
+import { solveResultSchema } from '../../protocol/solve';
+import { answerSchemaOf } from '../asked';
+import { frameOf, streamEvents } from '../event-stream';
+import { bookLater } from '../follow-answer';
+import type { App, Gateway } from '../gateway';
+import type { Key } from '../keys';
+import { CONDUCTOR_MODEL, readModel } from '../model-names';
+import { badRequest } from '../refusal';
+import { costLimit } from '../request-of';
+import { bodyOf, documented, jsonOf, refusals } from '../routes';
+import { prefixOf, sentBy, startRequest } from '../start-solve';
+import { requireSolve } from './own-solve';
+
+const askedSchema = z
+  .strictObject({
+    question: z.string().optional(),
+    messages: z.array(conversationTurnSchema).min(1).optional(),
+    /** A name of `GET /v1/models`. */
+    model: z.string().default(CONDUCTOR_MODEL),
+    pool: poolSchema.optional(),
+    limits: limitsInputSchema.optional(),
+    seed: z.int().optional(),
+    approval: z.enum(['plan', 'all']).optional(),
+    answerSchema: z.record(z.string(), z.unknown()).optional(),
+  })
+  .openapi('SolveRequest');
+
+export const idSchema = z.object({ id: z.string().min(1).max(1000) });
+export const startedSchema = z
+  .object({ id: z.string(), runId: z.string(), isNew: z.boolean() })
+  .openapi('Started');
+const resultSchema = documented('SolveResult', solveResultSchema);
+
+const listedSchema = z
+  .object({
+    id: z.string(),
+    runId: z.string(),
+    status: z.enum(['running', 'completed', 'failed', 'cancelled']),
+    waitsFor: z.enum(['approval', 'limit']).nullable(),
+    hasWorker: z.boolean().nullable(),
+    question: z.string().nullable(),
+    problems: z.array(z.string()).readonly(),
+    costUsd: z.number().nullable(),
+    costIsLowerBound: z.boolean(),
+    startedAt: z.string(),
+    endedAt: z.string().nullable(),
+  })
+  .openapi('ListedSolve');
+
+const startRoute = createRoute({
+  method: 'post',
+  path: '/api/solves',
+  summary: 'Start a solve, and return at once',
+  request: { body: bodyOf(askedSchema) },
+  responses: {
+    202: jsonOf(startedSchema, 'It is under way, or was started by the same request before'),
+    ...refusals,
+  },
+});
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/solves',
+  summary: "List the key's solves, or with an admin key all: unfinished ones first",
+  request: { query: z.object({ limit: z.coerce.number().int().min(0).max(100).default(10) }) },
+  responses: {
+    200: jsonOf(
+      z.object({ runs: z.array(listedSchema).readonly(), unlisted: z.int() }),
+      'At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred',
+    ),
+    ...refusals,
+  },
+});
+
+const readRoute = createRoute({
+  method: 'get',
+  path: '/api/solves/{id}',
+  summary: 'Read a solve as it is now, running or ended',
+  request: { params: idSchema },
+  responses: { 200: jsonOf(resultSchema, 'Its plans, steps, calls, cost and answer'), ...refusals },
+});
+
+const eventsRoute = createRoute({
+  method: 'get',
+  path: '/api/solves/{id}/events',
+  summary: 'Follow a solve: an event each for plans, steps, their texts, reviews, waits and the end',
+  request: {
+    params: idSchema,
+    query: z.object({ after: z.string().optional() }),
+    headers: z.object({ 'last-event-id': z.string().optional() }),
+  },
+  responses: {
+    200: {
+      content: { 'text/event-stream': { schema: z.string() } },
+      description:
+        'Its kind is `event`, its place in the stream `id`. Whoever sends the last id, as `Last-Event-ID` or `after`, is told the rest',
+    },
+    204: { description: 'The end was told already: nothing is left' },
+    ...refusals,
+  },
+});
+
+export function addSolves(app: App, gateway: Gateway): void {
+  const { conductor, config } = gateway;
+  app.openapi(startRoute, async (c) => {
+    const key = c.get('key');
+    const asked = c.req.valid('json');
+    const { model } = asked;
+    const wanted = { model, request: requestOf(gateway, key, asked) };
+    const started = await startRequest(gateway, key, wanted, await sentBy(c));
+    if (started.isNew) void bookLater({ gateway, key, started });
+    const { id, runId, isNew } = started;
+    return c.json({ id, runId, isNew }, 202);
+  });
+  app.openapi(listRoute, async (c) => {
+    const key = c.get('key');
+    const whose = key.isAdmin ? { taskQueue: config.temporal.taskQueue } : { prefix: prefixOf(key) };
+    return c.json(await conductor.list({ ended: c.req.valid('query').limit, ...whose }), 200);
+  });
+  app.openapi(readRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    await requireSolve(gateway, c.get('key'), id);
+    return c.json(await conductor.trace(id), 200);
+  });
+  app.openapi(eventsRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    await requireSolve(gateway, c.get('key'), id);
+    const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after;
+    if (after !== undefined && readCursor(after).isOver) return c.body(null, 204);
+    const gone = new AbortController();
+    const events = conductor.stream(id, { signal: gone.signal, ...(after !== undefined && { after }) });
+    const onGone = (): void => {
+      gone.abort();
+    };
+    return streamEvents(c, { frames: framesOf(events), nothing: () => ': still working\n\n', onGone }, {});
+  });
+}
+
+async function* framesOf(events: AsyncIterable<LiveEvent>): AsyncGenerator<string> {
+  for await (const { kind, cursor, ...event } of events) yield frameOf({ kind, ...event }, kind, cursor);
+}
+
+type AskedSolve = z.output<typeof askedSchema>;
+
+function requestOf(
+  { config }: Gateway,
+  key: Key,
+  { question, messages, model, answerSchema, ...rest }: AskedSolve,
+) {
+  const { pool, given, conductor, limits } = readModel(model, key, config);
+  if ((question === undefined) === (messages === undefined)) {
+    throw badRequest('send either a question, or messages whose last one is the question', 'question');
+  }
+  const format = { type: 'json_schema' };
+  return {
+    ...(messages === undefined ? { question: question ?? '' } : { messages }),
+    ...rest,
+    // A model of one worker has no other pool.
+    pool: pool ?? rest.pool,
+    limits: { ...rest.limits, ...limits, ...costLimit(config, rest.limits?.costUsd) },
+    answerSchema: answerSchema && answerSchemaOf(format, answerSchema, 'answerSchema'),
+    ...(conductor && { conductor }),
+    ...(given && { given }),
+  };
+}

@@ -1,0 +1,210 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { RetryRequest } from '../../client/retry';
+import { RefusedError } from '../../client/steer';
+import { validatePlan } from '../../plan/validate';
+import { limitsInputSchema } from '../../protocol/input';
+import {
+  type LimitsChange,
+  MAX_CALLS,
+  MAX_COST_USD,
+  MAX_STEPS,
+  MAX_WALL_CLOCK_MS,
+} from '../../protocol/messages';
+import { planSchema } from '../../protocol/solve';
+import { type AuditAction, noteAudit } from '../audit';
+import { bookLater } from '../follow-answer';
+import type { App, Gateway } from '../gateway';
+import type { Key } from '../keys';
+import { CONDUCTOR_MODEL } from '../model-names';
+import { Refusal } from '../refusal';
+import { costLimit } from '../request-of';
+import { bodyOf, jsonOf, refusals } from '../routes';
+import { requireWorker, sentBy, startRun } from '../start-solve';
+import { requireSolve } from './own-solve';
+import { idSchema, startedSchema } from './solves';
+
+const depthSchema = z.int().min(0).nullable();
+const changeSchema = z.strictObject({
+  steps: z.int().min(1).max(MAX_STEPS).optional(),
+  depth: depthSchema.optional(),
+  calls: z.int().min(1).max(MAX_CALLS).optional(),
+  tokens: z.int().min(1).nullable().optional(),
+  costUsd: z.number().min(0).max(MAX_COST_USD).nullable().optional(),
+  wallClockMs: z.int().min(1).max(MAX_WALL_CLOCK_MS).optional(),
+});
+const heldSchema = changeSchema.required().extend({ remainingMs: z.number() }).openapi('HeldLimits');
+const nothing = z.strictObject({});
+const doneSchema = z.object({ id: z.string() }).openapi('Done');
+const retrySchema = z.strictObject({
+  from: z.int().min(0),
+  worker: z.string().min(1).optional(),
+  subtask: z.string().min(1).optional(),
+  limits: limitsInputSchema.optional(),
+});
+
+interface Steered<Body> {
+  readonly gateway: Gateway;
+  readonly key: Key;
+  readonly id: string;
+  readonly body: Body;
+}
+
+interface Steer<Body, Answer> {
+  readonly summary: string;
+  readonly body: z.ZodType<Body>;
+  readonly answer: z.ZodType<Answer>;
+  /** A signal is kept until a worker comes; all else waits for a worker's answer. */
+  readonly needsWorker: boolean;
+  readonly action?: AuditAction;
+  readonly work: (asked: Steered<Body>) => Promise<Answer>;
+}
+
+/** What a key may do to a solve of its own, or a child of one, each by `POST /api/solves/{id}/<name>`. */
+export function addSteering(app: App, gateway: Gateway): void {
+  addSteer(app, gateway, 'hint', {
+    summary: 'Give the Conductor something to consider, from its next call on',
+    body: z.strictObject({ hint: z.string() }),
+    answer: doneSchema,
+    needsWorker: false,
+    work: async ({ gateway: { conductor }, id, body }) => {
+      await conductor.addHint(id, body.hint);
+      return { id };
+    },
+  });
+  addSteer(app, gateway, 'depth', {
+    summary: 'Change how deep the Conductor may call itself; null: no limit',
+    body: z.strictObject({ depth: depthSchema }),
+    answer: doneSchema,
+    needsWorker: false,
+    work: async ({ gateway: { conductor }, id, body }) => {
+      await conductor.setMaxDepth(id, body.depth);
+      return { id };
+    },
+  });
+  addSteer(app, gateway, 'limits', {
+    summary: 'Change the limits that are named, and read all that then hold',
+    body: changeSchema,
+    answer: heldSchema,
+    needsWorker: true,
+    work: async (asked) => {
+      await checkRaise(asked);
+      return asked.gateway.conductor.setLimits(asked.id, asked.body);
+    },
+  });
+  addSteer(app, gateway, 'approve', {
+    summary: 'Let the plan run that waits; a plan as it was seen keeps another one from being approved',
+    body: z.strictObject({ plan: planSchema.optional() }),
+    answer: doneSchema,
+    needsWorker: true,
+    work: async ({ gateway: { conductor }, id, body }) => {
+      await conductor.approvePlan(id, body.plan);
+      return { id };
+    },
+  });
+  addSteer(app, gateway, 'edit', {
+    summary: 'Run another plan instead of the one that waits',
+    body: z.strictObject({ plan: planSchema }),
+    answer: z.object({ plan: planSchema }),
+    needsWorker: true,
+    work: async ({ gateway: { conductor }, id, body }) => {
+      const plan = validatePlan(body.plan, await conductor.planContext(id));
+      return { plan: await conductor.editPlan(id, plan) };
+    },
+  });
+  addSteer(app, gateway, 'reject', {
+    summary: 'Have the Conductor write another plan instead of the one that waits',
+    body: z.strictObject({ reason: z.string() }),
+    answer: doneSchema,
+    needsWorker: true,
+    work: async ({ gateway: { conductor }, id, body }) => {
+      await conductor.rejectPlan(id, body.reason);
+      return { id };
+    },
+  });
+  addSteer(app, gateway, 'cancel', {
+    summary: 'Stop a solve: its calls are closed, and it ends as cancelled',
+    body: nothing,
+    answer: doneSchema,
+    needsWorker: false,
+    action: 'cancel',
+    work: async ({ gateway: { conductor }, id }) => {
+      await conductor.cancel(id);
+      return { id };
+    },
+  });
+  addRetry(app, gateway);
+}
+
+function addSteer<Body extends object, Answer extends object>(
+  app: App,
+  gateway: Gateway,
+  name: string,
+  { summary, body, answer, needsWorker, action = 'steer', work }: Steer<Body, Answer>,
+): void {
+  const route = createRoute({
+    method: 'post',
+    path: `/api/solves/{id}/${name}`,
+    summary,
+    request: { params: idSchema, body: { ...bodyOf(body), required: !body.safeParse({}).success } },
+    responses: { 200: jsonOf(answer, 'It is done'), ...refusals },
+  });
+  app.openapi(route, async (c) => {
+    const key = c.get('key');
+    const { id } = c.req.valid('param');
+    const { isRunning } = await requireSolve(gateway, key, id);
+    if (!isRunning) throw new RefusedError(`solve ${id} has ended already: nothing of it can be changed`);
+    if (needsWorker) await requireWorker(gateway);
+    const done = await work({ gateway, key, id, body: c.req.valid('json') as Body });
+    const who = { keyId: key.id, keyName: key.name, target: id };
+    await noteAudit(gateway.store, {
+      ...who,
+      action,
+      ...(action === 'steer' && { detail: { change: name } }),
+    });
+    return c.json(done, 200) as never;
+  });
+}
+
+/** A key whose day has a budget set aside what the solve held; any other may raise a cost as far as the operator allows. */
+async function checkRaise({ gateway, key, id, body }: Steered<LimitsChange>): Promise<void> {
+  const { costUsd } = body;
+  const hasBudget = key.usdPerDay !== null;
+  if (costUsd === undefined || (key.isAdmin && !hasBudget)) return;
+  const held = hasBudget
+    ? (await gateway.conductor.setLimits(id, {})).costUsd
+    : gateway.config.limits.costUsd;
+  if (held === null || (costUsd !== null && costUsd <= held)) return;
+  const why = hasBudget
+    ? 'its key has a budget, of which no more was set aside'
+    : 'the operator allows no more';
+  const message = `solve ${id} may cost at most ${held} USD, since ${why}: start another one, or ask the operator`;
+  throw new Refusal(403, message, { reason: 'cost_limit_held', param: 'costUsd' });
+}
+
+const retryRoute = createRoute({
+  method: 'post',
+  path: '/api/solves/{id}/retry',
+  summary: 'Start a new solve that goes on from a step of this one, counted from 0',
+  request: { params: idSchema, body: bodyOf(retrySchema) },
+  responses: { 202: jsonOf(startedSchema, 'The new solve is under way'), ...refusals },
+});
+
+function addRetry(app: App, gateway: Gateway): void {
+  app.openapi(retryRoute, async (c) => {
+    const key = c.get('key');
+    const { id: retryOf } = c.req.valid('param');
+    await requireSolve(gateway, key, retryOf);
+    const { limits, ...request } = c.req.valid('json');
+    const wanted = {
+      model: CONDUCTOR_MODEL,
+      limits: { ...limits, ...costLimit(gateway.config, limits?.costUsd) },
+      detail: { retryOf },
+      start: (id: string, held: RetryRequest['limits'], options: object) =>
+        gateway.conductor.retry(retryOf, { ...request, limits: held }, id, options),
+    };
+    const started = await startRun(gateway, key, wanted, await sentBy(c));
+    if (started.isNew) void bookLater({ gateway, key, started });
+    const { id, runId, isNew } = started;
+    return c.json({ id, runId, isNew }, 202);
+  });
+}

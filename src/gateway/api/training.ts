@@ -1,0 +1,159 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import {
+  listTrainRuns,
+  readNights,
+  readTrainRuns,
+  type TrainedNight,
+} from '../../training/activities/records';
+import { TrainingClient } from '../../training/client/training-client';
+import type { NightProgress } from '../../training/contract';
+import { checkpointId, readCheckpointId } from '../../training/names';
+import {
+  listCheckpoints,
+  pin,
+  promote,
+  readServing,
+  rollback,
+  type ServingChange,
+  servingSchema,
+} from '../../training/policy/serving';
+import { cycleMetricsSchema, nightRecordSchema } from '../../training/records';
+import { trainRunSchema } from '../../training/trainer-contract';
+import { requireAdmin } from '../admission';
+import { type AuditAction, noteAudit } from '../audit';
+import type { App, Gateway } from '../gateway';
+import type { Key } from '../keys';
+import { badRequest, Refusal } from '../refusal';
+import { bodyOf, documented, jsonOf, refusals } from '../routes';
+
+const trainedNightSchema = nightRecordSchema.extend({ cycles: z.array(cycleMetricsSchema).readonly() });
+const nightSchema = documented<TrainedNight>('Night', trainedNightSchema);
+const runSchema = z.object({ trainRun: z.string(), nights: z.array(nightSchema).readonly() });
+const progressSchema = z.custom<NightProgress>().openapi('NightProgress', { type: 'object' });
+const serving = documented('Serving', servingSchema);
+const changeSchema = z.object({ changed: z.boolean(), sentence: z.string(), serving });
+const reason = z.string().min(1).max(1000);
+
+const nightsRoute = createRoute({
+  method: 'get',
+  path: '/api/nights',
+  summary: 'List the nights of all training runs, with their cycles',
+  responses: { 200: jsonOf(z.array(runSchema), 'Each training run with its nights'), ...refusals },
+});
+
+const runRoute = createRoute({
+  method: 'get',
+  path: '/api/nights/{trainRun}',
+  summary: 'Read the nights of a training run, and how far the one under way has come',
+  request: { params: z.object({ trainRun: z.string() }) },
+  responses: {
+    200: jsonOf(runSchema.extend({ underWay: progressSchema.nullable() }), 'Nights that have begun'),
+    ...refusals,
+  },
+});
+
+const nightRoute = createRoute({
+  method: 'get',
+  path: '/api/nights/{trainRun}/{date}',
+  summary: 'Read one night',
+  request: { params: z.object({ trainRun: z.string(), date: z.string() }) },
+  responses: { 200: jsonOf(nightSchema, 'The night, with its cycles'), ...refusals },
+});
+
+const checkpointsRoute = createRoute({
+  method: 'get',
+  path: '/api/checkpoints',
+  summary: 'List checkpoints, and read which one serves',
+  responses: {
+    200: jsonOf(z.object({ serving, checkpoints: z.array(z.string()) }), 'Their ids, and what serves'),
+    ...refusals,
+  },
+});
+
+export function addTraining(app: App, gateway: Gateway): void {
+  const { store, temporal: client } = gateway;
+  app.openapi(nightsRoute, async (c) => c.json(await readTrainRuns(store), 200));
+  app.openapi(runRoute, async (c) => {
+    const { trainRun } = c.req.valid('param');
+    const nights = await nightsOf(gateway, trainRun);
+    const underWay = await new TrainingClient({ client }).progress(trainRun);
+    return c.json({ trainRun, nights, underWay }, 200);
+  });
+  app.openapi(nightRoute, async (c) => {
+    const { trainRun, date } = c.req.valid('param');
+    const night = (await nightsOf(gateway, trainRun)).find((each) => each.date === date);
+    if (night === undefined) throw unknown(`night ${date} of training run ${trainRun}`);
+    return c.json(night, 200);
+  });
+  app.openapi(checkpointsRoute, async (c) => {
+    const names = (await listTrainRuns(store)).map(async (trainRun) => {
+      return (await listCheckpoints(store, trainRun)).map((name) => checkpointId({ trainRun, name }));
+    });
+    return c.json({ serving: await readServing(store), checkpoints: (await Promise.all(names)).flat() }, 200);
+  });
+  addServing(app, gateway);
+}
+
+async function nightsOf({ store }: Gateway, trainRun: string): Promise<TrainedNight[]> {
+  const nights = trainRunSchema.safeParse(trainRun).success ? await readNights(store, trainRun) : [];
+  if (nights.length === 0) throw unknown(`night of a training run ${trainRun}`);
+  return nights;
+}
+
+function unknown(what: string): Refusal {
+  const message = `there is no ${what.slice(0, 200)}: GET /api/nights lists what there is`;
+  return new Refusal(404, message, { reason: 'not_found' });
+}
+
+const promoteSchema = z.strictObject({ checkpoint: z.string(), reason: reason.default('promoted by hand') });
+const rollbackSchema = z.strictObject({ reason: reason.default('rolled back by hand') });
+const pinSchema = z.strictObject({ pinned: z.boolean().default(true) });
+
+const servingRoute = <Schema extends z.ZodType>(name: string, summary: string, schema: Schema) =>
+  createRoute({
+    method: 'post',
+    path: `/api/checkpoints/${name}`,
+    summary: `${summary}; takes an admin key`,
+    request: { body: bodyOf(schema) },
+    responses: { 200: jsonOf(changeSchema, 'What serves now'), ...refusals },
+  });
+
+const promoteRoute = servingRoute('promote', 'Have a checkpoint serve from the next solve on', promoteSchema);
+const rollbackRoute = servingRoute('rollback', 'Have the checkpoint before it serve again', rollbackSchema);
+const pinRoute = servingRoute('pin', 'Keep the gate from changing what serves, or let it again', pinSchema);
+
+function addServing(app: App, gateway: Gateway): void {
+  const { store } = gateway;
+  app.openapi(promoteRoute, async (c) => {
+    requireAdmin(c.get('key'));
+    const { checkpoint: id, reason } = c.req.valid('json');
+    const checkpoint = readCheckpointId(id);
+    if (checkpoint === null)
+      throw badRequest('checkpoint: expected RUN/NAME, such as nightly/000040', 'checkpoint');
+    const change = await promote(store, checkpoint, { reason, by: 'person' });
+    return c.json(await told(gateway, c.get('key'), 'promote', change), 200);
+  });
+  app.openapi(rollbackRoute, async (c) => {
+    requireAdmin(c.get('key'));
+    const change = await rollback(store, c.req.valid('json').reason);
+    return c.json(await told(gateway, c.get('key'), 'rollback', change), 200);
+  });
+  app.openapi(pinRoute, async (c) => {
+    requireAdmin(c.get('key'));
+    const { pinned } = c.req.valid('json');
+    const change = await pin(store, pinned, pinned ? 'pinned by hand' : 'unpinned by hand');
+    return c.json(await told(gateway, c.get('key'), 'pin', change), 200);
+  });
+}
+
+/** @throws Refusal where another process was quicker */
+async function told({ store }: Gateway, key: Key, action: AuditAction, change: ServingChange) {
+  const { changed, overtaken, sentence, serving } = change;
+  if (overtaken) throw new Refusal(409, sentence, { reason: 'overtaken' });
+  if (changed) {
+    const target = serving.serving === null ? 'none' : checkpointId(serving.serving);
+    const { reason, pinned } = serving;
+    await noteAudit(store, { keyId: key.id, keyName: key.name, action, target, detail: { reason, pinned } });
+  }
+  return { changed, sentence, serving };
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { App } from './gateway';
+
+/** The OpenAPI document of all routes that an app has; `docs/openapi.json` is a copy of it. */
+export function documentOf(app: App): ReturnType<App['getOpenAPI31Document']> {
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'temporal-conductor gateway',
+      version: readVersion(),
+      description:
+        'Clients of OpenAI and Anthropic use `/v1`; `/api` has all that the command line can steer.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ key: [] }],
+  });
+}
+
+/** Serves the document to whoever asks: it tells nothing that is not public. */
+export function addDocument(app: App): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key of `temporal-conductor key create`; `x-api-key` takes it, too',
+  });
+  app.get('/openapi.json', (c) => c.json(documentOf(app)));
+}
+
+function readVersion(): string {
+  const text = readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

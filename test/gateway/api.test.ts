@@ -1,0 +1,251 @@
+import type { SolveResult } from '../../src';
+import { type AuditEntry, readAudit } from '../../src/gateway/audit';
+import { dateOf } from '../../src/store/costs';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { step, useStage } from '../support/stage';
+import { endOf, until, untilTrace } from '../support/until';
+
+const stage = useStage({
+  workers: ['a', 'b'],
+  simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
+});
+
+let gateway: TestGateway;
+let key: string;
+beforeEach(async () => {
+  gateway = await openGateway(stage);
+  key = await gateway.key();
+});
+afterEach(() => gateway.close());
+
+const QUESTION = { question: 'How many legs has a spider?' };
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+async function ask(method: string, path: string, body?: object, as = key): Promise<Answer> {
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: { authorization: `Bearer ${as}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function start(request: object = {}): Promise<string> {
+  const { status, body } = await ask('POST', '/api/solves', { ...QUESTION, ...request });
+  expect({ status, ...body }).toMatchObject({ status: 202, isNew: true });
+  return String(body.id);
+}
+
+interface Told {
+  readonly event: string;
+  readonly id: string;
+  readonly data: Record<string, unknown>;
+}
+
+async function follow(id: string, headers: Record<string, string> = {}, query = ''): Promise<Told[]> {
+  const response = await fetch(`${gateway.url}/api/solves/${id}/events${query}`, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+  });
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  return [...(await response.text()).matchAll(/event: (.*)\nid: (.*)\ndata: (.*)\n\n/g)].map(
+    ([, event = '', place = '', data = '']) => ({
+      event,
+      id: place,
+      data: JSON.parse(data) as Record<string, unknown>,
+    }),
+  );
+}
+
+async function entriesOf(day: string): Promise<AuditEntry[]> {
+  const entries: AuditEntry[] = [];
+  for await (const entry of readAudit(stage.store, { since: day, until: day })) entries.push(entry);
+  return entries;
+}
+
+test('a solve is started, read, listed and followed; whoever comes back is told the rest', async () => {
+  stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
+  await stage.whileWorking(async () => {
+    const id = await start({ seed: 7, pool: { allow: ['a', 'b'] }, limits: { steps: 3 } });
+    const told = await follow(id);
+    expect(told.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['planned', 'stepStarted', 'text']),
+    );
+    expect(told.at(-1)).toMatchObject({ event: 'ended', data: { kind: 'ended', answer: 'Eight.' } });
+
+    const [middle, last] = [told[2]?.id ?? '', told.at(-1)?.id ?? ''];
+    const rest = told.slice(3).map(({ data }) => data);
+    const again = await follow(id, { 'last-event-id': middle });
+    expect(again.map(({ data }) => data)).toEqual(rest);
+    expect((await follow(id, {}, `?after=${middle}`)).map(({ data }) => data)).toEqual(rest);
+    const over = await fetch(`${gateway.url}/api/solves/${id}/events?after=${last}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(over.status).toBe(204);
+    expect(await ask('GET', `/api/solves/${id}/events?after=nonsense`)).toMatchObject({ status: 400 });
+
+    const trace = JSON.parse(JSON.stringify(await stage.client.trace(id))) as SolveResult;
+    expect((await ask('GET', `/api/solves/${id}`)).body).toEqual(trace);
+    const list = await until(
+      () => ask('GET', '/api/solves'),
+      ({ body }) => (body.runs as unknown[]).length > 0,
+    );
+    expect(list.body.runs).toMatchObject([{ id, status: 'completed', costUsd: trace.costUsd }]);
+    expect((await ask('GET', '/api/solves?limit=0')).body.runs).toEqual([]);
+
+    const cost = await ask('GET', '/api/cost');
+    expect(cost.body).toMatchObject({ by: 'workflow', lines: [{ name: id, costUsd: trace.costUsd }] });
+    expect((await ask('GET', `/api/cost?until=2020-01-01`)).body.lines).toEqual([]);
+    expect(await ask('GET', '/api/cost?by=model')).toMatchObject({ status: 403 });
+  });
+});
+
+test('a plan that waits is edited, rejected or approved; what is held can be changed meanwhile', async () => {
+  await stage.whileWorking(async () => {
+    stage.plan([step('a', 'Look.')]);
+    const id = await start({ approval: 'plan' });
+    await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
+    const to = (verb: string, body?: object): Promise<Answer> =>
+      ask('POST', `/api/solves/${id}/${verb}`, body);
+
+    expect(await to('hint', { hint: 'Spiders are no insects.' })).toEqual({ status: 200, body: { id } });
+    expect(await to('hint', { hint: ' ' })).toMatchObject({ status: 409 });
+    expect(await to('depth', { depth: 1 })).toEqual({ status: 200, body: { id } });
+    expect(await to('limits', { calls: 20 })).toMatchObject({ status: 200, body: { calls: 20, depth: 1 } });
+
+    stage.plan([step('b', 'Count.')]);
+    expect(await to('reject', { reason: 'Who looks counts nothing.' })).toMatchObject({ status: 200 });
+    await untilTrace(stage, id, ({ rounds }) => rounds[0]?.plan?.steps[0]?.worker === 'b');
+    const other = { steps: [step('a', 'Guess.')] };
+    expect(await to('approve', { plan: other })).toMatchObject({ status: 409 });
+    expect(await to('edit', { plan: { steps: [step('c', 'Guess.')] } })).toMatchObject({ status: 400 });
+    expect(await to('edit', { plan: other })).toEqual({ status: 200, body: { plan: other } });
+    expect((await endOf(stage, id)).answer).toBe('Many.');
+    expect(await to('cancel')).toMatchObject({ status: 409 });
+
+    const today = dateOf(Date.now());
+    const audit = await entriesOf(today);
+    const changes = audit.map(({ action, detail, target }) => [action, detail?.change, target === id]);
+    expect(changes).toEqual([
+      ['start', undefined, true],
+      ...['hint', 'depth', 'limits', 'reject', 'edit'].map((change) => ['steer', change, true]),
+    ]);
+    // What the Conductor was told stands in its prompt alone.
+    expect(JSON.stringify(audit)).not.toContain('insects');
+    expect(JSON.stringify(stage.requestsTo('conductor').at(-1))).toContain('insects');
+  });
+});
+
+test('a solve is approved, retried from a step, and cancelled', async () => {
+  await stage.whileWorking(async () => {
+    stage.plan([step('a', 'Look.'), step('a', 'Count.', [0])]);
+    const first = await start({ approval: 'plan' });
+    await untilTrace(stage, first, ({ waitsFor }) => waitsFor === 'approval');
+    expect(await ask('POST', `/api/solves/${first}/approve`)).toMatchObject({ status: 200 });
+    expect((await endOf(stage, first)).answer).toBe('Many.');
+
+    expect(await ask('POST', `/api/solves/${first}/retry`, { from: 9 })).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringMatching(/no step 10/) as string } },
+    });
+    const letGo = stage.providers.hold('b');
+    process.stderr.write("R\n");
+    const retried = await ask('POST', `/api/solves/${first}/retry`, { from: 1, worker: 'b' });
+    expect(retried).toMatchObject({ status: 202 });
+    process.stderr.write(JSON.stringify(retried) + "\n");
+    const second = String(retried.body.id);
+    expect(second.slice(0, 14)).toBe(first.slice(0, 14));
+    await stage.providers.waitForRequest(({ model }) => model === 'b');
+    process.stderr.write("asked\n");
+    expect(await ask('POST', `/api/solves/${second}/cancel`)).toMatchObject({ status: 200 });
+    expect((await endOf(stage, second)).status).toBe('cancelled');
+    letGo();
+  });
+});
+
+test('a request that is sent again with its idempotency key starts nothing more', async () => {
+  await stage.whileWorking(async () => {
+    stage.plan([step('b', 'Count.')]);
+    const send = async (question: string): Promise<Answer> => {
+      const response = await fetch(`${gateway.url}/api/solves`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'once',
+        },
+        body: JSON.stringify({ question }),
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const [first, again, other] = [await send('Eight?'), await send('Eight?'), await send('Nine?')];
+    expect([first.body.isNew, again.body.isNew]).toEqual([true, false]);
+    expect(again.body.id).toBe(first.body.id);
+    expect(other).toMatchObject({ status: 409 });
+    await endOf(stage, String(first.body.id));
+  });
+});
+
+test('a budget of the day holds what a solve may cost, which is then not raised', async () => {
+  key = await gateway.key({ usdPerDay: 1 });
+  await stage.whileWorking(async () => {
+    stage.plan([step('b', 'Count.')]);
+    const id = await start({ approval: 'plan', limits: { costUsd: 0.6 } });
+    await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
+    expect(await ask('POST', '/api/solves', { ...QUESTION, limits: { costUsd: 0.6 } })).toMatchObject({
+      status: 402,
+    });
+    for (const costUsd of [0.7, null]) {
+      expect(await ask('POST', `/api/solves/${id}/limits`, { costUsd })).toMatchObject({ status: 403 });
+    }
+    expect(await ask('POST', `/api/solves/${id}/limits`, { costUsd: 0.5 })).toMatchObject({
+      body: { costUsd: 0.5 },
+    });
+    // A retry that is refused holds nothing.
+    expect(await ask('POST', `/api/solves/${id}/retry`, { from: 9, limits: { costUsd: 0.3 } })).toMatchObject(
+      {
+        status: 400,
+      },
+    );
+    expect(await ask('POST', '/api/solves', { ...QUESTION, limits: { costUsd: 0.41 } })).toMatchObject({
+      status: 402,
+    });
+    await ask('POST', `/api/solves/${id}/cancel`);
+    await endOf(stage, id);
+  });
+});
+
+test('a question that cannot be asked is refused, and says why', async () => {
+  const refused = [
+    [{}, /either a question, or messages/],
+    [{ question: ' ' }, /question is empty/],
+    [{ ...QUESTION, pool: { allow: ['z'] } }, /z/],
+    [{ ...QUESTION, model: 'worker/z' }, /no model "worker\/z"/],
+    [{ ...QUESTION, tenant: 'x' }, /tenant/],
+  ] as const;
+  for (const [body, reason] of refused) {
+    const { body: answer } = await ask('POST', '/api/solves', body);
+    expect(answer).toMatchObject({ error: { message: expect.stringMatching(reason) as string } });
+  }
+  // No worker polls.
+  expect(await ask('POST', '/api/solves', QUESTION)).toMatchObject({ status: 503 });
+});
+
+test('health tells what is there, and metrics count for admin keys', async () => {
+  const health = async (): Promise<Answer> => ask('GET', '/health', undefined, 'none');
+  expect(await health()).toEqual({ status: 503, body: { temporal: true, store: true, worker: false } });
+  await stage.whileWorking(() => until(health, ({ status }) => status === 200));
+  expect(await ask('GET', '/metrics')).toMatchObject({ status: 403 });
+  const admin = await gateway.key({ isAdmin: true });
+  const response = await fetch(`${gateway.url}/metrics`, { headers: { 'x-api-key': admin } });
+  expect(response.headers.get('content-type')).toContain('version=0.0.4');
+  const text = await response.text();
+  expect(text).toContain(
+    'temporal_conductor_gateway_requests_total{method="GET",route="/health",status="503"} ',
+  );
+  expect(text).toContain('temporal_conductor_gateway_solves_started_total 0\n');
+  expect(text).toMatch(/^temporal_conductor_gateway_event_loop_delay_seconds\{quantile="0.99"\} \d/m);
+});

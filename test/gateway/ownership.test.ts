@@ -1,0 +1,131 @@
+import type { SolveResult } from '../../src';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { step, useStage } from '../support/stage';
+import { until, untilTrace } from '../support/until';
+
+const stage = useStage({ workers: ['a'] });
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await openGateway(stage);
+});
+afterEach(() => gateway.close());
+
+interface Operation {
+  readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+/** Bodies that the owner could send, so that nothing but the id is what is refused. */
+const BODIES: Readonly<Record<string, object>> = {
+  hint: { hint: 'Look again.' },
+  depth: { depth: 0 },
+  limits: { calls: 3 },
+  approve: {},
+  edit: { plan: { steps: [step('a', 'Something else.')] } },
+  reject: { reason: 'It is not mine.' },
+  cancel: {},
+  retry: { from: 0 },
+};
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+}
+
+async function routes(): Promise<Route[]> {
+  const response = await fetch(`${gateway.url}/openapi.json`);
+  const { paths } = (await response.json()) as Document;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+  );
+}
+
+function send({ method, path }: Route, key: string): Promise<Response> {
+  const body = method === 'GET' ? undefined : JSON.stringify(BODIES[path.split('/').at(-1) ?? ''] ?? {});
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return fetch(gateway.url + path, { method, headers, ...(body !== undefined && { body }) });
+}
+
+/** Starts a solve whose plan waits, and gives its id. */
+async function startOf(key: string, question: string): Promise<string> {
+  stage.plan([step('a', 'Look.')]);
+  const response = await fetch(`${gateway.url}/api/solves`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ question, approval: 'plan' }),
+  });
+  const { id } = (await response.json()) as { readonly id: string };
+  await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
+  return id;
+}
+
+test('a key cannot see, list, steer, cancel or guess the solves of another', async () => {
+  const [owner, other] = [await gateway.key(), await gateway.key()];
+  await stage.whileWorking(async () => {
+    const id = await startOf(owner, 'What is my secret plan?');
+    const own = await startOf(other, 'What is mine?');
+    const listed = (): Promise<{ readonly workflowId: string }[]> => allRuns();
+    await until(listed, (runs) => runs.length === 2);
+    const before = await stage.client.trace(id);
+    const all = await routes();
+    const withId = all.filter(({ path }) => path.includes('{id}'));
+    expect(withId.length).toBeGreaterThan(9);
+
+    for (const { method, path } of withId) {
+      // An id that exists, a child that it might have, one that does not exist, and ids that are none.
+      const answers = [id, `${id}-r0s1`, `${id.slice(0, -1)}z`, 'gw-', '..%2f', `${own.slice(0, 13)}/../${id}`].map(
+        async (given) => {
+          const response = await send({ method, path: path.replace('{id}', encodeURIComponent(given)) }, other);
+          return { given, status: response.status, text: (await response.text()).replaceAll(given, 'ID') };
+        },
+      );
+      const [foreign, ...others] = await Promise.all(answers);
+      expect({ method, path, status: foreign?.status }).toEqual({ method, path, status: 404 });
+      for (const each of others) expect({ path, ...each }).toMatchObject({ path, status: 404 });
+      // Nothing tells a solve that there is from one that there is not.
+      expect(others[1]?.text).toBe(foreign?.text);
+    }
+    for (const route of all.filter(({ method, path }) => method === 'GET' && !path.includes('{'))) {
+      const response = await send(route, other);
+      const text = await response.text();
+      expect({ route, leaks: text.includes(id) || text.includes('secret') }).toEqual({ route, leaks: false });
+    }
+    expect(await stage.client.trace(id)).toEqual(before);
+    expect((await allRuns()).map(({ workflowId }) => workflowId).sort()).toEqual([id, own].sort());
+
+    const idsOf = async (key: string): Promise<string[]> => {
+      const response = await send({ method: 'GET', path: '/api/solves' }, key);
+      const { runs } = (await response.json()) as { readonly runs: readonly SolveResult[] };
+      return runs.map((run) => run.id);
+    };
+    expect([await idsOf(owner), await idsOf(other)]).toEqual([[id], [own]]);
+    const admin = await gateway.key({ isAdmin: true });
+    expect((await idsOf(admin)).sort()).toEqual([id, own].sort());
+    for (const solve of [id, own]) {
+      const path = `/api/solves/${solve}/cancel`;
+      expect((await send({ method: 'POST', path }, admin)).status).toBe(200);
+    }
+  });
+});
+
+async function allRuns(): Promise<{ readonly workflowId: string }[]> {
+  const runs: { readonly workflowId: string }[] = [];
+  const query = `TaskQueue = '${stage.taskQueue}'`;
+  for await (const { workflowId } of stage.temporal.client.workflow.list({ query })) runs.push({ workflowId });
+  return runs;
+}
+
+test('every route but those for anyone refuses a request without a key that holds', async () => {
+  const open = ['/health', '/openapi.json'];
+  const all = await routes();
+  for (const route of all) {
+    for (const key of ['', 'sk-tc-0000000000-' + 'x'.repeat(43)]) {
+      const { status } = await send({ ...route, path: route.path.replaceAll(/\{\w+\}/g, 'gw-x') }, key);
+      expect({ route, isRefused: status === 401 }).toEqual({ route, isRefused: !open.includes(route.path) });
+    }
+  }
+});

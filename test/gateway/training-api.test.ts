@@ -1,0 +1,103 @@
+import { readAudit } from '../../src/gateway/audit';
+import { dateOf } from '../../src/store/costs';
+import { advanceRun, writeNight } from '../../src/training/activities/records';
+import { readServing, writeManifest } from '../../src/training/policy/serving';
+import { manifestKey as evaluationKey } from '../../src/evaluation/contract';
+import { aManifest } from '../support/a-manifest';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { useStage } from '../support/stage';
+
+const stage = useStage({ workers: ['a'] });
+
+let gateway: TestGateway;
+let admin: string;
+let key: string;
+beforeEach(async () => {
+  gateway = await openGateway(stage);
+  admin = await gateway.key({ isAdmin: true, name: 'operator' });
+  key = await gateway.key();
+  const { store } = stage;
+  for (const name of ['000001', '000002']) await writeManifest(store, aManifest({ name }));
+  const checkpoint = { trainRun: 'nightly', name: '000002' };
+  await advanceRun(store, { schema: 1, trainRun: 'nightly', done: 2, checkpoint });
+  await writeNight(store, {
+    schema: 1,
+    trainRun: 'nightly',
+    date: '2026-11-21',
+    first: 1,
+    last: 2,
+    done: 2,
+    checkpoint,
+    begun: null,
+    train: { set: 'a'.repeat(64), count: 1, topics: [1] },
+    heldOut: { set: 'b'.repeat(64), count: 1 },
+    openedAt: '2026-11-21T01:00:00.000Z',
+    closedAt: '2026-11-21T03:00:00.000Z',
+    decision: null,
+  });
+});
+afterEach(() => gateway.close());
+
+async function ask(method: string, path: string, as: string, body?: object) {
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+test('nights and checkpoints are read by any key', async () => {
+  const night = { trainRun: 'nightly', date: '2026-11-21', done: 2, cycles: [] };
+  expect(await ask('GET', '/api/nights', key)).toMatchObject({ body: [{ trainRun: 'nightly', nights: [night] }] });
+  expect(await ask('GET', '/api/nights/nightly', key)).toMatchObject({ body: { nights: [night], underWay: null } });
+  expect(await ask('GET', '/api/nights/nightly/2026-11-21', key)).toMatchObject({ status: 200, body: night });
+  for (const path of ['nightly/2026-11-22', 'other', '..%2f..%2fgateway', 'other/2026-11-21']) {
+    expect(await ask('GET', `/api/nights/${path}`, key)).toMatchObject({ status: 404 });
+  }
+  const { body } = await ask('GET', '/api/checkpoints', key);
+  expect(body).toMatchObject({ checkpoints: ['nightly/000001', 'nightly/000002'], serving: { serving: null } });
+});
+
+test('an admin key alone changes what serves, and the audit log says so', async () => {
+  const promote = { checkpoint: 'nightly/000001', reason: 'it won' };
+  for (const [name, body] of [['promote', promote], ['rollback', {}], ['pin', {}]] as const) {
+    expect(await ask('POST', `/api/checkpoints/${name}`, key, body)).toMatchObject({ status: 403 });
+  }
+  expect((await readServing(stage.store)).serving).toBeNull();
+
+  const to = (name: string, body: object) => ask('POST', `/api/checkpoints/${name}`, admin, body);
+  expect(await to('promote', promote)).toMatchObject({
+    status: 200,
+    body: { changed: true, sentence: 'nightly/000001 serves now', serving: { reason: 'it won' } },
+  });
+  expect(await to('promote', promote)).toMatchObject({ status: 200, body: { changed: false } });
+  expect(await to('promote', { checkpoint: 'nightly/000009' })).toMatchObject({ status: 404 });
+  expect(await to('promote', { checkpoint: 'nightly' })).toMatchObject({ status: 400 });
+  expect(await to('pin', {})).toMatchObject({ body: { serving: { pinned: true } } });
+  expect(await to('pin', { pinned: false })).toMatchObject({ body: { serving: { pinned: false } } });
+  expect(await to('rollback', {})).toMatchObject({ body: { changed: true, serving: { serving: null } } });
+
+  const today = dateOf(Date.now());
+  const entries: unknown[] = [];
+  for await (const { action, keyName, target } of readAudit(stage.store, { since: today, until: today })) {
+    entries.push([action, keyName, target]);
+  }
+  const one = 'nightly/000001';
+  expect(entries).toEqual([
+    ['promote', 'operator', one],
+    ['pin', 'operator', one],
+    ['pin', 'operator', one],
+    ['rollback', 'operator', 'none'],
+  ]);
+});
+
+test('evaluations are listed and summed up', async () => {
+  const run = { conductor: {}, workers: [], limits: {}, recursion: {} };
+  expect(await ask('GET', '/api/evaluations', key)).toEqual({ status: 200, body: [] });
+  await stage.store.write(evaluationKey('eval-1'), Buffer.from(JSON.stringify({ run })));
+  expect(await ask('GET', '/api/evaluations', key)).toEqual({ status: 200, body: [] });
+  for (const id of ['eval-1', '..%2fkeys', 'A']) {
+    expect(await ask('GET', `/api/evaluations/${id}`, key)).toMatchObject({ status: 404 });
+  }
+});
