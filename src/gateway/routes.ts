@@ -2,20 +2,40 @@ import { z } from '@hono/zod-openapi';
 
 // Parts of the OpenAPI document that many routes share.
 
-export function bodyOf<Schema extends z.ZodType>(schema: Schema) {
-  return { content: { 'application/json': { schema } }, required: true } as const;
+interface Json<Schema> {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } };
+}
+
+interface JsonOrEvents<Schema> {
+  readonly content: Json<Schema>['content'] & {
+    readonly 'text/event-stream': { readonly schema: z.ZodString };
+  };
+}
+
+interface Described {
+  readonly description: string;
+}
+
+export function bodyOf<Schema extends z.ZodType>(schema: Schema): Json<Schema> & { readonly required: true } {
+  return { content: { 'application/json': { schema } }, required: true };
+}
+
+export function jsonOf<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+): Json<Schema> & Described {
+  return { content: { 'application/json': { schema } }, description };
 }
 
 /** An answer that is one JSON object, or, where a client asks for a stream, its server-sent events. */
-export function jsonOrEventsOf<Schema extends z.ZodType>(schema: Schema, description: string) {
+export function jsonOrEventsOf<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+): JsonOrEvents<Schema> & Described {
   return {
     content: { 'application/json': { schema }, 'text/event-stream': { schema: z.string() } },
     description,
-  } as const;
-}
-
-export function jsonOf<Schema extends z.ZodType>(schema: Schema, description: string) {
-  return { content: { 'application/json': { schema } }, description } as const;
+  };
 }
 
 const openAiErrorSchema = z
@@ -39,6 +59,6 @@ export const UNKEYED: Record<string, string[]>[] = [];
 
 /** Puts a schema that the product has already into the document under a name; answers are not checked against it. */
 export function documented<Value>(name: string, schema: z.ZodType<Value>): z.ZodType<Value> {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
-  return z.custom<Value>().openapi(name, json as object);
+  const json: object = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+  return z.custom<Value>().openapi(name, { ...json, $schema: undefined } as object);
 }

@@ -25,12 +25,14 @@ export async function startGateway(
   const isLoopback = LOOPBACK_HOSTS.includes(host.includes(':') ? `[${host}]` : host);
   const known = isLoopback ? [...LOOPBACK_HOSTS, ...allowHosts] : allowHosts;
   const app = buildApp(gateway, known.length === 0 ? null : known);
-  const timeouts = {
+  const limits = {
     requestTimeout: REQUEST_MS,
     headersTimeout: REQUEST_MS,
     connectionsCheckingInterval: 5_000,
+    // The place in the stream of a solve with many steps, which a client sends when it comes back.
+    maxHeaderSize: 128 * 1024,
   };
-  const server = createServer(timeouts, getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  const server = createServer(limits, getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   const tidying = setInterval(() => void tidy(gateway), TIDY_MS).unref();
   const listening = await listen(server, port, host);
   return {

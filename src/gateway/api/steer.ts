@@ -154,7 +154,7 @@ function addSteer<Body extends object, Answer extends object>(
     const { isRunning } = await requireSolve(gateway, key, id);
     if (!isRunning) throw new RefusedError(`solve ${id} has ended already: nothing of it can be changed`);
     if (needsWorker) await requireWorker(gateway);
-    const done = await work({ gateway, key, id, body: c.req.valid('json') as Body });
+    const done = await work({ gateway, key, id, body: c.req.valid('json') });
     const who = { keyId: key.id, keyName: key.name, target: id };
     await noteAudit(gateway.store, {
       ...who,
