@@ -8,19 +8,25 @@ import type { DayBudgets } from './day-budget';
 import type { Key, KeyChecker } from './keys';
 import type { Metrics } from './metrics';
 import type { RequestRates } from './request-rate';
+import type { Workers } from './workers';
 
-/** What every route of the gateway works with. */
-export interface Gateway {
+/** What a gateway is given. */
+export interface Place {
   readonly conductor: ConductorClient;
   readonly temporal: Client;
   readonly config: Config;
   readonly store: Store;
+  /** Takes a line on what went wrong here, which is no caller's business. */
+  readonly say: (line: string) => void;
+}
+
+/** What every route of the gateway works with. */
+export interface Gateway extends Place {
   readonly keys: KeyChecker;
   readonly budgets: DayBudgets;
   readonly rates: RequestRates;
+  readonly workers: Workers;
   readonly metrics: Metrics;
-  /** Takes a line on what went wrong here, which is no caller's business. */
-  readonly say: (line: string) => void;
 }
 
 /** The environment of Hono's contexts: the caller's key is known wherever a route is reached. */

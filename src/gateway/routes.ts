@@ -6,6 +6,16 @@ interface Json<Schema> {
   readonly content: { readonly 'application/json': { readonly schema: Schema } };
 }
 
+interface JsonOrEvents<Schema> {
+  readonly content: Json<Schema>['content'] & {
+    readonly 'text/event-stream': { readonly schema: z.ZodString };
+  };
+}
+
+interface Described {
+  readonly description: string;
+}
+
 export function bodyOf<Schema extends z.ZodType>(schema: Schema): Json<Schema> & { readonly required: true } {
   return { content: { 'application/json': { schema } }, required: true };
 }
@@ -13,7 +23,7 @@ export function bodyOf<Schema extends z.ZodType>(schema: Schema): Json<Schema> &
 export function jsonOf<Schema extends z.ZodType>(
   schema: Schema,
   description: string,
-): Json<Schema> & { readonly description: string } {
+): Json<Schema> & Described {
   return { content: { 'application/json': { schema } }, description };
 }
 
@@ -21,12 +31,7 @@ export function jsonOf<Schema extends z.ZodType>(
 export function jsonOrEventsOf<Schema extends z.ZodType>(
   schema: Schema,
   description: string,
-): {
-  readonly content: Json<Schema>['content'] & {
-    readonly 'text/event-stream': { readonly schema: z.ZodString };
-  };
-  readonly description: string;
-} {
+): JsonOrEvents<Schema> & Described {
   return {
     content: { 'application/json': { schema }, 'text/event-stream': { schema: z.string() } },
     description,
@@ -54,6 +59,6 @@ export const UNKEYED: Record<string, string[]>[] = [];
 
 /** Puts a schema that the product has already into the document under a name; answers are not checked against it. */
 export function documented<Value>(name: string, schema: z.ZodType<Value>): z.ZodType<Value> {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
-  return z.custom<Value>().openapi(name, json as object);
+  const json: object = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+  return z.custom<Value>().openapi(name, { ...json, $schema: undefined } as object);
 }

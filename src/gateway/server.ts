@@ -2,12 +2,17 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { listen, type Listening } from '../listen';
 import { buildApp } from './app';
-import type { Gateway } from './gateway';
+import { DayBudgets } from './day-budget';
+import type { Gateway, Place } from './gateway';
 import { LOOPBACK_HOSTS } from './host';
+import { KeyChecker } from './keys';
+import { Metrics } from './metrics';
+import { RequestRates } from './request-rate';
+import { Workers } from './workers';
 import { forgetAsked } from './retried';
 import { forgetTranscripts } from './transcript';
 
-export interface GatewayPlace {
+export interface Address {
   readonly port: number;
   readonly host: string;
   /** Names that requests may have in their header `Host`; none: those of this machine, or any on another address. */
@@ -19,20 +24,20 @@ const REQUEST_MS = 60_000;
 const TIDY_MS = 60 * 60 * 1000;
 
 /** Answers OpenAI's and Anthropic's clients over HTTP until it is closed. */
-export async function startGateway(
-  gateway: Gateway,
-  { port, host, allowHosts }: GatewayPlace,
-): Promise<Listening> {
+export async function startGateway(place: Place, { port, host, allowHosts }: Address): Promise<Listening> {
   const isLoopback = LOOPBACK_HOSTS.includes(host.includes(':') ? `[${host}]` : host);
   const known = isLoopback ? [...LOOPBACK_HOSTS, ...allowHosts] : allowHosts;
+  const gateway = partsOf(place);
   const app = buildApp(gateway, known.length === 0 ? null : known);
-  const timeouts = {
+  const limits = {
     requestTimeout: REQUEST_MS,
     headersTimeout: REQUEST_MS,
     connectionsCheckingInterval: 5_000,
+    // The place in the stream of a solve with many steps, which a client sends when it comes back.
+    maxHeaderSize: 128 * 1024,
   };
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  const server = createServer(timeouts, (request, response) => void answer(request, response));
+  const server = createServer(limits, (request, response) => void answer(request, response));
   const tidying = setInterval(() => void tidy(gateway), TIDY_MS).unref();
   const listening = await listen(server, port, host);
   return {
@@ -41,6 +46,22 @@ export async function startGateway(
       clearInterval(tidying);
       await listening.close();
     },
+  };
+}
+
+function partsOf(place: Place): Gateway {
+  const { conductor, temporal, config, store } = place;
+  const costOf = async (id: string): Promise<number | null> => {
+    const { status, costUsd } = await conductor.trace(id);
+    return status === 'running' ? null : Math.round(costUsd * 1e9);
+  };
+  return {
+    ...place,
+    keys: new KeyChecker(store),
+    budgets: new DayBudgets(store, costOf),
+    rates: new RequestRates(),
+    workers: new Workers(temporal, config.temporal.taskQueue),
+    metrics: new Metrics(),
   };
 }
 

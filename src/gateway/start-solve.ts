@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { SolveHandle, SolveRequest, StartOptions } from '../client/conductor-client';
 import { isNotFound } from '../client/steer';
-import { isPolled } from '../client/pollers';
 import { resolveRun, unpricedOf } from '../config/resolve-run';
 import { ConductorError } from '../errors';
 import type { LimitsInput } from '../protocol/input';
@@ -49,7 +48,7 @@ interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-type Memo = Readonly<Record<string, unknown>> & { readonly needsWorker?: false };
+type Memo = Readonly<Record<string, unknown>>;
 
 /**
  * Starts the solve that a vendor's request asks for, or finds the one that an earlier attempt of the same request started.
@@ -97,7 +96,7 @@ export async function startRun(
     const found = await find(gateway, id, digest);
     if (found !== null) return { ...found, isNew: false };
   }
-  await requireWorker(gateway);
+  await gateway.workers.require();
   const nanoUsd = await reserve(gateway, key, id, request);
   const limits = { ...request.limits, ...(nanoUsd !== null && { costUsd: nanoUsd / 1e9 }) };
   try {
@@ -130,19 +129,6 @@ async function reserve(
   if (unpriced.length > 0) throw noPrice(`the budget of key ${key.name}`, unpriced);
   const usd = limits?.costUsd ?? config.limits.costUsd;
   return budgets.reserve(key, id, usd === null ? null : Math.round(usd * 1e9));
-}
-
-const WORKER_SECONDS = 5;
-
-/** @throws Refusal where nothing would answer */
-export async function requireWorker({ temporal, config }: Gateway): Promise<void> {
-  const { taskQueue } = config.temporal;
-  if (await isPolled(temporal, taskQueue)) return;
-  const remedy = 'start "temporal-conductor worker"';
-  throw new Refusal(503, `no worker polls task queue ${taskQueue}: ${remedy}, and try again`, {
-    reason: 'no_worker',
-    retryAfterSeconds: WORKER_SECONDS,
-  });
 }
 
 async function idOf(gateway: Gateway, key: Key, { headers }: Sent, digest: string) {

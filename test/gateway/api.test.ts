@@ -152,14 +152,16 @@ test('a solve is approved, retried from a step, and cancelled', async () => {
       body: { error: { message: expect.stringMatching(/no step 10/) as string } },
     });
     const letGo = stage.providers.hold('b');
-    process.stderr.write("R\n");
     const retried = await ask('POST', `/api/solves/${first}/retry`, { from: 1, worker: 'b' });
     expect(retried).toMatchObject({ status: 202 });
-    process.stderr.write(JSON.stringify(retried) + "\n");
     const second = String(retried.body.id);
     expect(second.slice(0, 14)).toBe(first.slice(0, 14));
+    // It asks for approval as the first one did.
+    await until(
+      () => ask('POST', `/api/solves/${second}/approve`),
+      ({ status }) => status === 200,
+    );
     await stage.providers.waitForRequest(({ model }) => model === 'b');
-    process.stderr.write("asked\n");
     expect(await ask('POST', `/api/solves/${second}/cancel`)).toMatchObject({ status: 200 });
     expect((await endOf(stage, second)).status).toBe('cancelled');
     letGo();

@@ -77,12 +77,17 @@ test('a key cannot see, list, steer, cancel or guess the solves of another', asy
 
     for (const { method, path } of withId) {
       // An id that exists, a child that it might have, one that does not exist, and ids that are none.
-      const answers = [id, `${id}-r0s1`, `${id.slice(0, -1)}z`, 'gw-', '..%2f', `${own.slice(0, 13)}/../${id}`].map(
-        async (given) => {
-          const response = await send({ method, path: path.replace('{id}', encodeURIComponent(given)) }, other);
-          return { given, status: response.status, text: (await response.text()).replaceAll(given, 'ID') };
-        },
-      );
+      const answers = [
+        id,
+        `${id}-r0s1`,
+        `${id.slice(0, -1)}z`,
+        'gw-',
+        '..%2f',
+        `${own.slice(0, 13)}/../${id}`,
+      ].map(async (given) => {
+        const response = await send({ method, path: path.replace('{id}', encodeURIComponent(given)) }, other);
+        return { given, status: response.status, text: (await response.text()).replaceAll(given, 'ID') };
+      });
       const [foreign, ...others] = await Promise.all(answers);
       expect({ method, path, status: foreign?.status }).toEqual({ method, path, status: 404 });
       for (const each of others) expect({ path, ...each }).toMatchObject({ path, status: 404 });
@@ -115,7 +120,8 @@ test('a key cannot see, list, steer, cancel or guess the solves of another', asy
 async function allRuns(): Promise<{ readonly workflowId: string }[]> {
   const runs: { readonly workflowId: string }[] = [];
   const query = `TaskQueue = '${stage.taskQueue}'`;
-  for await (const { workflowId } of stage.temporal.client.workflow.list({ query })) runs.push({ workflowId });
+  for await (const { workflowId } of stage.temporal.client.workflow.list({ query }))
+    runs.push({ workflowId });
   return runs;
 }
 

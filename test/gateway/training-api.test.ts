@@ -44,24 +44,35 @@ async function ask(method: string, path: string, as: string, body?: object) {
     headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   });
-  return { status: response.status, body: (await response.json()) as unknown };
+  return { status: response.status, body: await response.json() };
 }
 
 test('nights and checkpoints are read by any key', async () => {
   const night = { trainRun: 'nightly', date: '2026-11-21', done: 2, cycles: [] };
-  expect(await ask('GET', '/api/nights', key)).toMatchObject({ body: [{ trainRun: 'nightly', nights: [night] }] });
-  expect(await ask('GET', '/api/nights/nightly', key)).toMatchObject({ body: { nights: [night], underWay: null } });
+  expect(await ask('GET', '/api/nights', key)).toMatchObject({
+    body: [{ trainRun: 'nightly', nights: [night] }],
+  });
+  expect(await ask('GET', '/api/nights/nightly', key)).toMatchObject({
+    body: { nights: [night], underWay: null },
+  });
   expect(await ask('GET', '/api/nights/nightly/2026-11-21', key)).toMatchObject({ status: 200, body: night });
   for (const path of ['nightly/2026-11-22', 'other', '..%2f..%2fgateway', 'other/2026-11-21']) {
     expect(await ask('GET', `/api/nights/${path}`, key)).toMatchObject({ status: 404 });
   }
   const { body } = await ask('GET', '/api/checkpoints', key);
-  expect(body).toMatchObject({ checkpoints: ['nightly/000001', 'nightly/000002'], serving: { serving: null } });
+  expect(body).toMatchObject({
+    checkpoints: ['nightly/000001', 'nightly/000002'],
+    serving: { serving: null },
+  });
 });
 
 test('an admin key alone changes what serves, and the audit log says so', async () => {
   const promote = { checkpoint: 'nightly/000001', reason: 'it won' };
-  for (const [name, body] of [['promote', promote], ['rollback', {}], ['pin', {}]] as const) {
+  for (const [name, body] of [
+    ['promote', promote],
+    ['rollback', {}],
+    ['pin', {}],
+  ] as const) {
     expect(await ask('POST', `/api/checkpoints/${name}`, key, body)).toMatchObject({ status: 403 });
   }
   expect((await readServing(stage.store)).serving).toBeNull();

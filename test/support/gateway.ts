@@ -1,8 +1,5 @@
 import { readGivenConfig } from '../../src/config/load';
-import { DayBudgets } from '../../src/gateway/day-budget';
-import { createKey, KeyChecker, type KeySettings } from '../../src/gateway/keys';
-import { Metrics } from '../../src/gateway/metrics';
-import { RequestRates } from '../../src/gateway/request-rate';
+import { createKey, type KeySettings } from '../../src/gateway/keys';
 import { startGateway } from '../../src/gateway/server';
 import type { Stage } from './stage';
 
@@ -28,13 +25,6 @@ export async function openGateway(stage: Stage): Promise<TestGateway> {
       temporal: temporal.client,
       config: { ...config, temporal: { ...config.temporal, taskQueue } },
       store,
-      keys: new KeyChecker(store),
-      budgets: new DayBudgets(store, async (id) => {
-        const { status, costUsd } = await conductor.trace(id);
-        return status === 'running' ? null : Math.round(costUsd * 1e9);
-      }),
-      rates: new RequestRates(),
-      metrics: new Metrics(),
       say: (line) => said.push(line),
     },
     { port: 0, host: '127.0.0.1', allowHosts: [] },

@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { isPolled } from '../../client/pollers';
 import { requireAdmin } from '../admission';
 import type { App, Gateway } from '../gateway';
 import { jsonOf, refusals, UNKEYED } from '../routes';
@@ -45,9 +44,9 @@ export function addHealth(app: App, gateway: Gateway): void {
 /** Longer than either takes to answer where it is well. */
 const PATIENCE_MS = 3000;
 
-async function lookAround({ temporal, config, store }: Gateway): Promise<Health> {
+async function lookAround({ workers, store }: Gateway): Promise<Health> {
   const [polled, read] = await Promise.all([
-    orNothing(isPolled(temporal, config.temporal.taskQueue)),
+    orNothing(workers.areThere()),
     orNothing(store.read('gateway/health.json').then(() => true)),
   ]);
   return { temporal: polled !== null, store: read !== null, worker: polled === true };

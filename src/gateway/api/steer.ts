@@ -19,7 +19,7 @@ import { CONDUCTOR_MODEL } from '../model-names';
 import { Refusal } from '../refusal';
 import { costLimit } from '../request-of';
 import { bodyOf, jsonOf, refusals } from '../routes';
-import { requireWorker, sentBy, startRun } from '../start-solve';
+import { sentBy, startRun } from '../start-solve';
 import { requireSolve } from './own-solve';
 import { idSchema, startedSchema } from './solves';
 
@@ -153,8 +153,8 @@ function addSteer<Body extends object, Answer extends object>(
     const { id } = c.req.valid('param');
     const { isRunning } = await requireSolve(gateway, key, id);
     if (!isRunning) throw new RefusedError(`solve ${id} has ended already: nothing of it can be changed`);
-    if (needsWorker) await requireWorker(gateway);
-    const done = await work({ gateway, key, id, body: c.req.valid('json') as Body });
+    if (needsWorker) await gateway.workers.require();
+    const done = await work({ gateway, key, id, body: c.req.valid('json') });
     const who = { keyId: key.id, keyName: key.name, target: id };
     await noteAudit(gateway.store, {
       ...who,

@@ -12,17 +12,14 @@ import type { Listening } from '../../listen';
 import { makeOwnFolder } from '../../own-folder';
 import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
-import { DayBudgets } from '../day-budget';
 import { createKey, KeyChecker, listKeys } from '../keys';
-import { Metrics } from '../metrics';
 import { CONDUCTOR_MODEL } from '../model-names';
-import { RequestRates } from '../request-rate';
-import { type GatewayPlace, startGateway } from '../server';
+import { type Address, startGateway } from '../server';
 
 export const GATEWAY_PORT = 8484;
 export const GATEWAY_HOST = '127.0.0.1';
 
-type GatewayOptions = WorkOptions & Pick<GatewayPlace, 'port' | 'host'> & { readonly allowHost?: string[] };
+type GatewayOptions = WorkOptions & Pick<Address, 'port' | 'host'> & { readonly allowHost?: string[] };
 
 /** `gateway`: what a production deployment runs for clients of OpenAI and Anthropic, beside a server and workers elsewhere. */
 export async function gateway(options: GatewayOptions): Promise<ExitCode> {
@@ -59,18 +56,8 @@ export function upGateway(options: WorkOptions): Promise<ExitCode> {
   });
 }
 
-function serve({ conductor, temporal, config, store }: Session, place: GatewayPlace): Promise<Listening> {
-  const costOf = async (id: string): Promise<number | null> => {
-    const { status, costUsd } = await conductor.trace(id);
-    return status === 'running' ? null : Math.round(costUsd * 1e9);
-  };
-  const parts = {
-    keys: new KeyChecker(store),
-    budgets: new DayBudgets(store, costOf),
-    rates: new RequestRates(),
-    metrics: new Metrics(),
-  };
-  return startGateway({ conductor, temporal, config, store, say, ...parts }, place);
+function serve({ conductor, temporal, config, store }: Session, address: Address): Promise<Listening> {
+  return startGateway({ conductor, temporal, config, store, say }, address);
 }
 
 async function describeGateway({ store, server }: Session, { url }: Listening): Promise<string> {
