@@ -2,8 +2,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateObject, generateText, streamText } from 'ai';
-import { z } from 'zod';
+import { generateText, streamText } from 'ai';
 
 const [way, prompt] = process.argv.slice(2);
 const { GATEWAY_URL: url, GATEWAY_KEY: apiKey, GATEWAY_MODEL: name } = process.env;
