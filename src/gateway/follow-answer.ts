@@ -1,3 +1,4 @@
+import type { LiveEvent } from '../client/live-events';
 import type { SolveResult } from '../protocol/solve';
 import type { Asked } from './asked';
 import type { Gateway } from './gateway';
@@ -8,7 +9,7 @@ import { AnswerTeller, type Told } from './told';
 interface Answered {
   readonly gateway: Gateway;
   readonly key: Key;
-  readonly started: Pick<Started, 'id' | 'result'>;
+  readonly started: Pick<Started, 'id' | 'result' | 'isNew'>;
 }
 
 /** A client that has gone cancels nothing, unless it said so. */
@@ -40,16 +41,24 @@ export type AnswerPart =
 
 /** Tells what happens in a solve until its end, and then the whole of it. */
 export async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
-  const { gateway, started } = answered;
+  const { gateway, key, started } = answered;
   const teller = new AnswerTeller();
-  for await (const event of gateway.conductor.stream(started.id, { signal })) {
+  for await (const event of eventsOf(answered, signal)) {
     for (const told of teller.tell(event)) {
       if (told.kind !== 'ended') yield told;
     }
   }
   if (signal.aborted) return;
   const result = await gateway.conductor.trace(started.id);
-  yield { kind: 'result', result: await bookCost(gateway, answered.key, result) };
+  yield { kind: 'result', result: await bookCost(gateway, key, result) };
+}
+
+/** A repeated request may come after the end: its log may hold texts of attempts that were lost, so the end alone is told. */
+async function* eventsOf({ gateway, started }: Answered, signal: AbortSignal): AsyncGenerator<LiveEvent> {
+  const { conductor } = gateway;
+  const before = started.isNew ? null : await conductor.trace(started.id);
+  if (before === null || before.status === 'running') yield* conductor.stream(started.id, { signal });
+  else yield { kind: 'ended', cursor: '', ...before };
 }
 
 /** Books a solve whose caller does not wait for its end. What fails is booked when the key's day has no room left. */

@@ -1,0 +1,36 @@
+/** A gateway in a process of its own, made to be killed. */
+import { Client, Connection } from '@temporalio/client';
+import { ConductorClient, type ConfigInput } from '../../../src';
+import { readGivenConfig } from '../../../src/config/load';
+import { startGateway } from '../../../src/gateway/server';
+import { openStore } from '../../../src/store/open-store';
+
+/** Settings of the program, as JSON. */
+export interface GatewaySetting {
+  readonly address: string;
+  readonly taskQueue: string;
+  readonly config: ConfigInput;
+  readonly store: string;
+}
+
+async function main(): Promise<void> {
+  const [json = ''] = process.argv.slice(2);
+  const setting = JSON.parse(json) as GatewaySetting;
+  const { address, taskQueue } = setting;
+  const config = readGivenConfig(setting.config);
+  const store = openStore(setting.store, process.cwd());
+  const temporal = new Client({ connection: await Connection.connect({ address }) });
+  const { url } = await startGateway(
+    {
+      conductor: new ConductorClient({ client: temporal, store, taskQueue }),
+      temporal,
+      config: { ...config, temporal: { ...config.temporal, taskQueue } },
+      store,
+      say: console.error,
+    },
+    { port: 0, host: '127.0.0.1', allowHosts: [] },
+  );
+  console.log(JSON.stringify(url));
+}
+
+void main();
