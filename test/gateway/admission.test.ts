@@ -52,6 +52,13 @@ describe('a request is refused, with what to do', () => {
       'unsupported_parameter',
       /^tools is not supported: .*leave it out/,
     ],
+    [
+      'a pool for one worker alone',
+      { ...BODY, conductor: { pool: { allow: ['b'] } } },
+      400,
+      'invalid_value',
+      /one worker alone/,
+    ],
     ['two answers', { ...BODY, n: 2 }, 400, 'unsupported_parameter', /send the request again/],
     [
       'an image',
@@ -78,7 +85,7 @@ describe('a request is refused, with what to do', () => {
     ['an unknown extension', { ...BODY, conductor: { max_usd: 1 } }, 400, 'invalid_value', /max_usd/],
     [
       'an unknown worker of a pool',
-      { ...BODY, conductor: { pool: { allow: ['x'] } } },
+      { ...BODY, model: 'conductor', conductor: { pool: { allow: ['x'] } } },
       400,
       'invalid_value',
       /"?x"?/,
@@ -191,15 +198,20 @@ test('a page of a stranger’s, which has its name resolve to this machine, is n
 });
 
 test('fields that do not count are listed, and those that do reach the model', async () => {
-  const asked = { ...BODY, temperature: 0.1, top_p: 1, made_up: true, seed: 7, max_tokens: 99 };
+  const ignored = { temperature: 0.1, top_p: 1, made_up: true, tools: [{ type: 'function' }] };
+  const asked = { ...BODY, ...ignored, seed: 7, max_tokens: 99 };
   await stage.whileWorking(async () => {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      headers: {
+        'x-api-key': secret,
+        'content-type': 'application/json',
+        'x-conductor-ignore': 'tools, tool_choice',
+      },
       body: JSON.stringify(asked),
     });
     expect(await response.json()).toMatchObject({
-      conductor: { warnings: ['temperature is ignored', 'top_p is ignored', 'made_up is ignored'] },
+      conductor: { warnings: Object.keys(ignored).map((name) => `${name} is ignored`) },
     });
   });
   const sent = JSON.parse(String(stage.requestsTo('a')[0]?.body)) as unknown;
