@@ -19,7 +19,7 @@ interface Framed {
   readonly onGone: () => void;
 }
 
-export const EVENT_STREAM_HEADERS = {
+const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   // nginx would keep a stream back until its buffer is full.

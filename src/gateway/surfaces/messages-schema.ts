@@ -45,7 +45,7 @@ export function askedOfMessages(body: MessagesRequest, ignored?: string): Asked 
   };
 }
 
-export const messageUsageSchema = z
+const messageUsageSchema = z
   .object({
     input_tokens: z.int(),
     output_tokens: z.int(),
