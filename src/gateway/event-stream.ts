@@ -36,10 +36,8 @@ export function streamEvents(
   headers: Readonly<Record<string, string>>,
 ): Response {
   const encoder = new TextEncoder();
-  const unread = new Watch(UNREAD_MS, () => {
-    c.env.outgoing.destroy();
-    onGone();
-  });
+  // The server cancels the body of a response that is destroyed.
+  const unread = new Watch(UNREAD_MS, () => c.env.outgoing.destroy());
   let next: Promise<IteratorResult<string>> | null = null;
   let silences = 0;
   const body = new ReadableStream<Uint8Array>({
@@ -72,6 +70,8 @@ export function streamEvents(
     cancel: () => {
       unread.end();
       onGone();
+      // Nobody will ask for the next frame, in which they would see that they are to end.
+      void frames.return?.().catch(() => undefined);
     },
   });
   return c.body(body, 200, { ...EVENT_STREAM_HEADERS, ...headers });
@@ -94,7 +94,7 @@ class Watch {
 
   constructor(
     private readonly ms: number,
-    private readonly late: () => void,
+    private readonly late: () => unknown,
   ) {}
 
   begin(): void {
