@@ -1,24 +1,15 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
-import { HTTPException } from 'hono/http-exception';
 import { secureHeaders } from 'hono/secure-headers';
-import { codeOf, reasonOf } from '../errors';
 import { requireKey } from './admission';
-import { BudgetSpentError } from './day-budget';
 import type { App, Env, Gateway } from './gateway';
+import { asRefusal } from './as-refusal';
 import { checkHost } from './host';
 import { badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
 import { addMessages } from './surfaces/messages';
 import { addModels } from './surfaces/models';
 import { addResponses } from './surfaces/responses';
-import { BadRetryError } from '../client/retry';
-import { isNotFound, RefusedError } from '../client/steer';
-import { BadCursorError } from '../client/live-events';
-import { ConfigError } from '../config/errors';
-import { PlanError } from '../plan/plan-error';
-import { PolicyError } from '../training/policy/errors';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { addCost } from './api/cost';
 import { addEvaluations } from './api/evaluations';
 import { addHealth } from './api/health';
@@ -42,7 +33,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     },
   });
   app.onError((error, c) => {
-    const refusal = asRefusal(error, gateway);
+    const refusal = asRefusal(error, gateway.say);
     const toBody = c.req.path.startsWith('/v1/messages') ? toAnthropicError : toOpenAiError;
     return c.json(toBody(refusal), refusal.status, refusal.headers);
   });
@@ -69,27 +60,4 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
 
 function refuseSize(): never {
   throw new Refusal(413, `the request has over ${MOST_BYTES} bytes: shorten it`, { reason: 'too_large' });
-}
-
-/** Errors of the product's own that are the caller's to put right. */
-const CALLERS: readonly (readonly [abstract new (...args: never[]) => Error, ContentfulStatusCode])[] = [
-  [BudgetSpentError, 402],
-  [PolicyError, 404],
-  [RefusedError, 409],
-  ...[BadCursorError, BadRetryError, ConfigError, PlanError].map((kind) => [kind, 400] as const),
-];
-
-function asRefusal(error: Error, { say }: Gateway): Refusal {
-  if (error instanceof Refusal) return error;
-  if (error instanceof HTTPException && error.status < 500) {
-    return new Refusal(400, `the request cannot be read: ${error.message}`, { reason: 'bad_request' });
-  }
-  const status = CALLERS.find(([kind]) => error instanceof kind)?.[1];
-  if (status !== undefined) return new Refusal(status, error.message, { reason: String(codeOf(error)) });
-  if (isNotFound(error)) {
-    return new Refusal(404, 'it is no longer there, or has ended: ask for it again', { reason: 'not_found' });
-  }
-  say(`gateway: ${reasonOf(error)}`);
-  const message = 'the gateway failed; what went wrong is written where it runs';
-  return new Refusal(500, message, { reason: 'internal', retryAfterSeconds: 1 }, { cause: error });
 }

@@ -3,7 +3,7 @@ import type { AnswerSchema, ConversationTurn, LimitsInput } from '../protocol/in
 import { answerSchemaSchema } from '../protocol/input';
 import { MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { planSchema } from '../protocol/solve';
-import { badRequest } from './refusal';
+import { badRequest, type Refusal } from './refusal';
 
 /** What the gateway knows beside the vendors' fields, under the one key `conductor` of a request. */
 export const extensionSchema = z
@@ -76,22 +76,40 @@ export interface UntakenFields {
   >;
 }
 
-/** @returns a sentence for each field that is ignored @throws Refusal for one that cannot be */
+/** A header with the names of fields, comma-separated, that a client sends and can do without. */
+export const IGNORE_HEADER = 'x-conductor-ignore';
+
+/**
+ * @param ignored what the header says
+ * @returns a sentence for each field that is ignored
+ * @throws Refusal for one that cannot be
+ */
 export function checkFields(
   body: Readonly<Record<string, unknown>>,
   { taken, refused }: UntakenFields,
+  ignored: string | undefined,
 ): string[] {
-  const warnings: string[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    if (taken.has(name) || value === null || value === undefined) continue;
-    const rule = Object.hasOwn(refused, name) ? refused[name] : undefined;
-    if (rule?.asksNothing(value) === true) continue;
-    if (rule !== undefined)
-      throw badRequest(`${name} is not supported: ${rule.instead}`, name, 'unsupported_parameter');
-    // A made-up name may be of any length.
-    if (warnings.length < MOST_WARNINGS) warnings.push(`${name.slice(0, 64)} is ignored`);
+  const ignorable = new Set(ignored?.split(',').map((name) => name.trim()));
+  const sent = Object.entries(body).filter(([name, value]) => !taken.has(name) && value != null);
+  const untaken = sent.filter(([name, value]) => ruleOf(name, refused)?.asksNothing(value) !== true);
+  for (const [name] of untaken) {
+    const rule = ruleOf(name, refused);
+    if (rule !== undefined && !ignorable.has(name)) throw unsupported(name, rule.instead);
   }
-  return warnings;
+  // A made-up name may be of any length.
+  return untaken.slice(0, MOST_WARNINGS).map(([name]) => `${name.slice(0, 64)} is ignored`);
+}
+
+function ruleOf(
+  name: string,
+  refused: UntakenFields['refused'],
+): UntakenFields['refused'][string] | undefined {
+  return Object.hasOwn(refused, name) ? refused[name] : undefined;
+}
+
+function unsupported(name: string, instead: string): Refusal {
+  const message = `${name} is not supported: ${instead}; a client that must send it names it in the header ${IGNORE_HEADER}`;
+  return badRequest(message, name, 'unsupported_parameter');
 }
 
 const MOST_WARNINGS = 50;

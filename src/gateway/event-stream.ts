@@ -13,11 +13,13 @@ interface Framed {
   readonly frames: AsyncIterator<string>;
   /** A frame of the vendor's that says nothing. */
   readonly nothing: () => string;
+  /** The vendor's frame for a failure that came too late for a status. */
+  readonly failed: (error: unknown) => string;
   /** Called once where the client has gone before the last frame. */
   readonly onGone: () => void;
 }
 
-export const EVENT_STREAM_HEADERS = {
+const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   // nginx would keep a stream back until its buffer is full.
@@ -30,7 +32,7 @@ export const EVENT_STREAM_HEADERS = {
  */
 export function streamEvents(
   c: Context<Env>,
-  { frames, nothing, onGone }: Framed,
+  { frames, nothing, failed, onGone }: Framed,
   headers: Readonly<Record<string, string>>,
 ): Response {
   const encoder = new TextEncoder();
@@ -48,7 +50,12 @@ export function streamEvents(
     pull: async (controller) => {
       unread.end();
       next ??= frames.next();
-      const frame = await orSilence(next);
+      const frame = await orSilence(next).catch(failed);
+      if (typeof frame === 'string') {
+        controller.enqueue(encoder.encode(frame));
+        controller.close();
+        return;
+      }
       if (frame === null) {
         silences += 1;
         const text = silences % SILENCES_PER_EVENT === 0 ? nothing() : ': still working\n\n';

@@ -13,7 +13,7 @@ export class Metrics {
     this.delay.enable();
   }
 
-  /** @param route as it is declared, such as `/api/solves/{id}`: paths of requests would have no end */
+  /** @param route as it is declared, such as `/api/solves/:id`: paths of requests would have no end */
   countRequest(method: string, route: string, status: number): void {
     const labels = { method, route, status: String(status) };
     const name = Object.values(labels).join(' ');

@@ -11,7 +11,11 @@ import { badRequest, type Refusal } from './refusal';
 /** The solve that a vendor's request asks for. */
 export function requestOf(config: Config, asked: Asked, choice: ModelChoice): SolveRequest {
   const { extension, messages, answerSchema, maxAnswerTokens, seed } = asked;
-  const { plan, pool = choice.pool } = extension;
+  const { plan, pool } = extension;
+  if (choice.given !== undefined && (plan !== undefined || pool !== undefined)) {
+    const message = `model ${asked.model} is one worker alone, which has no other pool and plan: leave conductor.pool and conductor.plan out`;
+    throw badRequest(message, 'conductor');
+  }
   const limits: LimitsInput = {
     ...limitsOfEffort(asked.effort, config.limits.depth),
     ...(extension.max_steps !== undefined && { steps: extension.max_steps }),
@@ -25,7 +29,7 @@ export function requestOf(config: Config, asked: Asked, choice: ModelChoice): So
     answerSchema,
     maxAnswerTokens,
     seed,
-    pool,
+    pool: choice.pool ?? pool,
     limits,
     conductor: choice.conductor,
     ...(given !== undefined && { given }),

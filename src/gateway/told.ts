@@ -34,16 +34,22 @@ export class AnswerTeller {
       yield* this.#tellEnd(event);
       return;
     }
-    if (event.kind === 'planned' && event.childId === null) this.#plan = event.plan;
     if (event.kind === 'text') {
       if (!this.#isAnswer(event) || event.provisional === true) return;
       this.#shown += event.delta;
       yield { kind: 'delta', text: event.delta };
       return;
     }
-    if (event.kind === 'restarted' && this.#isAnswer(event) && this.#shown !== '') yield this.#drop();
+    if (event.kind === 'planned' && event.childId === null) this.#plan = event.plan;
+    yield* this.#tellProgress(event);
+  }
+
+  *#tellProgress(event: Exclude<LiveEvent, { kind: 'text' | 'ended' }>): Generator<Told> {
+    const isShown = 'step' in event && this.#isAnswer(event) && this.#shown !== '';
+    if (isShown && event.kind === 'restarted') yield this.#drop();
     const line = lineOf(event, this.#plan);
-    if (line !== null) yield { kind: 'progress', line };
+    // The answer itself tells that its step is done.
+    if (line !== null && !(isShown && event.kind === 'stepEnded')) yield { kind: 'progress', line };
   }
 
   *#tellEnd(end: Ended): Generator<Told> {
@@ -62,7 +68,7 @@ export class AnswerTeller {
   }
 
   /** The output of a plan's last step answers its question. */
-  #isAnswer({ childId, step }: Pick<Extract<LiveEvent, { kind: 'text' }>, 'childId' | 'step'>): boolean {
+  #isAnswer({ childId, step }: { readonly childId: string | null; readonly step: number }): boolean {
     return childId === null && step === this.#plan.steps.length - 1;
   }
 }

@@ -60,5 +60,5 @@ export function headersOf(result: SolveResult): Record<string, string> {
 }
 
 export function solveHeader(id: string): Record<string, string> {
-  return { 'x-conductor-solve': id };
+  return { 'x-conductor-solve': id, 'x-request-id': id };
 }

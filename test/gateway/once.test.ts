@@ -121,6 +121,27 @@ test('a client that has gone cancels nothing, unless it said so', async () => {
   });
 });
 
+test('a client that waits for the whole answer, and leaves, cancels where it said so', async () => {
+  const release = stage.providers.hold('a');
+  const gone = new AbortController();
+  const asking = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...BODY, conductor: { on_disconnect: 'cancel' } }),
+    signal: gone.signal,
+  }).catch(() => null);
+  await stage.whileWorking(async () => {
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    gone.abort();
+    await asking;
+    const [, , keyId = ''] = secret.split('-');
+    const { runs } = await stage.client.list({ prefix: `gw-${keyId}-` });
+    const ended = await (await stage.client.attach(runs[0]?.id ?? '')).result();
+    expect(ended).toMatchObject({ status: 'cancelled' });
+  });
+  release();
+});
+
 test('what a solve could not do is told with the solve’s id, and a repeated request is told the same', async () => {
   stage.plan([step('a', 'Count.')]);
   stage.providers.script('a', [{ fault: 'refusal' }]);

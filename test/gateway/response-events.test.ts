@@ -79,10 +79,13 @@ test('a stream that breaks off says where to go on', async () => {
     }
   }
   const said: string[] = [];
-  const frames: string[] = [];
-  for await (const frame of new ResponseFrames(broken(), 0, (line) => said.push(line)).frames())
-    frames.push(frame);
-  expect(frames.map((frame) => JSON.parse(dataOf(frame)) as object)).toMatchObject([
+  const frames = new ResponseFrames(broken(), 0, (line) => said.push(line));
+  const sent: string[] = [];
+  const sending = async (): Promise<void> => {
+    for await (const frame of frames.frames()) sent.push(frame);
+  };
+  await sending().catch((error: unknown) => sent.push(frames.failed(error)));
+  expect(sent.map((frame) => JSON.parse(dataOf(frame)) as object)).toMatchObject([
     { sequence_number: 1 },
     { sequence_number: 2 },
     { type: 'error', sequence_number: 2, message: expect.stringContaining('starting_after=2') as string },

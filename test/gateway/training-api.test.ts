@@ -1,8 +1,11 @@
+import { readGivenConfig } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
+import { manifestKey } from '../../src/evaluation/contract';
+import type { Manifest } from '../../src/evaluation/results';
 import { readAudit } from '../../src/gateway/audit';
 import { dateOf } from '../../src/store/costs';
 import { advanceRun, writeNight } from '../../src/training/activities/records';
 import { readServing, writeManifest } from '../../src/training/policy/serving';
-import { manifestKey as evaluationKey } from '../../src/evaluation/contract';
 import { aManifest } from '../support/a-manifest';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
@@ -104,11 +107,28 @@ test('an admin key alone changes what serves, and the audit log says so', async 
 });
 
 test('evaluations are listed and summed up', async () => {
-  const run = { conductor: {}, workers: [], limits: {}, recursion: {} };
+  const { store } = stage;
   expect(await ask('GET', '/api/evaluations', key)).toEqual({ status: 200, body: [] });
-  await stage.store.write(evaluationKey('eval-1'), Buffer.from(JSON.stringify({ run })));
-  expect(await ask('GET', '/api/evaluations', key)).toEqual({ status: 200, body: [] });
-  for (const id of ['eval-1', '..%2fkeys', 'A']) {
-    expect(await ask('GET', `/api/evaluations/${id}`, key)).toMatchObject({ status: 404 });
+  const manifest: Manifest = {
+    schema: 1,
+    id: 'eval-1',
+    file: 'legs.jsonl',
+    set: 'a'.repeat(64),
+    questions: 1,
+    methods: ['worker:a'],
+    workers: ['a'],
+    seed: 7,
+    startedAt: '2026-11-21T01:00:00.000Z',
+    run: resolveRun(readGivenConfig(stage.config)),
+  };
+  await store.write(manifestKey('eval-1'), Buffer.from(JSON.stringify(manifest)));
+  await store.write(manifestKey('eval-0'), Buffer.from('{}'));
+  const { id, file, questions, methods, workers, seed, startedAt } = manifest;
+  const listed = { id, file, questions, methods, workers, seed, startedAt };
+  expect(await ask('GET', '/api/evaluations', key)).toEqual({ status: 200, body: [listed] });
+  const summary = { id: 'eval-1', complete: 0, methods: [{ method: 'worker:a', score: null }] };
+  expect(await ask('GET', '/api/evaluations/eval-1', key)).toMatchObject({ status: 200, body: summary });
+  for (const other of ['eval-0', 'eval-2', '..%2fkeys', 'A']) {
+    expect(await ask('GET', `/api/evaluations/${other}`, key)).toMatchObject({ status: 404 });
   }
 });

@@ -24,6 +24,12 @@ export const UNPLAYED: readonly Unplayed[] = [
       'npm run chaos -- ',
     ],
   },
+  {
+    page: 'docs/gateway.md',
+    because:
+      'stands beside workers elsewhere; README.md plays it beside a server here, and test/cli/key the keys',
+    commands: ['temporal-conductor key create ', 'temporal-conductor gateway --port'],
+  },
   { page: 'docs/versioning.md', because: REPOSITORY, commands: ['npm run histories'] },
   {
     page: 'docs/deployment.md',

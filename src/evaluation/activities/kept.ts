@@ -1,7 +1,6 @@
 import { readJson, type Store } from '../../store/store';
 import { EVALUATIONS, isManifestKey, manifestKey, resultsFolder } from '../contract';
 import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../results';
-import { type Summary, summarize } from '../summarize';
 
 /** Results of an evaluation, or of one of its questions, in their order; records of another version are skipped. */
 export async function readResults(store: Store, evaluation: string, index?: number): Promise<MethodRecord[]> {
@@ -24,10 +23,4 @@ export async function readManifests(store: Store): Promise<Manifest[]> {
   return manifests
     .filter((manifest) => manifest !== null)
     .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
-}
-
-/** Sums up an evaluation as far as it is; null if there is no such one. */
-export async function readSummary(store: Store, evaluation: string): Promise<Summary | null> {
-  const manifest = await readManifest(store, evaluation);
-  return manifest && summarize(manifest, await readResults(store, evaluation));
 }

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { readManifests, readSummary } from '../../evaluation/activities/kept';
-import type { Summary } from '../../evaluation/summarize';
+import { readManifest, readManifests, readResults } from '../../evaluation/activities/kept';
+import { type Summary, summarize } from '../../evaluation/summarize';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { jsonOf, refusals } from '../routes';
@@ -44,8 +44,8 @@ export function addEvaluations(app: App, { store }: Gateway): void {
   });
   app.openapi(readRoute, async (c) => {
     const { evaluation } = c.req.valid('param');
-    const summary = await readSummary(store, evaluation);
-    if (summary !== null) return c.json(summary, 200);
+    const manifest = await readManifest(store, evaluation);
+    if (manifest !== null) return c.json(summarize(manifest, await readResults(store, evaluation)), 200);
     const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists what there is`;
     throw new Refusal(404, message, { reason: 'not_found' });
   });

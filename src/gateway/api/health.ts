@@ -30,9 +30,9 @@ const metricsRoute = createRoute({
 });
 
 export function addHealth(app: App, gateway: Gateway): void {
-  const look = remembering(() => lookAround(gateway));
+  const check = remembering(() => checkHealth(gateway));
   app.openapi(healthRoute, async (c) => {
-    const health = await look();
+    const health = await check();
     return c.json(health, Object.values(health).every(Boolean) ? 200 : 503);
   });
   app.openapi(metricsRoute, (c) => {
@@ -42,9 +42,9 @@ export function addHealth(app: App, gateway: Gateway): void {
 }
 
 /** Longer than either takes to answer where it is well. */
-const PATIENCE_MS = 3000;
+const TIMEOUT_MS = 3000;
 
-async function lookAround({ workers, store }: Gateway): Promise<Health> {
+async function checkHealth({ workers, store }: Gateway): Promise<Health> {
   const [polled, read] = await Promise.all([
     orNothing(workers.areThere()),
     orNothing(store.read('gateway/health.json').then(() => true)),
@@ -56,7 +56,7 @@ async function lookAround({ workers, store }: Gateway): Promise<Health> {
 async function orNothing<Value>(asked: Promise<Value>): Promise<Value | null> {
   let clock: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    clock = setTimeout(resolve, PATIENCE_MS, null);
+    clock = setTimeout(resolve, TIMEOUT_MS, null);
   });
   try {
     return await Promise.race([asked.catch(() => null), late]);

@@ -1,3 +1,4 @@
+import { asRefusal } from '../as-refusal';
 import { createRoute, z } from '@hono/zod-openapi';
 import { type LiveEvent, readCursor } from '../../client/live-events';
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
@@ -8,7 +9,7 @@ import { bookLater } from '../follow-answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../keys';
 import { CONDUCTOR_MODEL, readModel } from '../model-names';
-import { badRequest } from '../refusal';
+import { badRequest, toOpenAiError } from '../refusal';
 import { costLimit } from '../request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { prefixOf, sentBy, startRequest } from '../start-solve';
@@ -104,7 +105,7 @@ const eventsRoute = createRoute({
 });
 
 export function addSolves(app: App, gateway: Gateway): void {
-  const { conductor, config } = gateway;
+  const { conductor, config, say } = gateway;
   app.openapi(startRoute, async (c) => {
     const key = c.get('key');
     const asked = c.req.valid('json');
@@ -135,7 +136,9 @@ export function addSolves(app: App, gateway: Gateway): void {
     const onGone = (): void => {
       gone.abort();
     };
-    return streamEvents(c, { frames: framesOf(events), nothing: () => ': still working\n\n', onGone }, {});
+    const failed = (error: unknown): string => frameOf(toOpenAiError(asRefusal(error, say)), 'error');
+    const nothing = (): string => ': still working\n\n';
+    return streamEvents(c, { frames: framesOf(events), nothing, failed, onGone }, {});
   });
 }
 

@@ -62,7 +62,7 @@ const FIELDS: UntakenFields = {
 };
 
 /** @throws Refusal for what cannot be done */
-export function askedOfChat(body: ChatRequest): Asked {
+export function askedOfChat(body: ChatRequest, ignored?: string): Asked {
   const { response_format: format } = body;
   return {
     model: body.model,
@@ -72,7 +72,7 @@ export function askedOfChat(body: ChatRequest): Asked {
     seed: body.seed ?? undefined,
     effort: body.reasoning_effort ?? undefined,
     extension: body.conductor ?? {},
-    warnings: checkFields(body, FIELDS),
+    warnings: checkFields(body, FIELDS, ignored),
   };
 }
 

@@ -1,6 +1,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
-import type { Asked } from '../asked';
+import { asRefusal } from '../as-refusal';
+import { type Asked, IGNORE_HEADER } from '../asked';
 import { frameOf, streamEvents } from '../event-stream';
 import { type AnswerPart, followAnswer, leave, waitForResult } from '../follow-answer';
 import type { App, Gateway } from '../gateway';
@@ -33,7 +34,7 @@ const route = createRoute({
 export function addChat(app: App, gateway: Gateway): void {
   app.openapi(route, async (c) => {
     const body = c.req.valid('json');
-    const asked = askedOfChat(body);
+    const asked = askedOfChat(body, c.req.header(IGNORE_HEADER));
     const key = c.get('key');
     const started = await startSolve(gateway, key, asked, await sentBy(c));
     const answered = { gateway, key, started };
@@ -48,7 +49,9 @@ export function addChat(app: App, gateway: Gateway): void {
       void leave(answered, asked);
     };
     const frames = framesOf(followAnswer(answered, gone.signal), chunks);
-    return streamEvents(c, { frames, nothing: () => chunks.of({}), onGone }, solveHeader(started.id));
+    const failed = (error: unknown): string => chunks.error(asRefusal(error, gateway.say));
+    const stream = { frames, nothing: () => chunks.of({}), failed, onGone };
+    return streamEvents(c, stream, solveHeader(started.id));
   });
 }
 

@@ -33,7 +33,7 @@ const FIELDS: UntakenFields = {
 };
 
 /** @throws Refusal for what cannot be done */
-export function askedOfMessages(body: MessagesRequest): Asked {
+export function askedOfMessages(body: MessagesRequest, ignored?: string): Asked {
   const system = textOf(body.system, 'system');
   const turns = turnsOf(body.messages, 'messages');
   return {
@@ -41,11 +41,11 @@ export function askedOfMessages(body: MessagesRequest): Asked {
     messages: system.trim() === '' ? turns : [{ role: 'system', content: system }, ...turns],
     maxAnswerTokens: body.max_tokens,
     extension: body.conductor ?? {},
-    warnings: checkFields(body, FIELDS),
+    warnings: checkFields(body, FIELDS, ignored),
   };
 }
 
-export const messageUsageSchema = z
+const messageUsageSchema = z
   .object({
     input_tokens: z.int(),
     output_tokens: z.int(),

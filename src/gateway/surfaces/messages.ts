@@ -1,6 +1,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
-import type { Asked } from '../asked';
+import { asRefusal } from '../as-refusal';
+import { type Asked, IGNORE_HEADER } from '../asked';
 import { frameOf, streamEvents } from '../event-stream';
 import { type AnswerPart, followAnswer, leave, waitForResult } from '../follow-answer';
 import type { App, Gateway } from '../gateway';
@@ -23,7 +24,7 @@ const route = createRoute({
 export function addMessages(app: App, gateway: Gateway): void {
   app.openapi(route, async (c) => {
     const body = c.req.valid('json');
-    const asked = askedOfMessages(body);
+    const asked = askedOfMessages(body, c.req.header(IGNORE_HEADER));
     const key = c.get('key');
     const started = await startSolve(gateway, key, asked, await sentBy(c));
     const answered = { gateway, key, started };
@@ -37,7 +38,8 @@ export function addMessages(app: App, gateway: Gateway): void {
       gone.abort();
       void leave(answered, asked);
     };
-    return streamEvents(c, { frames, nothing: () => PING, onGone }, solveHeader(started.id));
+    const failed = (error: unknown): string => errorOf(asRefusal(error, gateway.say));
+    return streamEvents(c, { frames, nothing: () => PING, failed, onGone }, solveHeader(started.id));
   });
 }
 

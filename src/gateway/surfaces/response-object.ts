@@ -66,7 +66,7 @@ export const responseSchema = z
     store: z.boolean(),
     temperature: z.null(),
     tool_choice: z.literal('none'),
-    tools: z.array(z.never()),
+    tools: z.array(z.unknown()).max(0),
     top_p: z.null(),
     truncation: z.literal('disabled'),
     usage: usageSchema.nullable(),

@@ -1,5 +1,5 @@
 import type { LiveEvent } from '../../client/live-events';
-import { reasonOf } from '../../errors';
+import { asRefusal } from '../as-refusal';
 import { frameOf } from '../event-stream';
 import { bookCost } from '../follow-answer';
 import type { Gateway } from '../gateway';
@@ -78,17 +78,17 @@ export class ResponseFrames {
   }
 
   async *frames(): AsyncGenerator<string> {
-    try {
-      for await (const event of this.events) {
-        if (event.sequence_number <= this.after) continue;
-        this.#last = event.sequence_number;
-        yield frameOf(event, event.type);
-      }
-    } catch (error) {
-      this.say(`gateway: ${reasonOf(error)}`);
-      const message = `the gateway failed: go on with starting_after=${this.#last}`;
-      yield this.#aside('error', { code: 'server_error', message, param: null });
+    for await (const event of this.events) {
+      if (event.sequence_number <= this.after) continue;
+      this.#last = event.sequence_number;
+      yield frameOf(event, event.type);
     }
+  }
+
+  failed(error: unknown): string {
+    const { code, message } = asRefusal(error, this.say);
+    const remedy = `go on with starting_after=${this.#last}`;
+    return this.#aside('error', { code, message: `${message}; ${remedy}`, param: null });
   }
 
   /** An event of OpenAI's that says nothing. */

@@ -74,7 +74,11 @@ const REASONING_FIELDS: UntakenFields = {
 };
 
 /** @param before the turns that `previous_response_id` stands for @throws Refusal for what cannot be done */
-export function askedOfResponse(body: ResponseRequest, before: readonly ConversationTurn[]): Asked {
+export function askedOfResponse(
+  body: ResponseRequest,
+  before: readonly ConversationTurn[],
+  ignored?: string,
+): Asked {
   return {
     model: body.model,
     messages: [...instructionsOf(body), ...before, ...turnsOfInput(body.input)],
@@ -83,7 +87,7 @@ export function askedOfResponse(body: ResponseRequest, before: readonly Conversa
     seed: body.seed ?? undefined,
     effort: body.reasoning?.effort ?? undefined,
     extension: body.conductor ?? {},
-    warnings: warningsOf(body),
+    warnings: warningsOf(body, ignored),
   };
 }
 
@@ -93,11 +97,11 @@ function formOf({ text }: ResponseRequest): Asked['answerSchema'] {
   return answerSchemaOf(format, 'schema' in format ? format.schema : undefined, 'text.format');
 }
 
-function warningsOf(body: ResponseRequest): string[] {
+function warningsOf(body: ResponseRequest, ignored: string | undefined): string[] {
   return [
-    ...checkFields(body, FIELDS),
-    ...checkFields(body.text ?? {}, TEXT_FIELDS).map((warning) => `text.${warning}`),
-    ...checkFields(body.reasoning ?? {}, REASONING_FIELDS).map((warning) => `reasoning.${warning}`),
+    ...checkFields(body, FIELDS, ignored),
+    ...checkFields(body.text ?? {}, TEXT_FIELDS, ignored).map((warning) => `text.${warning}`),
+    ...checkFields(body.reasoning ?? {}, REASONING_FIELDS, ignored).map((warning) => `reasoning.${warning}`),
     ...(body.store === false ? ['store is ignored: every solve is kept'] : []),
   ];
 }

@@ -7,6 +7,7 @@ import { readRunNow } from '../../client/trace-reader';
 import type { ConversationTurn } from '../../protocol/input';
 import { readText } from '../../store/texts';
 import { noteAudit } from '../audit';
+import { IGNORE_HEADER } from '../asked';
 import { streamEvents } from '../event-stream';
 import { leave, waitForResult } from '../follow-answer';
 import type { App, Env, Gateway } from '../gateway';
@@ -61,7 +62,8 @@ export function addResponses(app: App, gateway: Gateway): void {
   app.openapi(askRoute, async (c) => {
     const body = c.req.valid('json');
     const key = c.get('key');
-    const asked = askedOfResponse(body, await turnsBefore(gateway, key, body.previous_response_id));
+    const before = await turnsBefore(gateway, key, body.previous_response_id);
+    const asked = askedOfResponse(body, before, c.req.header(IGNORE_HEADER));
     const memo = { response: notesOf(body, asked) };
     const started = await startSolve(gateway, key, asked, await sentBy(c), memo);
     const found = await findResponse(gateway, key, `resp_${started.id}`);
@@ -106,6 +108,7 @@ function stream(
   const framed = {
     frames: frames.frames(),
     nothing: () => frames.nothing(),
+    failed: (error: unknown) => frames.failed(error),
     onGone: (): void => {
       gone.abort();
       onGone?.();

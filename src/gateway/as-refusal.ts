@@ -1,0 +1,38 @@
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { BadCursorError } from '../client/live-events';
+import { BadRetryError } from '../client/retry';
+import { isNotFound, RefusedError } from '../client/steer';
+import { ConfigError } from '../config/errors';
+import { codeOf, reasonOf } from '../errors';
+import { PlanError } from '../plan/plan-error';
+import { PolicyError } from '../training/policy/errors';
+import { BudgetSpentError } from './day-budget';
+import type { Gateway } from './gateway';
+import { Refusal } from './refusal';
+
+/** Errors of the product's own that are the caller's to put right. */
+const CALLERS: readonly (readonly [abstract new (...args: never[]) => Error, ContentfulStatusCode])[] = [
+  [PolicyError, 404],
+  [RefusedError, 409],
+  ...[BadCursorError, BadRetryError, ConfigError, PlanError].map((kind) => [kind, 400] as const),
+];
+
+/** What a caller is told of an error. @param say takes what is none of its business */
+export function asRefusal(error: unknown, say: Gateway['say']): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof HTTPException && error.status < 500) {
+    return new Refusal(400, `the request cannot be read: ${error.message}`, { reason: 'bad_request' });
+  }
+  // The word that OpenAI's clients know.
+  if (error instanceof BudgetSpentError)
+    return new Refusal(402, error.message, { reason: 'insufficient_quota' });
+  const status = CALLERS.find(([kind]) => error instanceof kind)?.[1];
+  if (status !== undefined) return new Refusal(status, reasonOf(error), { reason: String(codeOf(error)) });
+  if (isNotFound(error)) {
+    return new Refusal(404, 'it is no longer there, or has ended: ask for it again', { reason: 'not_found' });
+  }
+  say(`gateway: ${reasonOf(error)}`);
+  const message = 'the gateway failed; what went wrong is written where it runs';
+  return new Refusal(500, message, { reason: 'internal', retryAfterSeconds: 1 }, { cause: error });
+}
