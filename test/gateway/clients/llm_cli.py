@@ -1,4 +1,4 @@
-"""Simon Willison's `llm`, as a user sets it up: `python llm_cli.py QUESTION`."""
+"""Simon Willison's `llm`, as a user sets it up."""
 
 import json
 import os
@@ -6,15 +6,21 @@ import subprocess
 import sys
 import tempfile
 
-url, key, model = (os.environ[f"GATEWAY_{name}"] for name in ("URL", "KEY", "MODEL"))
+from outcome import KEY, MODEL, QUESTION, URL, report
+
+
+def ask(*options: str) -> dict:
+    command = [sys.executable, "-m", "llm", "-m", "ours", "--key", KEY, QUESTION, "--usage", *options]
+    done = subprocess.run(command, env={**os.environ, "LLM_USER_PATH": folder}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    # "Token usage: 12 input, 3 output", with whatever else the answer counts.
+    tokens = [int(word.replace(",", "")) for word in done.stderr.split() if word.replace(",", "").isdigit()]
+    return {"text": done.stdout.strip(), "tokens": sum(tokens)}
+
+
 with tempfile.TemporaryDirectory() as folder:
-    entry = [{"model_id": "ours", "model_name": model, "api_base": f"{url}/v1", "api_key_name": "ours"}]
+    entry = [{"model_id": "ours", "model_name": MODEL, "api_base": f"{URL}/v1", "api_key_name": "ours"}]
     with open(os.path.join(folder, "extra-openai-models.yaml"), "w") as file:
         json.dump(entry, file)
-    ask = [sys.executable, "-m", "llm", "-m", "ours", "--key", key, sys.argv[1]]
-    env = {**os.environ, "LLM_USER_PATH": folder}
-    outputs = [
-        subprocess.run([*ask, *more], env=env, check=True, capture_output=True, text=True).stdout.strip()
-        for more in (["--no-stream"], [])
-    ]
-print(json.dumps({"text": outputs[0], "streamed": outputs[1], "tokens": 1}))
+    report(lambda: ask("--no-stream"), ask)
