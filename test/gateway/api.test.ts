@@ -1,6 +1,6 @@
 import type { SolveResult } from '../../src';
-import { type AuditEntry, readAudit } from '../../src/gateway/audit';
-import { type DaySpending, readSpending } from '../../src/gateway/day-budget';
+import { type AuditEntry, readAudit } from '../../src/gateway/access/audit';
+import { type DaySpending, readSpending } from '../../src/gateway/access/day-budget';
 import { dateOf } from '../../src/store/costs';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';

@@ -80,7 +80,10 @@ async function ask(worker: string, name: keyof typeof CLIENTS) {
     PYTHONDONTWRITEBYTECODE: '1',
   };
   const command = file.endsWith('.py') ? python : process.execPath;
-  const { stdout } = await promisify(execFile)(command, [join(FOLDER, file), ...args], { env, timeout: 300_000 });
+  const { stdout } = await promisify(execFile)(command, [join(FOLDER, file), ...args], {
+    env,
+    timeout: 300_000,
+  });
   console.log(stdout);
   const outcomes = Object.entries(reportSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')));
   const asked = stage.requestsTo(worker).filter(({ body }) => String(body).includes(question)).length;

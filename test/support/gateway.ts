@@ -1,5 +1,5 @@
 import { readGivenConfig } from '../../src/config/load';
-import { createKey, type KeySettings } from '../../src/gateway/keys';
+import { createKey, type KeySettings } from '../../src/gateway/access/keys';
 import { startGateway } from '../../src/gateway/server';
 import type { Stage } from './stage';
 

@@ -21,7 +21,11 @@ await report(
   },
   async () => {
     const errors = [];
-    const stream = streamText({ model, prompt, onError: ({ error }) => errors.push(String(error?.message ?? error)) });
+    const stream = streamText({
+      model,
+      prompt,
+      onError: ({ error }) => errors.push(String(error?.message ?? error)),
+    });
     let text = '';
     for await (const part of stream.textStream) text += part;
     if (errors.length > 0) throw new Error(errors.join('\n'));

@@ -38,9 +38,18 @@ try {
     // It would wait for more of the question.
     running.child.stdin.end();
     const { stdout } = await running.catch((error) => error);
-    const events = stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+    const events = stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
     const ended = events.find(({ type }) => type === 'turn.completed');
-    if (ended === undefined) throw new Error(events.map(({ message }) => message).filter(Boolean).join('\n') || stdout);
+    if (ended === undefined)
+      throw new Error(
+        events
+          .map(({ message }) => message)
+          .filter(Boolean)
+          .join('\n') || stdout,
+      );
     const said = events.filter(({ item }) => item?.type === 'agent_message').map(({ item }) => item.text);
     return { text: said.join(''), tokens: ended.usage.input_tokens + ended.usage.output_tokens };
   });
