@@ -225,6 +225,17 @@ test('a budget of the day holds what a solve may cost, which is then not raised'
   });
 });
 
+test('a key for one worker alone has no other one by a retry', async () => {
+  key = await gateway.key({ models: ['worker/b'] });
+  await stage.whileWorking(async () => {
+    const id = await start({ model: 'worker/b' });
+    await endOf(stage, id);
+    const path = `/api/solves/${id}/retry`;
+    expect(await ask('POST', path, { from: 0, worker: 'a' })).toMatchObject({ status: 404 });
+    expect(await ask('POST', path, { from: 0 })).toMatchObject({ status: 202 });
+  });
+});
+
 test('a question that cannot be asked is refused, and says why', async () => {
   const refused = [
     [{}, /either a question, or messages/],

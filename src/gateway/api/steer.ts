@@ -15,7 +15,7 @@ import { type AuditAction, noteAudit } from '../access/audit';
 import { bookLater } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { CONDUCTOR_MODEL } from '../solve/model-names';
+import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
 import { Refusal } from '../refusal';
 import { costLimit } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals } from '../routes';
@@ -195,6 +195,8 @@ function addRetry(app: App, gateway: Gateway): void {
     const { id: retryOf } = c.req.valid('param');
     await requireSolve(gateway, key, retryOf);
     const { limits, ...request } = c.req.valid('json');
+    // A key for single workers has no others.
+    if (request.worker !== undefined) readModel(CONDUCTOR_MODEL, key, gateway.config);
     const wanted = {
       model: CONDUCTOR_MODEL,
       limits: { ...limits, ...costLimit(gateway.config, limits?.costUsd) },

@@ -114,7 +114,6 @@ function stream(
       onGone?.();
     },
   };
-  // The type of a stream is none that a schema could have.
   return streamEvents(c, framed, solveHeader(found.id));
 }
 
