@@ -1,5 +1,5 @@
-// `npm run bench [-- crowd [SOLVES] | against FOLDER | live [postgres://…] | --quick]`: each measurement is a program of its own.
+// `npm run bench [-- crowd [SOLVES] | against FOLDER | live [postgres://…] | gateway | --quick]`: each measurement is a program of its own.
 const [name] = process.argv.slice(2);
-const isNamed = ['crowd', 'against', 'live'].includes(name);
+const isNamed = ['crowd', 'against', 'live', 'gateway'].includes(name);
 if (isNamed) process.argv.splice(2, 1);
 await import(isNamed ? `./${name}.mjs` : './durability.mjs');

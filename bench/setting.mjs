@@ -37,7 +37,7 @@ export async function openServer() {
 }
 
 /** User and system time of a process in milliseconds, by Linux's count of ticks; elsewhere not a number. */
-async function processorTimeOf(pid) {
+export async function processorTimeOf(pid) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);
   return (Number(user) + Number(system)) * 10;
@@ -91,18 +91,30 @@ export async function openSolver(server, url, name, changes = {}) {
 
 /** A worker in a process of its own, that makes so many calls at once. */
 export async function startWorker(server, config, slots) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'programs/worker.mjs')], {
+  const { look, stop } = await startProgram('worker', server, config, { BENCH_SLOTS: String(slots) });
+  return { look, stop };
+}
+
+/** A gateway in a process of its own, which answers at `url` to the key `secret`. */
+export async function startGateway(server, config) {
+  const { ready, look, stop } = await startProgram('gateway', server, config);
+  return { ...JSON.parse(ready), look, stop };
+}
+
+async function startProgram(name, server, config, env = {}) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, `programs/${name}.mjs`)], {
     env: {
       ...process.env,
       TEMPORAL_ADDRESS: server.address,
       BENCH_CONFIG: JSON.stringify(config),
-      BENCH_SLOTS: String(slots),
+      ...env,
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  await lines.next();
+  const { value: ready } = await lines.next();
   return {
+    ready,
     look: async () => {
       child.stdin.write('\n');
       // The SDK logs to the same place.

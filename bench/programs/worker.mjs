@@ -24,7 +24,9 @@ console.log('ready');
 createInterface({ input: process.stdin }).on('line', () => {
   const { rss } = process.memoryUsage();
   const most = process.resourceUsage().maxRSS * 1024;
-  console.log(JSON.stringify({ rss, most, stopMs: delay.max / 1e6, ...worker.getStatus() }));
+  const { user, system } = process.cpuUsage();
+  const looked = { rss, most, stopMs: delay.max / 1e6, cpuMs: (user + system) / 1000 };
+  console.log(JSON.stringify({ ...looked, ...worker.getStatus() }));
   delay.reset();
 });
 await running;

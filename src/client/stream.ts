@@ -21,6 +21,15 @@ export interface StreamOptions {
 const LOOK_MS = 50;
 /** How often it is where the store tells that something is new, which it may fail to; and calls that wait a second at least. */
 const SELDOM_MS = 1000;
+/** How often all streams of a process look and ask in a second: hundreds of them would leave it no time for anything else. */
+const MOST_LOOKS = 500;
+const MOST_ASKS = 100;
+const streams = { open: 0 };
+
+/** The pause of one stream, so that all that are open together do something no more than so often in a second. */
+function pauseOf(ms: number, most: number): number {
+  return Math.max(ms, (streams.open / most) * 1000);
+}
 
 interface Followed {
   readonly id: string;
@@ -43,7 +52,8 @@ export async function* streamRun(
   let last: SolveResult | undefined;
   const over = new AbortController();
   const following = AbortSignal.any([over.signal, ...(signal ? [signal] : [])]);
-  void everySecond(following, async () => {
+  streams.open += 1;
+  void everySoOften(following, async () => {
     teller.expectWaits(await retries(), await heldBy(client, last === undefined ? [] : stalledRuns(last)));
   });
   try {
@@ -61,14 +71,15 @@ export async function* streamRun(
       if (teller.isOver) return;
     }
   } finally {
+    streams.open -= 1;
     over.abort();
   }
 }
 
 /** Does some work again and again, never twice at once; what fails is left out. */
-async function everySecond(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+async function everySoOften(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
-    await pause(SELDOM_MS, null, { signal, ref: false })
+    await pause(pauseOf(SELDOM_MS, MOST_ASKS), null, { signal, ref: false })
       .then(work)
       .catch(() => undefined);
   }
@@ -155,7 +166,7 @@ class Bell {
   /** Has it ring once more, after a time by itself. */
   wind(): void {
     this.rung = new Promise((resolve) => {
-      const clock = setTimeout(resolve, this.#everyMs, null);
+      const clock = setTimeout(resolve, pauseOf(this.#everyMs, MOST_LOOKS), null);
       this.#ring = () => {
         clearTimeout(clock);
         resolve(null);
