@@ -13,7 +13,9 @@ if (changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json'
   if (error) throw error;
   if (status !== 0) throw new Error(`"npm ${install.join(' ')}" failed; its own words are above.`);
 }
-console.log(preparePython('clients', ['../test/gateway/clients/requirements.lock'], '200 MB, this takes a minute'));
+console.log(
+  preparePython('clients', ['../test/gateway/clients/requirements.lock'], '200 MB, this takes a minute'),
+);
 
 /** When a file was last written; npm writes its record of an install at the end. */
 function changedAt(path) {
