@@ -1,10 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import { secureHeaders } from 'hono/secure-headers';
-import { requireKey } from './admission';
+import { requireKey } from './access/admission';
 import type { App, Env, Gateway } from './gateway';
 import { asRefusal } from './as-refusal';
-import { checkHost } from './host';
+import { checkHost } from './access/host';
 import { badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
 import { addMessages } from './surfaces/messages';

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { createKey, revokeKey } from '../../src/gateway/keys';
+import { createKey, revokeKey } from '../../src/gateway/access/keys';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 

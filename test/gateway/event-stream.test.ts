@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { frameOf, streamEvents } from '../../src/gateway/event-stream';
 import type { Env } from '../../src/gateway/gateway';

@@ -1,12 +1,12 @@
-import { BadQuestionError, checkAsked } from '../client/asked';
-import type { SolveRequest } from '../client/conductor-client';
-import { ConfigError } from '../config/errors';
-import { haveNoPrice, resolveRun, unpricedOf } from '../config/resolve-run';
-import type { Config } from '../config/schema';
-import type { LimitsInput } from '../protocol/input';
+import { BadQuestionError, checkAsked } from '../../client/asked';
+import type { SolveRequest } from '../../client/conductor-client';
+import { ConfigError } from '../../config/errors';
+import { haveNoPrice, resolveRun, unpricedOf } from '../../config/resolve-run';
+import type { Config } from '../../config/schema';
+import type { LimitsInput } from '../../protocol/input';
 import { type Asked, limitsOfEffort } from './asked';
 import type { ModelChoice } from './model-names';
-import { badRequest, type Refusal } from './refusal';
+import { badRequest, type Refusal } from '../refusal';
 
 /** The solve that a vendor's request asks for. */
 export function requestOf(config: Config, asked: Asked, choice: ModelChoice): SolveRequest {

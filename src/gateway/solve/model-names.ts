@@ -1,9 +1,9 @@
-import { resolveRun } from '../config/resolve-run';
-import type { Config } from '../config/schema';
-import type { LimitsInput, SolveInput } from '../protocol/input';
-import { standInPlan } from '../protocol/planning';
-import { allowsModel, type Key } from './keys';
-import { Refusal } from './refusal';
+import { resolveRun } from '../../config/resolve-run';
+import type { Config } from '../../config/schema';
+import type { LimitsInput, SolveInput } from '../../protocol/input';
+import { standInPlan } from '../../protocol/planning';
+import { allowsModel, type Key } from '../access/keys';
+import { Refusal } from '../refusal';
 
 /** What the name of a model asks for: who writes the plan, or a plan of one worker. */
 export interface ModelChoice extends Pick<SolveInput, 'pool' | 'given' | 'conductor'> {
