@@ -1,9 +1,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { bodyLimit } from 'hono/body-limit';
 import { secureHeaders } from 'hono/secure-headers';
 import { requireKey } from './access/admission';
 import type { App, Env, Gateway } from './gateway';
 import { asRefusal } from './as-refusal';
+import { limitBody } from './access/body-limit';
 import { checkHost } from './access/host';
 import { badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
@@ -41,9 +41,10 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for what there is`;
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
-  app.use(secureHeaders(), checkHost(hosts), bodyLimit({ maxSize: MOST_BYTES, onError: refuseSize }));
-  app.use(countRequests(gateway));
-  for (const keyed of ['/v1/*', '/api/*', '/metrics']) app.use(keyed, requireKey(gateway));
+  app.use(secureHeaders(), checkHost(hosts), countRequests(gateway));
+  for (const keyed of ['/v1/*', '/api/*', '/metrics']) {
+    app.use(keyed, requireKey(gateway), limitBody(MOST_BYTES));
+  }
   addChat(app, gateway);
   addMessages(app, gateway);
   addModels(app, gateway);
@@ -56,8 +57,4 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   addHealth(app, gateway);
   addDocument(app);
   return app;
-}
-
-function refuseSize(): never {
-  throw new Refusal(413, `the request has over ${MOST_BYTES} bytes: shorten it`, { reason: 'too_large' });
 }

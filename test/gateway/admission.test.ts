@@ -25,7 +25,9 @@ async function post(body: unknown, headers: Record<string, string> = {}): Promis
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(body instanceof ReadableStream
+      ? { body: body.pipeThrough(new TextEncoderStream()), duplex: 'half' }
+      : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const { error } = (await response.json()) as Pick<Answer, 'error'>;
   return { status: response.status, headers: response.headers, error };
@@ -102,6 +104,14 @@ describe('a request is refused, with what to do', () => {
 
   test('more than 8 MiB', async () => {
     expect(await post({ ...BODY, user: 'x'.repeat(9 * 1024 * 1024) })).toMatchObject({
+      status: 413,
+      error: { code: 'too_large' },
+    });
+  });
+
+  test('more than 8 MiB, in chunks of no given length', async () => {
+    const chunks = Array.from({ length: 9 }, () => 'x'.repeat(1024 * 1024));
+    expect(await post(ReadableStream.from(['{"user":"', ...chunks]))).toMatchObject({
       status: 413,
       error: { code: 'too_large' },
     });
@@ -197,6 +207,13 @@ test('a page of a stranger’s, which has its name resolve to this machine, is n
   });
   expect(response.headers.get('access-control-allow-origin')).toBeNull();
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test('a body in chunks of no given length is read as any other', async () => {
+  const [start, end] = [JSON.stringify(BODY).slice(0, 20), JSON.stringify(BODY).slice(20)];
+  await stage.whileWorking(async () => {
+    expect(await post(ReadableStream.from([start, end]))).toMatchObject({ status: 200 });
+  });
 });
 
 test('fields that do not count are listed, and those that do reach the model', async () => {

@@ -14,21 +14,18 @@ const ways = {
 };
 const model = ways[process.argv[2]]();
 
-await report(
-  async () => {
+await report({
+  whole: async () => {
     const { text, usage } = await generateText({ model, prompt });
     return { text, tokens: usage.totalTokens };
   },
-  async () => {
+  streamed: async () => {
     const errors = [];
-    const stream = streamText({
-      model,
-      prompt,
-      onError: ({ error }) => errors.push(String(error?.message ?? error)),
-    });
+    const onError = ({ error }) => errors.push(error.message ?? String(error));
+    const stream = streamText({ model, prompt, onError });
     let text = '';
     for await (const part of stream.textStream) text += part;
     if (errors.length > 0) throw new Error(errors.join('\n'));
     return { text, tokens: (await stream.usage).totalTokens };
   },
-);
+});

@@ -9,7 +9,7 @@ function outcomeOf({ content, usage }) {
   return { text: content.map(({ text }) => text).join(''), tokens: usage.input_tokens + usage.output_tokens };
 }
 
-await report(
-  async () => outcomeOf(await anthropic.messages.create(body)),
-  async () => outcomeOf(await anthropic.messages.stream(body).finalMessage()),
-);
+await report({
+  whole: async () => outcomeOf(await anthropic.messages.create(body)),
+  streamed: async () => outcomeOf(await anthropic.messages.stream(body).finalMessage()),
+});

@@ -30,29 +30,25 @@ http_headers = { "x-conductor-ignore" = "tools" }
 
 const folder = await mkdtemp(join(tmpdir(), 'codex-'));
 await writeFile(join(folder, 'config.toml'), CONFIG);
-try {
-  await report(null, async () => {
-    const args = [CODEX, 'exec', '--skip-git-repo-check', '--json', question];
-    const setting = { cwd: folder, env: { ...process.env, CODEX_HOME: folder } };
-    const running = promisify(execFile)(process.execPath, args, setting);
-    // It would wait for more of the question.
-    running.child.stdin.end();
-    const { stdout } = await running.catch((error) => error);
-    const events = stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line));
-    const ended = events.find(({ type }) => type === 'turn.completed');
-    if (ended === undefined)
-      throw new Error(
-        events
-          .map(({ message }) => message)
-          .filter(Boolean)
-          .join('\n') || stdout,
-      );
-    const said = events.filter(({ item }) => item?.type === 'agent_message').map(({ item }) => item.text);
-    return { text: said.join(''), tokens: ended.usage.input_tokens + ended.usage.output_tokens };
+await report({ streamed: ask });
+await rm(folder, { recursive: true, force: true });
+
+async function ask() {
+  const args = [CODEX, 'exec', '--skip-git-repo-check', '--json', question];
+  const running = promisify(execFile)(process.execPath, args, {
+    cwd: folder,
+    env: { ...process.env, CODEX_HOME: folder },
   });
-} finally {
-  await rm(folder, { recursive: true, force: true });
+  // It would wait for more of the question.
+  running.child.stdin.end();
+  const { stdout } = await running.catch((error) => error);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const ended = events.find(({ type }) => type === 'turn.completed');
+  if (ended === undefined) throw new Error(stdout);
+  const said = events.filter(({ item }) => item?.type === 'agent_message');
+  const { input_tokens: input, output_tokens: output } = ended.usage;
+  return { text: said.map(({ item }) => item.text).join(''), tokens: input + output };
 }

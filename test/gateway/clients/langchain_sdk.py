@@ -26,4 +26,4 @@ async def stream() -> dict:
     return {"text": text, "tokens": tokens}
 
 
-report(ask, lambda: asyncio.run(stream()))
+report(whole=ask, streamed=lambda: asyncio.run(stream()))

@@ -1,17 +1,31 @@
-"""OpenAI's SDK for Python: `python openai_sdk.py chat|responses`."""
+"""OpenAI's SDK for Python: `python openai_sdk.py chat|responses|more`."""
 
 import sys
+import time
 
+import httpx
 from openai import OpenAI
 from outcome import KEY, MODEL, QUESTION, URL, report
+from pydantic import BaseModel
 
 client = OpenAI(base_url=f"{URL}/v1", api_key=KEY)
 messages = [{"role": "user", "content": QUESTION}]
 
 
+class Answer(BaseModel):
+    answer: str
+
+
+def text_of(completion) -> dict:
+    return {"text": completion.choices[0].message.content, "tokens": completion.usage.total_tokens}
+
+
+def output_of(response) -> dict:
+    return {"text": response.output_text, "tokens": response.usage.total_tokens}
+
+
 def chat() -> dict:
-    answer = client.chat.completions.create(model=MODEL, messages=messages)
-    return {"text": answer.choices[0].message.content, "tokens": answer.usage.total_tokens}
+    return text_of(client.chat.completions.create(model=MODEL, messages=messages))
 
 
 def stream_chat() -> dict:
@@ -26,8 +40,7 @@ def stream_chat() -> dict:
 
 
 def respond() -> dict:
-    answer = client.responses.create(model=MODEL, input=QUESTION)
-    return {"text": answer.output_text, "tokens": answer.usage.total_tokens}
+    return output_of(client.responses.create(model=MODEL, input=QUESTION))
 
 
 def stream_response() -> dict:
@@ -35,8 +48,54 @@ def stream_response() -> dict:
         for event in stream:
             if event.type == "response.failed":
                 raise RuntimeError(event.response.error.message)
-        answer = stream.get_final_response()
-    return {"text": answer.output_text, "tokens": answer.usage.total_tokens}
+        return output_of(stream.get_final_response())
 
 
-report(*{"chat": (chat, stream_chat), "responses": (respond, stream_response)}[sys.argv[1]])
+def respond_in_background() -> dict:
+    response = client.responses.create(model=MODEL, input=QUESTION, background=True)
+    while response.status in ("queued", "in_progress"):
+        time.sleep(0.2)
+        response = client.responses.retrieve(response.id)
+    return output_of(response)
+
+
+class Losing(httpx.HTTPTransport):
+    """Loses the first answer on its way."""
+
+    is_lost = False
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = super().handle_request(request)
+        response.read()
+        if not self.is_lost:
+            self.is_lost = True
+            raise httpx.ReadError("The connection broke.")
+        return response
+
+
+def retry() -> dict:
+    losing = client.with_options(http_client=httpx.Client(transport=Losing(), timeout=600))
+    return text_of(losing.chat.completions.create(model=MODEL, messages=messages))
+
+
+def parse_chat() -> dict:
+    parsed = client.chat.completions.parse(model=MODEL, messages=messages, response_format=Answer)
+    return {"text": parsed.choices[0].message.parsed.answer, "tokens": parsed.usage.total_tokens}
+
+
+def parse_response() -> dict:
+    parsed = client.responses.parse(model=MODEL, input=QUESTION, text_format=Answer)
+    return {"text": parsed.output_parsed.answer, "tokens": parsed.usage.total_tokens}
+
+
+ways = {
+    "chat": {"whole": chat, "streamed": stream_chat},
+    "responses": {"whole": respond, "streamed": stream_response},
+    "more": {
+        "background": respond_in_background,
+        "retried": retry,
+        "parsedChat": parse_chat,
+        "parsedResponse": parse_response,
+    },
+}
+report(**ways[sys.argv[1]])

@@ -1,4 +1,4 @@
-// What each client here has in common.
+// What the clients here have in common.
 
 export const {
   GATEWAY_URL: url,
@@ -7,13 +7,9 @@ export const {
   GATEWAY_QUESTION: question,
 } = process.env;
 
-/**
- * Asks for a whole answer and for a streamed one at once, and prints what came of each, as `{ text, tokens }` or `{ error }`.
- * @param askWhole null for a client that only streams
- */
-export async function report(askWhole, askStreamed) {
-  const asked = { ...(askWhole && { whole: askWhole }), streamed: askStreamed };
-  const outcomes = Object.entries(asked).map(async ([name, ask]) => [name, await outcomeOf(ask)]);
+/** Asks in several ways at once, and prints what came of each by its name: `{ text, tokens }`, or `{ error }`. */
+export async function report(ways) {
+  const outcomes = Object.entries(ways).map(async ([name, ask]) => [name, await outcomeOf(ask)]);
   console.log(JSON.stringify(Object.fromEntries(await Promise.all(outcomes))));
 }
 

@@ -1,4 +1,4 @@
-"""What each client here has in common."""
+"""What the clients here have in common."""
 
 import json
 import os
@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 URL, KEY, MODEL, QUESTION = (os.environ[f"GATEWAY_{name}"] for name in ("URL", "KEY", "MODEL", "QUESTION"))
 
 
-def report(ask_whole: Callable[[], dict], ask_streamed: Callable[[], dict]) -> None:
-    """Asks for a whole answer and a streamed one at once, and prints what came of each: `text` and `tokens`, or `error`."""
+def report(**ways: Callable[[], dict]) -> None:
+    """Asks in several ways at once, and prints what came of each by its name: `text` and `tokens`, or `error`."""
     with ThreadPoolExecutor() as threads:
-        whole, streamed = threads.map(outcome_of, (ask_whole, ask_streamed))
-    print(json.dumps({"whole": whole, "streamed": streamed}))
+        outcomes = threads.map(outcome_of, ways.values())
+    print(json.dumps(dict(zip(ways, outcomes, strict=True))))
 
 
 def outcome_of(ask: Callable[[], dict]) -> dict:
     try:
         return ask()
-    except Exception as error:  # Whatever a client throws is what a user of it sees.
+    except Exception as error:  # noqa: BLE001 - whatever a client throws is what its user sees.
         return {"error": f"{type(error).__name__}: {error}"}
