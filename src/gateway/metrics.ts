@@ -25,7 +25,8 @@ export class Metrics {
   render(): string {
     const requests = [...this.requests.values()].map(({ labels, count }): Sample => [count, labels]);
     const { rss, heapUsed } = process.memoryUsage();
-    const delay = [50, 99].map((percent): Sample => {
+    const { user, system } = process.cpuUsage();
+    const delay = [50, 99, 100].map((percent): Sample => {
       return [this.delay.percentile(percent) / 1e9, { quantile: percent / 100 }];
     });
     return [
@@ -33,6 +34,7 @@ export class Metrics {
       family('gateway_solves_started_total', 'counter', 'Solves that were started.', [[this.solvesStarted]]),
       family('gateway_streams_open', 'gauge', 'Event streams that clients read.', [[this.streamsOpen]]),
       family('gateway_event_loop_delay_seconds', 'gauge', 'Delay of the event loop since the start.', delay),
+      family('process_cpu_seconds_total', 'counter', 'User and system time.', [[(user + system) / 1e6]]),
       family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [[rss]]),
       family('process_heap_used_bytes', 'gauge', 'Used part of the heap.', [[heapUsed]]),
       family('process_uptime_seconds', 'gauge', 'Time since the start of the process.', [[process.uptime()]]),
