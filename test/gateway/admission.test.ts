@@ -13,6 +13,12 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.close());
 
+/** Less than a body may have, more than Temporal takes. */
+const LONG = 'x'.repeat(3 * 1024 * 1024);
+const planOf = (subtask: string, sees: readonly number[] = []) => ({
+  steps: [{ worker: 'a', subtask, sees }],
+});
+
 const BODY = { model: 'worker/a', messages: [{ role: 'user', content: 'How many legs?' }] };
 
 interface Answer {
@@ -45,6 +51,21 @@ describe('a request is refused, with what to do', () => {
       404,
       'model_not_found',
       /name one of conductor, worker\/a/,
+    ],
+    ['no name of a checkpoint', { ...BODY, model: 'conductor/../..' }, 404, 'model_not_found', /"conductor/],
+    [
+      'a plan too long for Temporal',
+      { ...BODY, model: 'conductor', conductor: { plan: planOf(LONG) } },
+      413,
+      'too_large',
+      /the plan and the pool/,
+    ],
+    [
+      'a pool too long for Temporal',
+      { ...BODY, model: 'conductor', conductor: { pool: { deny: [LONG] } } },
+      413,
+      'too_large',
+      /the plan and the pool/,
     ],
     ['an unknown worker', { ...BODY, model: 'worker/x' }, 404, 'model_not_found', /"worker\/x"/],
     [
@@ -114,6 +135,23 @@ describe('a request is refused, with what to do', () => {
     expect(await post(ReadableStream.from(['{"user":"', ...chunks]))).toMatchObject({
       status: 413,
       error: { code: 'too_large' },
+    });
+  });
+
+  test.each(['hint', 'reject', 'approve', 'retry'])('a body of %s too long for Temporal', async (name) => {
+    const response = await fetch(`${gateway.url}/api/solves/some/${name}`, {
+      method: 'POST',
+      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify({ reason: LONG }),
+    });
+    expect([response.status, await response.json()]).toMatchObject([413, { error: { code: 'too_large' } }]);
+  });
+
+  test('a plan that breaks a rule', async () => {
+    const plan = planOf('Count.', [0]);
+    await stage.whileWorking(async () => {
+      const refused = await post({ ...BODY, model: 'conductor', conductor: { plan } });
+      expect(refused).toMatchObject({ status: 400, error: { code: 'Plan.Invalid' } });
     });
   });
 

@@ -3,6 +3,12 @@ import type { Env } from '../gateway';
 import { Refusal } from '../refusal';
 
 /**
+ * Longest JSON that becomes one message to Temporal, which takes 2 MiB: a number may come to be written in four times as many
+ * characters.
+ */
+export const MOST_MESSAGE_BYTES = 512 * 1024;
+
+/**
  * Refuses a body that is too long. Hono's `bodyLimit` fails at bodies that come in chunks, unless the server has replaced the
  * global `Request`.
  */

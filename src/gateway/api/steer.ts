@@ -12,6 +12,7 @@ import {
 } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
+import { limitBody, MOST_MESSAGE_BYTES } from '../access/body-limit';
 import { bookLater } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
@@ -61,6 +62,7 @@ interface Steer<Body, Answer> {
 
 /** What a key may do to a solve of its own, or a child of one, each by `POST /api/solves/{id}/<name>`. */
 export function addSteering(app: App, gateway: Gateway): void {
+  app.use('/api/solves/:id/*', limitBody(MOST_MESSAGE_BYTES));
   addSteer(app, gateway, 'hint', {
     summary: 'Give the Conductor something to consider, from its next call on',
     body: z.strictObject({ hint: z.string() }),
