@@ -42,13 +42,34 @@ export async function* readHistory(
       skipArchival: true,
     };
     const ask = (): Promise<Page> => workflowService.getWorkflowExecutionHistory(request);
-    // The SDK leaves a listener at the signal with each call.
-    const page = await (following ? client.withAbortSignal(AbortSignal.any([following]), ask) : ask());
+    const page = await (following ? endedBy(following, client, ask) : ask());
     const { externalStorage } = options.loadedDataConverter;
     await visit(page, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
     nextPageToken = page.nextPageToken;
     yield page.history?.events ?? [];
   } while (nextPageToken.length > 0);
+}
+
+/**
+ * Makes a call that ends when the signal is aborted. The SDK leaves a listener at the signal that it is given, with all that
+ * the call holds: so each call has a signal of its own.
+ */
+async function endedBy<Answer>(
+  signal: AbortSignal,
+  client: Client,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const end = (): void => {
+    own.abort(signal.reason);
+  };
+  signal.addEventListener('abort', end);
+  try {
+    return await client.withAbortSignal(own.signal, ask);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 /** Size that surely fits the 4 MB that a connection takes by default, with what gRPC and the server add. */
