@@ -47,7 +47,7 @@ async function findFault(schema: string, answer: string): Promise<string | null>
     return `it must be JSON and nothing else (${reasonOf(error).replace(/\s+/g, ' ')})`;
   }
   const validate = await compile(schema);
-  const isValid = withinTime(() => validate(value));
+  const isValid = withinTime(MOST_MS, () => validate(value));
   if (isValid === null) return `it could not be checked within ${MOST_MS} ms`;
   if (isValid) return null;
   const faults = (validate.errors ?? []).map(describeFault);
@@ -81,12 +81,12 @@ async function compile(json: string): Promise<ValidateFunction> {
   const validator = new Validator({ strict: false, validateFormats: false, allErrors: true, logger: false });
   try {
     // An "asynchronous" schema, a word of Ajv's own, would find nothing at once.
-    const validate = withinTime(() => validator.compile({ ...schema, $async: false }));
+    const validate = withinTime(READ_MS, () => validator.compile({ ...schema, $async: false }));
     if (validate !== null) return validate;
   } catch (cause) {
     throw badSchema(reasonOf(cause));
   }
-  throw badSchema(`to read it takes over ${MOST_MS} ms`);
+  throw badSchema(`to read it takes over ${READ_MS} ms`);
 }
 
 function badSchema(problem: string): ApplicationFailure {
@@ -95,10 +95,12 @@ function badSchema(problem: string): ApplicationFailure {
 
 /** A pattern may take for ever on one text: only a context of its own can be stopped. */
 const MOST_MS = 1000;
+/** No harmless schema takes so long, however busy the machine is. */
+const READ_MS = 5000;
 
-function withinTime<Value>(work: () => Value): Value | null {
+function withinTime<Value>(timeout: number, work: () => Value): Value | null {
   try {
-    return runInContext('work()', createContext({ work }), { timeout: MOST_MS }) as Value;
+    return runInContext('work()', createContext({ work }), { timeout }) as Value;
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
     throw error;

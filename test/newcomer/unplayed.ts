@@ -35,7 +35,7 @@ export const UNPLAYED: readonly Unplayed[] = [
     page: 'docs/deployment.md',
     because:
       "needs a cluster with an account; test/cli/up and test/cli/server play a worker of someone else's server",
-    commands: ['export TEMPORAL_', 'temporal-conductor worker'],
+    commands: ['export TEMPORAL_', 'temporal-conductor worker', 'temporal-conductor gateway'],
   },
   {
     page: 'docs/failures.md',
