@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmodSync, chownSync, readdirSync } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'libsql';
@@ -183,17 +184,21 @@ describe('is refused in one sentence that says what to do:', () => {
 /** Does something as a user who may look at everything in the folder and change nothing; the superuser might. */
 async function asStranger(work: () => Promise<void>): Promise<void> {
   const isRoot = process.getuid?.() === 0;
-  const names = await readdir(folder, { recursive: true });
-  const paths = [folder, ...names.map((name) => join(folder, name))];
-  for (const each of paths) {
-    if (isRoot) await chown(each, 65_534, 65_534);
-    await chmod(each, 0o500);
+  // At one go: the files beside a database that was just closed may be gone later.
+  for (const each of pathsOf(folder)) {
+    if (isRoot) chownSync(each, 65_534, 65_534);
+    chmodSync(each, 0o500);
   }
   if (isRoot) process.seteuid?.(65_534);
   try {
     await work();
   } finally {
     if (isRoot) process.seteuid?.(0);
-    for (const each of paths) await chmod(each, 0o700);
+    for (const each of pathsOf(folder)) chmodSync(each, 0o700);
   }
+}
+
+function pathsOf(parent: string): string[] {
+  const names = readdirSync(parent, { recursive: true, encoding: 'utf8' });
+  return [parent, ...names.map((name) => join(parent, name))];
 }
