@@ -42,13 +42,34 @@ export async function* readHistory(
       skipArchival: true,
     };
     const ask = (): Promise<Page> => workflowService.getWorkflowExecutionHistory(request);
-    // The SDK leaves a listener at the signal with each call.
-    const page = await (following ? client.withAbortSignal(AbortSignal.any([following]), ask) : ask());
+    const page = await (following ? askUntil(client, following, ask) : ask());
     const { externalStorage } = options.loadedDataConverter;
     await visit(page, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
     nextPageToken = page.nextPageToken;
     yield page.history?.events ?? [];
   } while (nextPageToken.length > 0);
+}
+
+/**
+ * Makes a call of the SDK's client that ends when a signal is aborted. The SDK leaves a listener at the signal that it is
+ * given, which holds the call and its reply; and Node 20 keeps each signal of `AbortSignal.any` that has a listener.
+ */
+async function askUntil<Reply>(
+  client: Client,
+  signal: AbortSignal,
+  ask: () => Promise<Reply>,
+): Promise<Reply> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const abort = (): void => {
+    own.abort(signal.reason);
+  };
+  signal.addEventListener('abort', abort);
+  try {
+    return await client.withAbortSignal(own.signal, ask);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 /** Size that surely fits the 4 MB that a connection takes by default, with what gRPC and the server add. */

@@ -1,0 +1,71 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Client } from '@temporalio/client';
+import { readHistory } from '../../src/client/history';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const POLLS = 20;
+
+/** A client whose calls leave a listener at their signal, as the SDK's do. */
+function clientOf(answer: (index: number) => Promise<object>) {
+  const replies: WeakRef<object>[] = [];
+  let signal: AbortSignal | undefined;
+  const client = {
+    options: { namespace: 'default', loadedDataConverter: {} },
+    withAbortSignal: (given: AbortSignal, ask: () => Promise<object>) => {
+      signal = given;
+      return ask();
+    },
+    workflowService: {
+      describeWorkflowExecution: () => Promise.resolve({}),
+      getWorkflowExecutionHistory: async () => {
+        const index = replies.length;
+        const call: { reply?: object; cancel: () => void } = { cancel: () => delete call.reply };
+        const stopped = new Promise<never>((_, reject) => {
+          signal?.addEventListener('abort', () => {
+            call.cancel();
+            reject(new Error('cancelled'));
+          });
+        });
+        call.reply = await Promise.race([answer(index), stopped]);
+        replies.push(new WeakRef(call.reply));
+        return call.reply;
+      },
+    },
+  };
+  return { client: client as unknown as Client, replies };
+}
+
+const pageOf = (index: number): Promise<object> =>
+  Promise.resolve({
+    history: { events: [] },
+    nextPageToken: new Uint8Array(index < POLLS - 1 ? 1 : 0),
+  });
+
+test('whoever follows a run for long keeps nothing of the calls that are over', async () => {
+  const { client, replies } = clientOf(pageOf);
+  const following = AbortSignal.any([new AbortController().signal]);
+  for await (const events of readHistory(client, { workflowId: 'run' }, following))
+    expect(events).toEqual([]);
+  expect(replies).toHaveLength(POLLS);
+  expect(getEventListeners(following, 'abort')).toEqual([]);
+  await turn();
+  collectGarbage();
+  expect(replies.filter((reply) => reply.deref() !== undefined).length).toBeLessThan(3);
+});
+
+test('whoever stops following ends the call under way, and begins none', async () => {
+  const { client, replies } = clientOf(() => new Promise(() => undefined));
+  const leaving = new AbortController();
+  const reading = readHistory(client, { workflowId: 'run' }, leaving.signal).next();
+  await turn();
+  leaving.abort();
+  await expect(reading).rejects.toThrow('cancelled');
+  const again = readHistory(client, { workflowId: 'run' }, leaving.signal).next();
+  await expect(again).rejects.toMatchObject({ name: 'AbortError' });
+  expect(replies).toEqual([]);
+});
