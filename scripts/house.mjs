@@ -6,17 +6,18 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 318;
-const MOST_LINES = 37_900;
+const MOST_FILES = 370;
+const MOST_LINES = 42_700;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 6_900],
+  ['command lines', /(^|\/)cli\//, 7_220],
+  ['the gateway', /^gateway\//, 4_250],
   ['training', /^training\//, 5_750],
   ['evaluation and grading', /^(evaluation|grading)\//, 7_100],
-  ['core', /./, 17_120],
+  ['core', /./, 17_300],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
@@ -30,7 +31,7 @@ const WAYS = [
   [
     'from a schedule to its update, beside these',
     ['training/client/schedule.ts', 'training/workflows/nightly.ts', 'training/activities/index.ts'],
-    66,
+    67,
   ],
 ];
 

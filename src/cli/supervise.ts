@@ -47,7 +47,12 @@ export const STOP = 'Press Ctrl-C to stop.';
 export const READY = `Ready. ${STOP}`;
 
 /** Starts it again when native code crashes. @throws Error with the last reason where it crashes again and again */
-async function supervise(part: Supervised, command: string, stop: AbortSignal, sayReady: (line: string) => void) {
+async function supervise(
+  part: Supervised,
+  command: string,
+  stop: AbortSignal,
+  sayReady: (line: string) => void,
+) {
   const { name, start } = part;
   let hasWorked = false as boolean;
   for (let crashes = 1; !stop.aborted; crashes += 1) {

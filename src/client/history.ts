@@ -42,7 +42,7 @@ export async function* readHistory(
       skipArchival: true,
     };
     const ask = (): Promise<Page> => workflowService.getWorkflowExecutionHistory(request);
-    const page = await (following ? askUntil(client, following, ask) : ask());
+    const page = await (following ? endedBy(following, client, ask) : ask());
     const { externalStorage } = options.loadedDataConverter;
     await visit(page, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
     nextPageToken = page.nextPageToken;
@@ -51,24 +51,24 @@ export async function* readHistory(
 }
 
 /**
- * Makes a call of the SDK's client that ends when a signal is aborted. The SDK leaves a listener at the signal that it is
- * given, which holds the call and its reply; and Node 20 keeps each signal of `AbortSignal.any` that has a listener.
+ * Makes a call that ends when the signal is aborted. The SDK leaves a listener at the signal that it is given, with all that
+ * the call holds: so each call has a signal of its own.
  */
-async function askUntil<Reply>(
-  client: Client,
+async function endedBy<Answer>(
   signal: AbortSignal,
-  ask: () => Promise<Reply>,
-): Promise<Reply> {
+  client: Client,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
   signal.throwIfAborted();
   const own = new AbortController();
-  const abort = (): void => {
+  const end = (): void => {
     own.abort(signal.reason);
   };
-  signal.addEventListener('abort', abort);
+  signal.addEventListener('abort', end);
   try {
     return await client.withAbortSignal(own.signal, ask);
   } finally {
-    signal.removeEventListener('abort', abort);
+    signal.removeEventListener('abort', end);
   }
 }
 

@@ -1,11 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { secureHeaders } from 'hono/secure-headers';
-import { requireKey } from './admission';
+import { requireKey } from './access/admission';
 import type { App, Env, Gateway } from './gateway';
 import { asRefusal } from './as-refusal';
-import { checkHost } from './host';
+import { limitBody } from './access/body-limit';
+import { checkHost } from './access/host';
 import { badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
 import { addMessages } from './surfaces/messages';
@@ -42,9 +41,10 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for what there is`;
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
-  app.use(secureHeaders(), checkHost(hosts), limitBody());
-  app.use(countRequests(gateway));
-  for (const keyed of ['/v1/*', '/api/*', '/metrics']) app.use(keyed, requireKey(gateway));
+  app.use(secureHeaders(), checkHost(hosts), countRequests(gateway));
+  for (const keyed of ['/v1/*', '/api/*', '/metrics']) {
+    app.use(keyed, requireKey(gateway), limitBody(MOST_BYTES));
+  }
   addChat(app, gateway);
   addMessages(app, gateway);
   addModels(app, gateway);
@@ -57,18 +57,4 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   addHealth(app, gateway);
   addDocument(app);
   return app;
-}
-
-/** Looks at the header where that states a length: whatever else looks at a body has a web stream made of it. */
-function limitBody(): MiddlewareHandler<Env> {
-  const limitStreamed = bodyLimit({ maxSize: MOST_BYTES, onError: refuseSize });
-  return async (c, next) => {
-    if (c.req.header('transfer-encoding') !== undefined) return limitStreamed(c, next);
-    if (Number(c.req.header('content-length') ?? 0) > MOST_BYTES) refuseSize();
-    await next();
-  };
-}
-
-function refuseSize(): never {
-  throw new Refusal(413, `the request has over ${MOST_BYTES} bytes: shorten it`, { reason: 'too_large' });
 }

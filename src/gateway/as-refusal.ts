@@ -7,7 +7,7 @@ import { ConfigError } from '../config/errors';
 import { codeOf, reasonOf } from '../errors';
 import { PlanError } from '../plan/plan-error';
 import { PolicyError } from '../training/policy/errors';
-import { BudgetSpentError } from './day-budget';
+import { BudgetSpentError } from './access/day-budget';
 import type { Gateway } from './gateway';
 import { Refusal } from './refusal';
 

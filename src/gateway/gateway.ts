@@ -4,10 +4,10 @@ import type { Client } from '@temporalio/client';
 import type { ConductorClient } from '../client/conductor-client';
 import type { Config } from '../config/schema';
 import type { Store } from '../store/store';
-import type { DayBudgets } from './day-budget';
-import type { Key, KeyChecker } from './keys';
+import type { DayBudgets } from './access/day-budget';
+import type { Key, KeyChecker } from './access/keys';
 import type { Metrics } from './metrics';
-import type { RequestRates } from './request-rate';
+import type { RequestRates } from './access/request-rate';
 import type { Workers } from './workers';
 
 /** What a gateway is given. */

@@ -91,6 +91,8 @@ export function toAnthropicError({ status, message }: Refusal): AnthropicError {
 
 const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = {
   [FAILURES.badInput]: 400,
+  // The caller's own: where the Conductor writes no plan, the run goes on without one.
+  [FAILURES.planInvalid]: 400,
   [FAILURES.costLimit]: 402,
   [FAILURES.callLimit]: 402,
   [FAILURES.tokenLimit]: 402,

@@ -2,15 +2,15 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { listen, type Listening } from '../listen';
 import { buildApp } from './app';
-import { DayBudgets } from './day-budget';
+import { DayBudgets } from './access/day-budget';
 import type { Gateway, Place } from './gateway';
-import { LOOPBACK_HOSTS } from './host';
-import { KeyChecker } from './keys';
+import { LOOPBACK_HOSTS } from './access/host';
+import { KeyChecker } from './access/keys';
 import { Metrics } from './metrics';
-import { RequestRates } from './request-rate';
+import { RequestRates } from './access/request-rate';
 import { Workers } from './workers';
-import { forgetAsked } from './retried';
-import { forgetTranscripts } from './transcript';
+import { forgetAsked } from './solve/retried';
+import { forgetTranscripts } from './solve/transcript';
 
 export interface Address {
   readonly port: number;

@@ -1,6 +1,6 @@
-import { noteAudit } from '../../src/gateway/audit';
-import { DayBudgets } from '../../src/gateway/day-budget';
-import { KeyChecker, listKeys } from '../../src/gateway/keys';
+import { noteAudit } from '../../src/gateway/access/audit';
+import { DayBudgets } from '../../src/gateway/access/day-budget';
+import { KeyChecker, listKeys } from '../../src/gateway/access/keys';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src';
 import { endedWith, said } from './command';

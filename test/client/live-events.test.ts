@@ -193,7 +193,13 @@ test('a run that can be followed no longer, after its reader has stopped, breaks
     next: jest.fn().mockRejectedValue(gone).mockResolvedValueOnce({ value: waiting }),
   } as unknown as AsyncGenerator<SolveResult>;
   const { client } = {} as { client: Client };
-  const run = streamRun({ id: ID, client, watch: () => states, store: null, retries: () => Promise.resolve([]) });
+  const run = streamRun({
+    id: ID,
+    client,
+    watch: () => states,
+    store: null,
+    retries: () => Promise.resolve([]),
+  });
   const unhandled = jest.fn();
   process.on('unhandledRejection', unhandled);
   expect((await run.next()).value).toMatchObject({ kind: 'waiting' });

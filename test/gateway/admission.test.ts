@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { createKey, revokeKey } from '../../src/gateway/keys';
+import { createKey, revokeKey } from '../../src/gateway/access/keys';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 
@@ -13,6 +13,12 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.close());
 
+/** Less than a body may have, more than Temporal takes. */
+const LONG = 'x'.repeat(3 * 1024 * 1024);
+const planOf = (subtask: string, sees: readonly number[] = []) => ({
+  steps: [{ worker: 'a', subtask, sees }],
+});
+
 const BODY = { model: 'worker/a', messages: [{ role: 'user', content: 'How many legs?' }] };
 
 interface Answer {
@@ -25,7 +31,9 @@ async function post(body: unknown, headers: Record<string, string> = {}): Promis
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(body instanceof ReadableStream
+      ? { body: body.pipeThrough(new TextEncoderStream()), duplex: 'half' }
+      : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const { error } = (await response.json()) as Pick<Answer, 'error'>;
   return { status: response.status, headers: response.headers, error };
@@ -43,6 +51,21 @@ describe('a request is refused, with what to do', () => {
       404,
       'model_not_found',
       /name one of conductor, worker\/a/,
+    ],
+    ['no name of a checkpoint', { ...BODY, model: 'conductor/../..' }, 404, 'model_not_found', /"conductor/],
+    [
+      'a plan too long for Temporal',
+      { ...BODY, model: 'conductor', conductor: { plan: planOf(LONG) } },
+      413,
+      'too_large',
+      /the plan and the pool/,
+    ],
+    [
+      'a pool too long for Temporal',
+      { ...BODY, model: 'conductor', conductor: { pool: { deny: [LONG] } } },
+      413,
+      'too_large',
+      /the plan and the pool/,
     ],
     ['an unknown worker', { ...BODY, model: 'worker/x' }, 404, 'model_not_found', /"worker\/x"/],
     [
@@ -104,6 +127,31 @@ describe('a request is refused, with what to do', () => {
     expect(await post({ ...BODY, user: 'x'.repeat(9 * 1024 * 1024) })).toMatchObject({
       status: 413,
       error: { code: 'too_large' },
+    });
+  });
+
+  test('more than 8 MiB, in chunks of no given length', async () => {
+    const chunks = Array.from({ length: 9 }, () => 'x'.repeat(1024 * 1024));
+    expect(await post(ReadableStream.from(['{"user":"', ...chunks]))).toMatchObject({
+      status: 413,
+      error: { code: 'too_large' },
+    });
+  });
+
+  test.each(['hint', 'reject', 'approve', 'retry'])('a body of %s too long for Temporal', async (name) => {
+    const response = await fetch(`${gateway.url}/api/solves/some/${name}`, {
+      method: 'POST',
+      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify({ reason: LONG }),
+    });
+    expect([response.status, await response.json()]).toMatchObject([413, { error: { code: 'too_large' } }]);
+  });
+
+  test('a plan that breaks a rule', async () => {
+    const plan = planOf('Count.', [0]);
+    await stage.whileWorking(async () => {
+      const refused = await post({ ...BODY, model: 'conductor', conductor: { plan } });
+      expect(refused).toMatchObject({ status: 400, error: { code: 'Plan.Invalid' } });
     });
   });
 
@@ -197,6 +245,13 @@ test('a page of a stranger’s, which has its name resolve to this machine, is n
   });
   expect(response.headers.get('access-control-allow-origin')).toBeNull();
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test('a body in chunks of no given length is read as any other', async () => {
+  const [start, end] = [JSON.stringify(BODY).slice(0, 20), JSON.stringify(BODY).slice(20)];
+  await stage.whileWorking(async () => {
+    expect(await post(ReadableStream.from([start, end]))).toMatchObject({ status: 200 });
+  });
 });
 
 test('fields that do not count are listed, and those that do reach the model', async () => {

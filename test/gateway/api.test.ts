@@ -1,6 +1,6 @@
 import type { SolveResult } from '../../src';
-import { type AuditEntry, readAudit } from '../../src/gateway/audit';
-import { type DaySpending, readSpending } from '../../src/gateway/day-budget';
+import { type AuditEntry, readAudit } from '../../src/gateway/access/audit';
+import { type DaySpending, readSpending } from '../../src/gateway/access/day-budget';
 import { dateOf } from '../../src/store/costs';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
@@ -222,6 +222,17 @@ test('a budget of the day holds what a solve may cost, which is then not raised'
     const { costUsd } = await endOf(stage, id);
     const booked = await until(spending, ({ heldNanoUsd }) => heldNanoUsd === 0);
     expect(booked.spentNanoUsd).toBe(Math.round(costUsd * 1e9));
+  });
+});
+
+test('a key for one worker alone has no other one by a retry', async () => {
+  key = await gateway.key({ models: ['worker/b'] });
+  await stage.whileWorking(async () => {
+    const id = await start({ model: 'worker/b' });
+    await endOf(stage, id);
+    const path = `/api/solves/${id}/retry`;
+    expect(await ask('POST', path, { from: 0, worker: 'a' })).toMatchObject({ status: 404 });
+    expect(await ask('POST', path, { from: 0 })).toMatchObject({ status: 202 });
   });
 });
 

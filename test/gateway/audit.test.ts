@@ -1,4 +1,4 @@
-import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../../src/gateway/audit';
+import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../../src/gateway/access/audit';
 import { useStore } from './stage';
 
 const stage = useStore();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BudgetSpentError, DayBudgets, readSpending } from '../../src/gateway/day-budget';
+import { BudgetSpentError, DayBudgets, readSpending } from '../../src/gateway/access/day-budget';
 import { useStore } from './stage';
 
 const stage = useStore();

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { allowsModel, createKey, isUsable, KeyChecker, listKeys, revokeKey } from '../../src/gateway/keys';
+import {
+  allowsModel,
+  createKey,
+  isUsable,
+  KeyChecker,
+  listKeys,
+  revokeKey,
+} from '../../src/gateway/access/keys';
 import { settingsOf, useStore } from './stage';
 
 const stage = useStore();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { RequestRates } from '../../src/gateway/request-rate';
+import { RequestRates } from '../../src/gateway/access/request-rate';
 
 const keyOf = (requestsPerMinute: number | null, id = 'a') => ({ id, requestsPerMinute });
 

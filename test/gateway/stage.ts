@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KeySettings } from '../../src/gateway/keys';
+import type { KeySettings } from '../../src/gateway/access/keys';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src';
 

@@ -2,7 +2,7 @@ import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { manifestKey } from '../../src/evaluation/contract';
 import type { Manifest } from '../../src/evaluation/results';
-import { readAudit } from '../../src/gateway/audit';
+import { readAudit } from '../../src/gateway/access/audit';
 import { dateOf } from '../../src/store/costs';
 import { advanceRun, writeNight } from '../../src/training/activities/records';
 import { readServing, writeManifest } from '../../src/training/policy/serving';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Store } from '../../src';
-import { forgetTranscripts, type Happening, Transcript } from '../../src/gateway/transcript';
+import { forgetTranscripts, type Happening, Transcript } from '../../src/gateway/solve/transcript';
 import { STORES, type Stores } from '../support/stores';
 
 const [[, startStores] = []] = STORES;

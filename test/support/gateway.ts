@@ -1,6 +1,7 @@
 import { readGivenConfig } from '../../src/config/load';
-import { createKey, type KeySettings } from '../../src/gateway/keys';
+import { createKey, type KeySettings } from '../../src/gateway/access/keys';
 import { startGateway } from '../../src/gateway/server';
+import { settingsOf } from '../gateway/stage';
 import type { Stage } from './stage';
 
 export interface TestGateway {
@@ -33,15 +34,8 @@ export async function openGateway(stage: Stage): Promise<TestGateway> {
     url: listening.url,
     said,
     key: async (settings = {}) => {
-      const free = {
-        isAdmin: false,
-        models: null,
-        usdPerDay: null,
-        requestsPerMinute: null,
-        expiresAt: null,
-      };
       made += 1;
-      return (await createKey(store, { name: `key-${made}`, ...free, ...settings })).secret;
+      return (await createKey(store, settingsOf({ name: `key-${made}`, ...settings }))).secret;
     },
     close: listening.close,
   };

@@ -2,10 +2,10 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { COST_GROUPS, type CostQuery, readDay, sumCosts, withUsd } from '../../store/costs';
 import type { Day } from '../../store/store';
 import type { App, Gateway } from '../gateway';
-import type { Key } from '../keys';
+import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import { jsonOf, refusals } from '../routes';
-import { prefixOf } from '../start-solve';
+import { prefixOf } from '../solve/start-solve';
 
 const lineSchema = z
   .object({

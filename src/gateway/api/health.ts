@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { requireAdmin } from '../admission';
+import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { jsonOf, refusals, UNKEYED } from '../routes';
 

@@ -1,9 +1,9 @@
 import { describeRun } from '../../client/list-runs';
 import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../../protocol/names';
 import type { Gateway } from '../gateway';
-import type { Key } from '../keys';
+import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
-import { mayTouch } from '../start-solve';
+import { mayTouch } from '../solve/start-solve';
 
 const SOLVES: readonly string[] = [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW];
 

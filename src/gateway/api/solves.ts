@@ -3,16 +3,16 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { type LiveEvent, readCursor } from '../../client/live-events';
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
 import { solveResultSchema } from '../../protocol/solve';
-import { answerSchemaOf } from '../asked';
+import { answerSchemaOf } from '../solve/asked';
 import { frameOf, streamEvents } from '../event-stream';
-import { bookLater } from '../follow-answer';
+import { bookLater } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
-import type { Key } from '../keys';
-import { CONDUCTOR_MODEL, readModel } from '../model-names';
+import type { Key } from '../access/keys';
+import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
 import { badRequest, toOpenAiError } from '../refusal';
-import { costLimit } from '../request-of';
+import { costLimit } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
-import { prefixOf, sentBy, startRequest } from '../start-solve';
+import { prefixOf, sentBy, startRequest } from '../solve/start-solve';
 import { requireSolve } from './own-solve';
 
 const askedSchema = z

@@ -11,15 +11,16 @@ import {
   MAX_WALL_CLOCK_MS,
 } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
-import { type AuditAction, noteAudit } from '../audit';
-import { bookLater } from '../follow-answer';
+import { type AuditAction, noteAudit } from '../access/audit';
+import { limitBody, MOST_MESSAGE_BYTES } from '../access/body-limit';
+import { bookLater } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
-import type { Key } from '../keys';
-import { CONDUCTOR_MODEL } from '../model-names';
+import type { Key } from '../access/keys';
+import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
 import { Refusal } from '../refusal';
-import { costLimit } from '../request-of';
+import { costLimit } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals } from '../routes';
-import { sentBy, startRun } from '../start-solve';
+import { sentBy, startRun } from '../solve/start-solve';
 import { requireSolve } from './own-solve';
 import { idSchema, startedSchema } from './solves';
 
@@ -61,6 +62,7 @@ interface Steer<Body, Answer> {
 
 /** What a key may do to a solve of its own, or a child of one, each by `POST /api/solves/{id}/<name>`. */
 export function addSteering(app: App, gateway: Gateway): void {
+  app.use('/api/solves/:id/*', limitBody(MOST_MESSAGE_BYTES));
   addSteer(app, gateway, 'hint', {
     summary: 'Give the Conductor something to consider, from its next call on',
     body: z.strictObject({ hint: z.string() }),
@@ -195,6 +197,8 @@ function addRetry(app: App, gateway: Gateway): void {
     const { id: retryOf } = c.req.valid('param');
     await requireSolve(gateway, key, retryOf);
     const { limits, ...request } = c.req.valid('json');
+    // A key for single workers has no others.
+    if (request.worker !== undefined) readModel(CONDUCTOR_MODEL, key, gateway.config);
     const wanted = {
       model: CONDUCTOR_MODEL,
       limits: { ...limits, ...costLimit(gateway.config, limits?.costUsd) },

@@ -19,10 +19,10 @@ import {
 } from '../../training/policy/serving';
 import { cycleMetricsSchema, nightRecordSchema } from '../../training/records';
 import { trainRunSchema } from '../../training/trainer-contract';
-import { requireAdmin } from '../admission';
-import { type AuditAction, noteAudit } from '../audit';
+import { requireAdmin } from '../access/admission';
+import { type AuditAction, noteAudit } from '../access/audit';
 import type { App, Gateway } from '../gateway';
-import type { Key } from '../keys';
+import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 

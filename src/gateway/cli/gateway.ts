@@ -12,8 +12,8 @@ import type { Listening } from '../../listen';
 import { makeOwnFolder } from '../../own-folder';
 import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
-import { createKey, KeyChecker, listKeys } from '../keys';
-import { CONDUCTOR_MODEL } from '../model-names';
+import { createKey, KeyChecker, listKeys } from '../access/keys';
+import { CONDUCTOR_MODEL } from '../solve/model-names';
 import { type Address, startGateway } from '../server';
 
 export const GATEWAY_PORT = 8484;

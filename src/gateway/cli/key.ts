@@ -6,9 +6,9 @@ import { configuredStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { describeUsd, MARKS } from '../../trace/describe';
 import { headLine, oneLine, strokeOf } from '../../trace/lines';
-import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../audit';
-import { type DaySpending, readSpending } from '../day-budget';
-import { createKey, isUsable, type Key, listKeys, revokeKey } from '../keys';
+import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../access/audit';
+import { type DaySpending, readSpending } from '../access/day-budget';
+import { createKey, isUsable, type Key, listKeys, revokeKey } from '../access/keys';
 
 // Keys are made and revoked in the store, without a server and without a gateway.
 

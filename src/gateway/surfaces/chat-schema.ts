@@ -8,9 +8,9 @@ import {
   FORMATS,
   TOOLS_REFUSED,
   type UntakenFields,
-} from '../asked';
-import { solveNoteSchema } from '../note';
-import { turnsOf } from '../turns-of';
+} from '../solve/asked';
+import { solveNoteSchema } from '../solve/note';
+import { turnsOf } from '../solve/turns-of';
 
 const messageSchema = z.looseObject({
   role: z.string(),

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { type Asked, checkFields, extensionSchema, TOOLS_REFUSED, type UntakenFields } from '../asked';
-import { solveNoteSchema } from '../note';
-import { textOf, turnsOf } from '../turns-of';
+import { type Asked, checkFields, extensionSchema, TOOLS_REFUSED, type UntakenFields } from '../solve/asked';
+import { solveNoteSchema } from '../solve/note';
+import { textOf, turnsOf } from '../solve/turns-of';
 
 const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 

@@ -1,15 +1,15 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
 import { asRefusal } from '../as-refusal';
-import { type Asked, IGNORE_HEADER } from '../asked';
+import { type Asked, IGNORE_HEADER } from '../solve/asked';
 import { frameOf, streamEvents } from '../event-stream';
-import { type AnswerPart, followAnswer, leave, waitForResult } from '../follow-answer';
+import { type AnswerPart, followAnswer, leave, waitForResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
-import { noteOf } from '../note';
+import { noteOf } from '../solve/note';
 import { type Refusal, givenUp, refusalOfRun, toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
-import { sentBy, startSolve } from '../start-solve';
-import { costOf, headersOf, solveHeader, tokensOf, wasCut } from '../usage';
+import { sentBy, startSolve } from '../solve/start-solve';
+import { costOf, headersOf, solveHeader, tokensOf, wasCut } from '../solve/usage';
 import { askedOfMessages, type Message, messageSchema, messagesRequestSchema } from './messages-schema';
 
 const route = createRoute({

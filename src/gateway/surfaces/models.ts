@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { App, Gateway } from '../gateway';
-import { modelNames, readModel } from '../model-names';
+import { modelNames, readModel } from '../solve/model-names';
 import { jsonOf, refusals } from '../routes';
 
 const modelSchema = z

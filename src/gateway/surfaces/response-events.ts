@@ -1,4 +1,4 @@
-import type { Told } from '../told';
+import type { Told } from '../solve/told';
 import { type OutputItem, type ResponseBody, textPart } from './response-object';
 
 /** An event of OpenAI's stream of a response; clients throw on types that it does not have. */

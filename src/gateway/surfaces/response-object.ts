@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { FAILURES } from '../../protocol/failures';
 import type { SolveResult } from '../../protocol/solve';
-import { noteOf, solveNoteSchema } from '../note';
+import { noteOf, solveNoteSchema } from '../solve/note';
 import { refusalOfRun } from '../refusal';
-import { costOf, tokensOf, wasCut } from '../usage';
+import { costOf, tokensOf, wasCut } from '../solve/usage';
 import type { ResponseNotes } from './responses-schema';
 
 const itemStatusSchema = z.enum(['in_progress', 'completed', 'incomplete']);

@@ -1,11 +1,11 @@
 import type { LiveEvent } from '../../client/live-events';
 import { asRefusal } from '../as-refusal';
 import { frameOf } from '../event-stream';
-import { bookCost } from '../follow-answer';
+import { bookCost } from '../solve/follow-answer';
 import type { Gateway } from '../gateway';
-import type { Key } from '../keys';
-import { AnswerTeller, type Ended } from '../told';
-import { type Happening, Transcript } from '../transcript';
+import type { Key } from '../access/keys';
+import { AnswerTeller, type Ended } from '../solve/told';
+import { type Happening, Transcript } from '../solve/transcript';
 import { type ResponseEvent, ResponseEncoder } from './response-events';
 import { beginningOf, type KnownResponse, type ResponseBody, responseOf } from './response-object';
 

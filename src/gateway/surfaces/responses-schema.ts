@@ -8,9 +8,9 @@ import {
   extensionSchema,
   TOOLS_REFUSED,
   type UntakenFields,
-} from '../asked';
+} from '../solve/asked';
 import { badRequest } from '../refusal';
-import { turnsOf } from '../turns-of';
+import { turnsOf } from '../solve/turns-of';
 
 const itemSchema = z.looseObject({
   type: z.string().nullish(),

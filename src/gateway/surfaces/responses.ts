@@ -6,16 +6,16 @@ import { isNotFound } from '../../client/steer';
 import { readRunNow } from '../../client/trace-reader';
 import type { ConversationTurn } from '../../protocol/input';
 import { readText } from '../../store/texts';
-import { noteAudit } from '../audit';
-import { IGNORE_HEADER } from '../asked';
+import { noteAudit } from '../access/audit';
+import { IGNORE_HEADER } from '../solve/asked';
 import { streamEvents } from '../event-stream';
-import { leave, waitForResult } from '../follow-answer';
+import { leave, waitForResult } from '../solve/follow-answer';
 import type { App, Env, Gateway } from '../gateway';
-import type { Key } from '../keys';
+import type { Key } from '../access/keys';
 import { badRequest, Refusal, refusalOfRun } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
-import { mayTouch, sentBy, startSolve } from '../start-solve';
-import { headersOf, solveHeader } from '../usage';
+import { mayTouch, sentBy, startSolve } from '../solve/start-solve';
+import { headersOf, solveHeader } from '../solve/usage';
 import { type KnownResponse, responseOf, responseSchema } from './response-object';
 import { followResponse, ResponseFrames } from './response-stream';
 import { askedOfResponse, notesOf, notesSchema, responseRequestSchema } from './responses-schema';
@@ -114,7 +114,6 @@ function stream(
       onGone?.();
     },
   };
-  // The type of a stream is none that a schema could have.
   return streamEvents(c, framed, solveHeader(found.id));
 }
 

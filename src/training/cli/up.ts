@@ -109,7 +109,8 @@ function starting(
       detached: true,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', () => {
+    if (child.stdout !== null)
+      createInterface({ input: child.stdout }).once('line', () => {
         sayReady(line);
       });
     return child;

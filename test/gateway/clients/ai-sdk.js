@@ -1,25 +1,31 @@
-// Vercel's AI SDK, by each of its ways to a server: `node ai-sdk.js WAY QUESTION`.
+// Vercel's AI SDK, by each of its ways to a server: `node ai-sdk.js WAY`.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText } from 'ai';
+import { apiKey, model as name, question as prompt, report, url } from './outcome.js';
 
-const [way, prompt] = process.argv.slice(2);
-const { GATEWAY_URL: url, GATEWAY_KEY: apiKey, GATEWAY_MODEL: name } = process.env;
 const baseURL = `${url}/v1`;
-
 const ways = {
   responses: () => createOpenAI({ baseURL, apiKey })(name),
   chat: () => createOpenAI({ baseURL, apiKey }).chat(name),
   compatible: () => createOpenAICompatible({ name: 'gateway', baseURL, apiKey, includeUsage: true })(name),
   anthropic: () => createAnthropic({ baseURL, apiKey })(name),
 };
-const model = ways[way]();
+const model = ways[process.argv[2]]();
 
-const { text, usage } = await generateText({ model, prompt });
-let streamed = '';
-const errors = [];
-const stream = streamText({ model, prompt, onError: ({ error }) => errors.push(String(error)) });
-for await (const part of stream.textStream) streamed += part;
-if (errors.length > 0) throw new Error(errors.join('\n'));
-console.log(JSON.stringify({ text, streamed, tokens: usage.totalTokens, finish: await stream.finishReason }));
+await report({
+  whole: async () => {
+    const { text, usage } = await generateText({ model, prompt });
+    return { text, tokens: usage.totalTokens };
+  },
+  streamed: async () => {
+    const errors = [];
+    const onError = ({ error }) => errors.push(error.message ?? String(error));
+    const stream = streamText({ model, prompt, onError });
+    let text = '';
+    for await (const part of stream.textStream) text += part;
+    if (errors.length > 0) throw new Error(errors.join('\n'));
+    return { text, tokens: (await stream.usage).totalTokens };
+  },
+});

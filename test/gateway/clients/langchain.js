@@ -1,11 +1,21 @@
-// LangChain for JavaScript: `node langchain.js QUESTION`.
+// LangChain for JavaScript.
 import { ChatOpenAI } from '@langchain/openai';
+import { apiKey, model, question, report, url } from './outcome.js';
 
-const { GATEWAY_URL: url, GATEWAY_KEY: apiKey, GATEWAY_MODEL: model } = process.env;
-const chat = new ChatOpenAI({ model, apiKey, configuration: { baseURL: `${url}/v1` } });
-const prompt = process.argv[2];
+// It repeats what failed six times unless it is told otherwise, which takes two minutes.
+const chat = new ChatOpenAI({ model, apiKey, maxRetries: 1, configuration: { baseURL: `${url}/v1` } });
 
-const answer = await chat.invoke(prompt);
-let streamed = '';
-for await (const chunk of await chat.stream(prompt)) streamed += chunk.content;
-console.log(JSON.stringify({ text: answer.content, streamed, tokens: answer.usage_metadata.total_tokens }));
+await report({
+  whole: async () => {
+    const { content, usage_metadata: usage } = await chat.invoke(question);
+    return { text: content, tokens: usage.total_tokens };
+  },
+  streamed: async () => {
+    let [text, tokens] = ['', 0];
+    for await (const { content, usage_metadata: usage } of await chat.stream(question)) {
+      text += content;
+      tokens += usage?.total_tokens ?? 0;
+    }
+    return { text, tokens };
+  },
+});

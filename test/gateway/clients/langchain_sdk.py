@@ -1,32 +1,29 @@
-"""LangChain for Python: `python langchain_sdk.py openai|anthropic QUESTION`."""
+"""LangChain for Python: `python langchain_sdk.py openai|anthropic`."""
 
 import asyncio
-import json
-import os
 import sys
 
 from langchain_anthropic import ChatAnthropic
 from langchain_openai import ChatOpenAI
+from outcome import KEY, MODEL, QUESTION, URL, report
 
-way, question = sys.argv[1:]
-url, key, model = (os.environ[f"GATEWAY_{name}"] for name in ("URL", "KEY", "MODEL"))
-if way == "openai":
-    chat = ChatOpenAI(model=model, base_url=f"{url}/v1", api_key=key)
+if sys.argv[1] == "openai":
+    model = ChatOpenAI(model=MODEL, base_url=f"{URL}/v1", api_key=KEY, stream_usage=True)
 else:
-    chat = ChatAnthropic(model=model, base_url=url, api_key=key, max_tokens=1000)
+    model = ChatAnthropic(model=MODEL, base_url=URL, api_key=KEY, max_tokens=1000)
 
 
-async def stream() -> str:
-    return "".join([chunk.text async for chunk in chat.astream(question)])
+def ask() -> dict:
+    answer = model.invoke(QUESTION)
+    return {"text": answer.text, "tokens": answer.usage_metadata["total_tokens"]}
 
 
-answer = chat.invoke(question)
-print(
-    json.dumps(
-        {
-            "text": answer.text,
-            "streamed": asyncio.run(stream()),
-            "tokens": answer.usage_metadata["total_tokens"],
-        }
-    )
-)
+async def stream() -> dict:
+    text, tokens = "", 0
+    async for chunk in model.astream(QUESTION):
+        text += chunk.text
+        tokens += (chunk.usage_metadata or {}).get("total_tokens", 0)
+    return {"text": text, "tokens": tokens}
+
+
+report(whole=ask, streamed=lambda: asyncio.run(stream()))

@@ -1,4 +1,4 @@
-"""Simon Willison's `llm`, as a user sets it up: `python llm_cli.py QUESTION`."""
+"""Simon Willison's `llm`, as a user sets it up."""
 
 import json
 import os
@@ -6,15 +6,29 @@ import subprocess
 import sys
 import tempfile
 
-url, key, model = (os.environ[f"GATEWAY_{name}"] for name in ("URL", "KEY", "MODEL"))
-with tempfile.TemporaryDirectory() as folder:
-    entry = [{"model_id": "ours", "model_name": model, "api_base": f"{url}/v1", "api_key_name": "ours"}]
-    with open(os.path.join(folder, "extra-openai-models.yaml"), "w") as file:
-        json.dump(entry, file)
-    ask = [sys.executable, "-m", "llm", "-m", "ours", "--key", key, sys.argv[1]]
-    env = {**os.environ, "LLM_USER_PATH": folder}
-    outputs = [
-        subprocess.run([*ask, *more], env=env, check=True, capture_output=True, text=True).stdout.strip()
-        for more in (["--no-stream"], [])
-    ]
-print(json.dumps({"text": outputs[0], "streamed": outputs[1], "tokens": 1}))
+from outcome import KEY, MODEL, QUESTION, URL, report
+
+
+def ask(*options: str) -> dict:
+    # A folder of its own: two that start at once would both make its database.
+    with tempfile.TemporaryDirectory() as folder:
+        entry = [{"model_id": "ours", "model_name": MODEL, "api_base": f"{URL}/v1", "api_key_name": "ours"}]
+        with open(os.path.join(folder, "extra-openai-models.yaml"), "w") as file:
+            json.dump(entry, file)
+        command = [sys.executable, "-m", "llm", "-m", "ours", "--key", KEY, QUESTION, "--usage", *options]
+        done = subprocess.run(
+            command,
+            env={**os.environ, "LLM_USER_PATH": folder},
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    # "Token usage: 12 input, 3 output", with whatever else the answer counts.
+    words = [word.replace(",", "") for word in done.stderr.split()]
+    return {"text": done.stdout.strip(), "tokens": sum(int(word) for word in words if word.isdigit())}
+
+
+report(whole=lambda: ask("--no-stream"), streamed=ask)

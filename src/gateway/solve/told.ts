@@ -1,6 +1,6 @@
-import type { LiveEvent } from '../client/live-events';
-import type { Plan } from '../plan/plan';
-import { counted } from '../trace/describe';
+import type { LiveEvent } from '../../client/live-events';
+import type { Plan } from '../../plan/plan';
+import { counted } from '../../trace/describe';
 
 export type Ended = Extract<LiveEvent, { kind: 'ended' }>;
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ConductorError } from '../errors';
-import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
-import { dateOf } from '../store/costs';
-import { eachInParallel, type Store } from '../store/store';
-import { describeUsd } from '../trace/describe';
-import { Turns } from '../turns';
+import { ConductorError } from '../../errors';
+import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
+import { dateOf } from '../../store/costs';
+import { eachInParallel, type Store } from '../../store/store';
+import { describeUsd } from '../../trace/describe';
+import { Turns } from '../../turns';
 import { changeDocument, readDocument } from './documents';
 import type { Key } from './keys';
 

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import type { AnswerSchema, ConversationTurn, LimitsInput } from '../protocol/input';
-import { answerSchemaSchema } from '../protocol/input';
-import { MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
-import { planSchema } from '../protocol/solve';
-import { badRequest, type Refusal } from './refusal';
+import type { AnswerSchema, ConversationTurn, LimitsInput } from '../../protocol/input';
+import { answerSchemaSchema } from '../../protocol/input';
+import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
+import { planSchema } from '../../protocol/solve';
+import { badRequest, type Refusal } from '../refusal';
 
 /** What the gateway knows beside the vendors' fields, under the one key `conductor` of a request. */
 export const extensionSchema = z

@@ -1,12 +1,13 @@
-import { BadQuestionError, checkAsked } from '../client/asked';
-import type { SolveRequest } from '../client/conductor-client';
-import { ConfigError } from '../config/errors';
-import { haveNoPrice, resolveRun, unpricedOf } from '../config/resolve-run';
-import type { Config } from '../config/schema';
-import type { LimitsInput } from '../protocol/input';
+import { BadQuestionError, checkAsked } from '../../client/asked';
+import type { SolveRequest } from '../../client/conductor-client';
+import { ConfigError } from '../../config/errors';
+import { haveNoPrice, resolveRun, unpricedOf } from '../../config/resolve-run';
+import type { Config } from '../../config/schema';
+import type { LimitsInput } from '../../protocol/input';
+import { MOST_MESSAGE_BYTES } from '../access/body-limit';
 import { type Asked, limitsOfEffort } from './asked';
 import type { ModelChoice } from './model-names';
-import { badRequest, type Refusal } from './refusal';
+import { badRequest, Refusal } from '../refusal';
 
 /** The solve that a vendor's request asks for. */
 export function requestOf(config: Config, asked: Asked, choice: ModelChoice): SolveRequest {
@@ -44,9 +45,13 @@ export function costLimit({ limits }: Config, asked: number | null | undefined):
   return { costUsd: most === null || asked === null ? (asked ?? most) : Math.min(asked, most) };
 }
 
-/** @throws Refusal for a question, a pool or limits that no run can have */
+/** @throws Refusal for a question, a plan, a pool or limits that no run can have */
 export function checkRequest(config: Config, request: SolveRequest): void {
-  const { pool, limits } = request;
+  const { pool, limits, given } = request;
+  if (Buffer.byteLength(JSON.stringify({ pool, given })) > MOST_MESSAGE_BYTES) {
+    const message = `the plan and the pool have over ${MOST_MESSAGE_BYTES} bytes: shorten them`;
+    throw new Refusal(413, message, { reason: 'too_large', param: 'conductor' });
+  }
   try {
     checkAsked(request);
     const unpriced = unpricedOf(resolveRun(config, { pool, limits }));

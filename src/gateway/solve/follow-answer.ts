@@ -1,8 +1,8 @@
-import type { LiveEvent } from '../client/live-events';
-import type { SolveResult } from '../protocol/solve';
+import type { LiveEvent } from '../../client/live-events';
+import type { SolveResult } from '../../protocol/solve';
 import type { Asked } from './asked';
-import type { Gateway } from './gateway';
-import type { Key } from './keys';
+import type { Gateway } from '../gateway';
+import type { Key } from '../access/keys';
 import { prefixOf, type Started } from './start-solve';
 import { AnswerTeller, type Told } from './told';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readJson, type Store } from '../store/store';
-import type { Key } from './keys';
+import { readJson, type Store } from '../../store/store';
+import type { Key } from '../access/keys';
 
 // Clients of OpenAI and Anthropic repeat a request that took too long or broke off, and say so in a header, but not of
 // which one it is a repetition: the last one with this key and body.

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { Store } from '../store/store';
+import type { Store } from '../../store/store';
 
 // Small JSON documents in the store, which several gateways and commands read and change.
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { SolveResult } from '../protocol/solve';
+import type { SolveResult } from '../../protocol/solve';
 import type { Asked } from './asked';
 
 /** What an answer says of the solve that found it, under the key `conductor`: as much as the caller asked for. */

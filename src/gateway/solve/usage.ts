@@ -1,4 +1,4 @@
-import type { Call, SolveResult, Usage } from '../protocol/solve';
+import type { Call, SolveResult, Usage } from '../../protocol/solve';
 
 /** Tokens of a solve, all its calls together; the others are parts of the first two. */
 export interface Tokens {

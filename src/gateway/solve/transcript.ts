@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
-import type { Store } from '../store/store';
-import { encode, readDocument } from './documents';
+import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
+import type { Store } from '../../store/store';
+import { encode, readDocument } from '../access/documents';
 
 const FOLDER = 'gateway/streams/';
 

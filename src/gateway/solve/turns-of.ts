@@ -1,5 +1,5 @@
-import type { ConversationTurn } from '../protocol/input';
-import { badRequest } from './refusal';
+import type { ConversationTurn } from '../../protocol/input';
+import { badRequest } from '../refusal';
 
 interface Message {
   readonly role: string;

@@ -1,10 +1,10 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { randomPart } from '../client/run-id';
-import { someOf } from '../config/errors';
-import { ConductorError } from '../errors';
-import { MAX_COST_USD } from '../protocol/messages';
-import { eachInParallel, type Store } from '../store/store';
+import { randomPart } from '../../client/run-id';
+import { someOf } from '../../config/errors';
+import { ConductorError } from '../../errors';
+import { MAX_COST_USD } from '../../protocol/messages';
+import { eachInParallel, type Store } from '../../store/store';
 import { changeDocument, encode, readDocument } from './documents';
 
 const keySchema = z.object({

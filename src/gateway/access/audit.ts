@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { dateOf } from '../store/costs';
-import type { Store } from '../store/store';
+import { dateOf } from '../../store/costs';
+import type { Store } from '../../store/store';
 import { encode, readDocument } from './documents';
 
 const entrySchema = z.object({

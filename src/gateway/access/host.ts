@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
-import type { Env } from './gateway';
-import { Refusal } from './refusal';
+import type { Env } from '../gateway';
+import { Refusal } from '../refusal';
 
 /**
  * Refuses requests that name another host. A page of a stranger's may have its own name resolve to this machine (DNS

@@ -1,9 +1,10 @@
-import { resolveRun } from '../config/resolve-run';
-import type { Config } from '../config/schema';
-import type { LimitsInput, SolveInput } from '../protocol/input';
-import { standInPlan } from '../protocol/planning';
-import { allowsModel, type Key } from './keys';
-import { Refusal } from './refusal';
+import { resolveRun } from '../../config/resolve-run';
+import type { Config } from '../../config/schema';
+import type { LimitsInput, SolveInput } from '../../protocol/input';
+import { standInPlan } from '../../protocol/planning';
+import { readCheckpointId } from '../../training/names';
+import { allowsModel, type Key } from '../access/keys';
+import { Refusal } from '../refusal';
 
 /** What the name of a model asks for: who writes the plan, or a plan of one worker. */
 export interface ModelChoice extends Pick<SolveInput, 'pool' | 'given' | 'conductor'> {
@@ -11,7 +12,7 @@ export interface ModelChoice extends Pick<SolveInput, 'pool' | 'given' | 'conduc
 }
 
 export const CONDUCTOR_MODEL = 'conductor';
-const CHECKPOINT = /^conductor\/([^/]+\/[^/]+)$/;
+const CHECKPOINT = /^conductor\/(.+)$/;
 const WORKER = /^worker\/(.+)$/;
 
 /** Names of models that a key may ask for; checkpoints can be asked for as well, and are listed by `checkpointsOf`. */
@@ -35,7 +36,9 @@ export function readModel(name: string, key: Key, config: Config): ModelChoice {
 function choiceOf(name: string, config: Config): ModelChoice | null {
   if (name === CONDUCTOR_MODEL) return { limits: {} };
   const checkpoint = CHECKPOINT.exec(name)?.[1];
-  if (checkpoint !== undefined) return { conductor: { checkpoint }, limits: {} };
+  if (checkpoint !== undefined) {
+    return readCheckpointId(checkpoint) === null ? null : { conductor: { checkpoint }, limits: {} };
+  }
   const worker = WORKER.exec(name)?.[1];
   if (worker === undefined || !config.workers.some(({ id }) => id === worker)) return null;
   const pool = { allow: [worker] };

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
-import type { Env, Gateway } from './gateway';
+import type { Env, Gateway } from '../gateway';
 import type { Key } from './keys';
-import { Refusal } from './refusal';
+import { Refusal } from '../refusal';
 
 /** Lets a request in that brings a key, within the key's rate; OpenAI's clients and Anthropic's each have a header. */
 export function requireKey({ keys, rates }: Gateway): MiddlewareHandler<Env> {

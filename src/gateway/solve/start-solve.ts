@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { SolveHandle, SolveRequest, StartOptions } from '../client/conductor-client';
-import { isNotFound } from '../client/steer';
-import { resolveRun, unpricedOf } from '../config/resolve-run';
-import { ConductorError } from '../errors';
-import type { LimitsInput } from '../protocol/input';
+import type { SolveHandle, SolveRequest, StartOptions } from '../../client/conductor-client';
+import { isNotFound } from '../../client/steer';
+import { resolveRun, unpricedOf } from '../../config/resolve-run';
+import { ConductorError } from '../../errors';
+import type { LimitsInput } from '../../protocol/input';
 import type { Asked } from './asked';
-import { noteAudit } from './audit';
-import type { Env, Gateway } from './gateway';
-import type { Key } from './keys';
+import { noteAudit } from '../access/audit';
+import type { Env, Gateway } from '../gateway';
+import type { Key } from '../access/keys';
 import { readModel } from './model-names';
-import { Refusal } from './refusal';
+import { Refusal } from '../refusal';
 import { checkRequest, noPrice, requestOf } from './request-of';
 import { readLastAsked, noteAsked } from './retried';
 

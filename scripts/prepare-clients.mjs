@@ -1,0 +1,23 @@
+// Installs the clients that test the gateway, in Node and in Python, and prints the path of their Python.
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { preparePython } from './python-environment.mjs';
+
+const FOLDER = new URL('../test/gateway/clients/', import.meta.url);
+
+if (changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json')) {
+  const [stdio, shell] = [['ignore', process.stderr, 'inherit'], process.platform === 'win32'];
+  const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status, error } = spawnSync('npm', install, { cwd: fileURLToPath(FOLDER), stdio, shell });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`"npm ${install.join(' ')}" failed; its own words are above.`);
+}
+console.log(
+  preparePython('clients', ['../test/gateway/clients/requirements.lock'], '200 MB, this takes a minute'),
+);
+
+/** When a file was last written; npm writes its record of an install at the end. */
+function changedAt(path) {
+  return statSync(new URL(path, FOLDER), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
+}

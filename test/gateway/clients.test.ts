@@ -1,0 +1,155 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import type { AnswerFunction } from '../../src/testing';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { openStage, type Stage } from '../support/stage';
+
+/*
+ * Clients that people have, unmodified, each in a process of its own, and all of them at once. Each asks for a whole answer and
+ * for a streamed one, and is told nothing but an address, a key and a model.
+ */
+jest.setTimeout(600_000);
+
+const FOLDER = join(__dirname, 'clients');
+const PREPARE = join(__dirname, '../../scripts/prepare-clients.mjs');
+/** Ends a client that hangs, so that its name is told. */
+const HANGS_MS = 240_000;
+/** A proxy gives up after a minute. */
+const SLOW_MS = 50_000;
+
+const ANSWER = 'A spider has eight legs: four on each side, “always” – 蜘蛛 🕷.';
+const REFUSED = 'This model answers no question on spiders.';
+const answerAsAsked: AnswerFunction = ({ text }) => {
+  return text.includes('"answer"') ? JSON.stringify({ answer: ANSWER }) : ANSWER;
+};
+
+const CLIENTS = {
+  'openai for JavaScript, chat': ['openai-sdk.js', 'chat'],
+  'openai for JavaScript, responses': ['openai-sdk.js', 'responses'],
+  'openai for Python, chat': ['openai_sdk.py', 'chat'],
+  'openai for Python, responses': ['openai_sdk.py', 'responses'],
+  'anthropic for JavaScript': ['anthropic-sdk.js'],
+  'AI SDK, OpenAI responses': ['ai-sdk.js', 'responses'],
+  'AI SDK, OpenAI chat': ['ai-sdk.js', 'chat'],
+  'AI SDK, OpenAI compatible': ['ai-sdk.js', 'compatible'],
+  'AI SDK, Anthropic': ['ai-sdk.js', 'anthropic'],
+  'LangChain for JavaScript': ['langchain.js'],
+  'LangChain for Python, OpenAI': ['langchain_sdk.py', 'openai'],
+  'LangChain for Python, Anthropic': ['langchain_sdk.py', 'anthropic'],
+  llm: ['llm_cli.py'],
+  'Codex CLI': ['codex.js'],
+} as const satisfies Record<string, readonly string[]>;
+
+/** In the background, after a lost connection, and parsed by a schema. */
+const MORE = {
+  'openai for JavaScript, more': ['openai-sdk.js', 'more'],
+  'openai for Python, more': ['openai_sdk.py', 'more'],
+} as const;
+
+/**
+ * Clients that take no notice of `x-should-retry`: the AI SDK asks three times for a whole answer, and for a stream of chat
+ * completions that begins with an error; LangChain for JavaScript repeats a whole answer as often as it is set to (by default
+ * six times, here once); Codex repeats a stream five times.
+ */
+const ASKED_OF_FAILING: Readonly<Record<string, number>> = {
+  'AI SDK, OpenAI responses': 4,
+  'AI SDK, OpenAI chat': 6,
+  'AI SDK, OpenAI compatible': 4,
+  'AI SDK, Anthropic': 4,
+  'LangChain for JavaScript': 3,
+  'Codex CLI': 6,
+};
+
+const outcomeSchema = z.union([
+  z.strictObject({ text: z.string(), tokens: z.number().positive() }),
+  z.strictObject({ error: z.string() }),
+]);
+const reportSchema = z.record(z.string(), outcomeSchema);
+type Report = z.infer<typeof reportSchema>;
+
+let stage: Stage;
+let gateway: TestGateway;
+let python: string;
+beforeAll(async () => {
+  python = execFileSync(process.execPath, [PREPARE], { encoding: 'utf8' }).trim();
+  stage = await openStage({
+    workers: ['quick', 'slow', 'failing'],
+    simulation: {
+      models: {
+        quick: { answer: answerAsAsked },
+        slow: { answer: ANSWER, delayMs: SLOW_MS },
+        failing: { answer: { fault: 'bad-request', message: REFUSED } },
+      },
+    },
+  });
+  gateway = await openGateway(stage);
+});
+afterAll(async () => {
+  await gateway.close();
+  await stage.close();
+});
+
+/** Has a client ask a question of its own. */
+async function run([file, ...args]: readonly string[], worker: string, question: string): Promise<Report> {
+  const env = {
+    ...process.env,
+    GATEWAY_URL: gateway.url,
+    GATEWAY_KEY: await gateway.key(),
+    GATEWAY_MODEL: `worker/${worker}`,
+    GATEWAY_QUESTION: question,
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
+  const command = file?.endsWith('.py') === true ? python : process.execPath;
+  const line = [join(FOLDER, file ?? ''), ...args];
+  const { stdout } = await promisify(execFile)(command, line, { env, timeout: HANGS_MS });
+  // A client may have said something on its own.
+  return reportSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
+}
+
+/** What all clients report, each with how often the model was asked for it. */
+async function runAll(clients: Readonly<Record<string, readonly string[]>>, worker: string) {
+  const runOne = async (name: string, command: readonly string[]) => {
+    const question = `How many legs has the spider of ${name}?`;
+    const report = await run(command, worker, question);
+    const asked = stage.requestsTo(worker).filter(({ body }) => body.includes(question)).length;
+    return [name, { report, asked }] as const;
+  };
+  const running = () => Object.entries(clients).map(([name, command]) => runOne(name, command));
+  return stage.whileWorking(async () => Object.fromEntries(await Promise.all(running())));
+}
+
+const ways = (name: string): string[] => {
+  if (name in MORE) return ['background', 'retried', 'parsedChat', 'parsedResponse'];
+  return name === 'Codex CLI' ? ['streamed'] : ['whole', 'streamed'];
+};
+
+/** The expectation that each way of each client has an outcome. */
+function each(clients: object, outcome: unknown, askedOf: Readonly<Record<string, number>> = {}) {
+  const expected = Object.keys(clients).map((name) => {
+    const report = Object.fromEntries(ways(name).map((way) => [way, outcome]));
+    return [name, { report, asked: askedOf[name] ?? ways(name).length }];
+  });
+  return Object.fromEntries(expected) as object;
+}
+
+const ANSWERED = { text: ANSWER, tokens: expect.any(Number) as number };
+
+test('a quick answer comes whole and streamed, and is paid once', async () => {
+  const clients = { ...CLIENTS, ...MORE };
+  expect(await runAll(clients, 'quick')).toEqual(each(clients, ANSWERED));
+  expect(gateway.said).toEqual([]);
+});
+
+test('an answer is waited for without a byte of it, and is paid once', async () => {
+  expect(await runAll(CLIENTS, 'slow')).toEqual(each(CLIENTS, ANSWERED));
+  expect(gateway.said).toEqual([]);
+});
+
+test('what failed is told in the gateway’s sentence, and asked for once where clients heed that', async () => {
+  const sentence = new RegExp(`solve gw-\\S+ gave no answer: .*${REFUSED}`);
+  const failed = { error: expect.stringMatching(sentence) as string };
+  expect(await runAll(CLIENTS, 'failing')).toEqual(each(CLIENTS, failed, ASKED_OF_FAILING));
+  expect(gateway.said).toEqual([]);
+});
