@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { processorTimeOf } from './setting.mjs';
+import { endingWithThis, processorTimeOf } from './setting.mjs';
 
 const run = promisify(execFile);
 const MASTER_KEY = 'sk-bench';
@@ -29,7 +29,7 @@ export async function startLiteLlm(url, model, venv) {
   const port = await freePort();
   const args = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
   const env = { ...process.env, LITELLM_LOG: 'ERROR', LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
-  const child = spawn(join(bin, 'litellm'), args, { env, stdio: 'ignore', cwd: folder });
+  const child = endingWithThis(spawn(join(bin, 'litellm'), args, { env, stdio: 'ignore', cwd: folder }));
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`LiteLLM's proxy ended with ${code}`);
   });

@@ -101,16 +101,25 @@ export async function startGateway(server, config) {
   return { ...JSON.parse(ready), look, stop };
 }
 
+/** Has a process asked to end when this one does, however that comes about. */
+export function endingWithThis(child) {
+  process.once('exit', () => child.kill('SIGTERM'));
+  return child;
+}
+
 async function startProgram(name, server, config, env = {}) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, `programs/${name}.mjs`)], {
-    env: {
-      ...process.env,
-      TEMPORAL_ADDRESS: server.address,
-      BENCH_CONFIG: JSON.stringify(config),
-      ...env,
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const program = join(import.meta.dirname, `programs/${name}.mjs`);
+  const child = endingWithThis(
+    spawn(process.execPath, [program], {
+      env: {
+        ...process.env,
+        TEMPORAL_ADDRESS: server.address,
+        BENCH_CONFIG: JSON.stringify(config),
+        ...env,
+      },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
+  );
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const { value: ready } = await lines.next();
   return {
@@ -141,7 +150,7 @@ export async function spawnProviders({ delayMs, answerBytes, plan }) {
     join(import.meta.dirname, '../scripts/run-typescript.cjs'),
     join(import.meta.dirname, '../examples/providers/serve.ts'),
   ];
-  const child = spawn(process.execPath, [...program, '--script', script]);
+  const child = endingWithThis(spawn(process.execPath, [...program, '--script', script]));
   const [line] = await nextLine(child.stdout);
   return {
     url: line,

@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 const require = createRequire(import.meta.url);
 const { ConductorClient } = require('../../lib/index.js');
 const { readGivenConfig } = require('../../lib/config/load.js');
-const { createKey } = require('../../lib/gateway/keys.js');
+const { createKey } = require('../../lib/gateway/access/keys.js');
 const { startGateway } = require('../../lib/gateway/server.js');
 const { configuredStore } = require('../../lib/store/open-store.js');
 

@@ -227,8 +227,8 @@ describe('kill -9 of the server', () => {
     ['and of the worker', false],
   ])('%s in mid-stream: the stream goes on where it was', async (_, isGatewayKilled) => {
     const folder = await freshFolder();
-    const { address } = await attach(folder);
-    const stage = await openSlowStage({ address });
+    const servers = [await attach(folder)];
+    const stage = await openSlowStage({ address: servers[0]?.address });
     try {
       const { secret } = await makeKey(stage);
       const [gateway, worker] = [await startGatewayProcess(stage), await startWorkerProcess(stage)];
@@ -237,7 +237,7 @@ describe('kill -9 of the server', () => {
       const killed = [worker, ...(isGatewayKilled ? [gateway] : [])];
       await Promise.all([stopServer(folder), ...killed.map((each) => each.kill())]);
 
-      await attach(folder);
+      servers.push(await attach(folder));
       const next = isGatewayKilled ? await startGatewayProcess(stage) : gateway;
       const other = await startWorkerProcess(stage);
       const openai = openAi(next, secret);
@@ -254,19 +254,16 @@ describe('kill -9 of the server', () => {
       await Promise.all([next.kill(), other.kill()]);
     } finally {
       await stage.close();
+      // The last one that uses it stops it, before its folder is gone.
+      await Promise.all(servers.map((server) => server.stop()));
     }
   });
 });
 
 /** The server of a folder, as a command finds or starts it. */
-async function attach(folder: string): Promise<TemporalServer> {
-  const server = await embeddedServer({ folder, say: () => undefined });
-  used.push(server);
-  return server;
+function attach(folder: string): Promise<TemporalServer> {
+  return embeddedServer({ folder, say: () => undefined });
 }
-
-const used: TemporalServer[] = [];
-afterAll(() => Promise.all(used.map((server) => server.stop())));
 
 const BUDGET_USD = 1;
 const MOST_USD = 0.1;
