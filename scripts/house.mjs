@@ -14,10 +14,10 @@ const MOST_FILES_OF_A_FOLDER = 20;
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
   ['command lines', /(^|\/)cli\//, 7_220],
-  ['the gateway', /^gateway\//, 4_250],
+  ['the gateway', /^gateway\//, 4_300],
   ['training', /^training\//, 5_750],
   ['evaluation and grading', /^(evaluation|grading)\//, 7_100],
-  ['core', /./, 17_300],
+  ['core', /./, 17_320],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
