@@ -8,7 +8,7 @@ import { cacheFolder } from '../lib/local/downloads.js';
 
 const IS_NEW_ENOUGH = 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 13))';
 
-/** Gives the path of an environment's Python; `locks` are files of `trainer/`, and `size` is said before it is made. */
+/** Gives the path of an environment's Python; `locks` are paths from `trainer/`, and `size` is said before it is made. */
 export function preparePython(name, locks, size) {
   const paths = locks.map((lock) => fileURLToPath(new URL(`../trainer/${lock}`, import.meta.url)));
   const folder = join(cacheFolder(), `${name}-${fingerprint(paths)}`);

@@ -1,8 +1,9 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { AnswerFunction } from '../../src/testing';
+import { prepareClients } from '../support/client-programs';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { openStage, type Stage } from '../support/stage';
 
@@ -13,7 +14,6 @@ import { openStage, type Stage } from '../support/stage';
 jest.setTimeout(600_000);
 
 const FOLDER = join(__dirname, 'clients');
-const PREPARE = join(__dirname, '../../scripts/prepare-clients.mjs');
 /** Ends a client that hangs, so that its name is told. */
 const HANGS_MS = 240_000;
 /** A proxy gives up after a minute. */
@@ -71,9 +71,8 @@ type Report = z.infer<typeof reportSchema>;
 
 let stage: Stage;
 let gateway: TestGateway;
-let python: string;
 beforeAll(async () => {
-  python = execFileSync(process.execPath, [PREPARE], { encoding: 'utf8' }).trim();
+  prepareClients();
   stage = await openStage({
     workers: ['quick', 'slow', 'failing'],
     simulation: {
@@ -101,7 +100,7 @@ async function run([file, ...args]: readonly string[], worker: string, question:
     GATEWAY_QUESTION: question,
     PYTHONDONTWRITEBYTECODE: '1',
   };
-  const command = file?.endsWith('.py') === true ? python : process.execPath;
+  const command = file?.endsWith('.py') === true ? prepareClients() : process.execPath;
   const line = [join(FOLDER, file ?? ''), ...args];
   const { stdout } = await promisify(execFile)(command, line, { env, timeout: HANGS_MS });
   // A client may have said something on its own.

@@ -16,8 +16,7 @@ export function limitBody(mostBytes: number): MiddlewareHandler<Env> {
   return async (c, next) => {
     const { raw } = c.req;
     // A request whose length is given has no more than that.
-    const length = Number(c.req.header('content-length') ?? 0);
-    if (length > mostBytes) throw tooLong(mostBytes);
+    if (Number(c.req.header('content-length')) > mostBytes) throw tooLong(mostBytes);
     const isChunked = c.req.header('transfer-encoding') !== undefined;
     // Nothing reads the body of any other method.
     if (isChunked && raw.method === 'POST' && raw.body !== null) {

@@ -9,7 +9,7 @@ URL, KEY, MODEL, QUESTION = (os.environ[f"GATEWAY_{name}"] for name in ("URL", "
 
 
 def report(**ways: Callable[[], dict]) -> None:
-    """Asks in several ways at once, and prints what came of each by its name: `text` and `tokens`, or `error`."""
+    """Asks in several ways at once; prints what came of each by its name: `text` and `tokens`, or `error`."""
     with ThreadPoolExecutor() as threads:
         outcomes = threads.map(outcome_of, ways.values())
     print(json.dumps(dict(zip(ways, outcomes, strict=True))))
