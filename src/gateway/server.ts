@@ -65,7 +65,7 @@ function partsOf(place: Place): Gateway {
   };
 }
 
-/** What is left lying costs room alone. */
+/** Removes stale entries; a failure wastes only space until the next hour. */
 async function tidy({ store }: Gateway): Promise<void> {
   for (const forget of [forgetAsked, forgetTranscripts]) await forget(store).catch(() => undefined);
 }

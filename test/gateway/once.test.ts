@@ -94,7 +94,7 @@ test('the same question, asked twice on purpose, is answered twice', async () =>
   await stage.whileWorking(async () => {
     const [one, two] = [solveOf(await post({})), solveOf(await post({}))];
     expect(one).not.toBe(two);
-    // Of two, the last one is meant.
+    // A repeated request joins the latest identical one.
     expect(solveOf(await post({ 'x-stainless-retry-count': '1' }))).toBe(two);
   });
 });

@@ -10,7 +10,7 @@ const entrySchema = z.object({
   /** null for the command line, which uses no key. */
   keyId: z.string().nullable(),
   keyName: z.string(),
-  /** Of newer versions too, so any text. */
+  /** A newer version may have written another action. */
   action: z.string(),
   /** Id of the solve, checkpoint or key that it was done to. */
   target: z.string(),

@@ -7,7 +7,7 @@ export interface Tokens {
   readonly cached: number;
   readonly cacheWritten: number;
   readonly reasoning: number;
-  /** Of the Conductor's own calls, which write and review plans. */
+  /** Input tokens of the Conductor's own calls, which write and review plans. */
   readonly orchestrationInput: number;
   readonly orchestrationOutput: number;
 }

@@ -15,7 +15,7 @@ interface Reading {
   readonly known: KnownResponse;
 }
 
-/** What is recorded of a response's stream; cursors are the transcript's own. */
+/** An event in a response's transcript, which keeps the cursors itself. */
 type Recorded =
   | { readonly kind: 'live'; readonly event: LiveEvent }
   | { readonly kind: 'over'; readonly end: Ended; readonly response: ResponseBody };

@@ -128,7 +128,7 @@ function messageOf({ type, role, content }: InputItem, index: number): { role: s
   return { role: role ?? '', content };
 }
 
-/** What is kept with a run of its request, for those who ask for the response later. */
+/** The part of a request that is kept in its run's memo, so that the response can be retrieved later. */
 export const notesSchema = z.object({
   model: z.string(),
   created_at: z.int(),
