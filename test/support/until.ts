@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { SolveResult } from '../../src';
 import { isNotFound } from '../../src/client/steer';
 import type { Stage } from './stage';
 
-/** Asks the server again and again until the answer fits. Each look is a request of its own, so nothing spins. */
-export async function until<T>(look: () => Promise<T>, fits: (found: T) => boolean): Promise<T> {
+/** Looks again and again until what is found fits. All else of this process has its turn between two looks. */
+export async function until<T>(look: () => T | Promise<T>, fits: (found: T) => boolean): Promise<T> {
   for (;;) {
     const found = await look();
     if (fits(found)) return found;
+    await setImmediate();
   }
 }
 
