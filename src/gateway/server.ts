@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { listen, type Listening } from '../listen';
 import { buildApp } from './app';
-import { DayBudgets } from './access/day-budget';
+import { DayBudgets, forgetDays } from './access/day-budget';
 import type { Gateway, Place } from './gateway';
 import { LOOPBACK_HOSTS } from './access/host';
 import { KeyChecker } from './access/keys';
@@ -67,5 +67,7 @@ function partsOf(place: Place): Gateway {
 
 /** Removes stale entries; a failure wastes only space until the next hour. */
 async function tidy({ store }: Gateway): Promise<void> {
-  for (const forget of [forgetAsked, forgetTranscripts]) await forget(store).catch(() => undefined);
+  for (const forget of [forgetAsked, forgetDays, forgetTranscripts]) {
+    await forget(store).catch(() => undefined);
+  }
 }

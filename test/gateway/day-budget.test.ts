@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { BudgetSpentError, DayBudgets, readSpending } from '../../src/gateway/access/day-budget';
+import { BudgetSpentError, DayBudgets, forgetDays, readSpending } from '../../src/gateway/access/day-budget';
+import { STORES } from '../support/stores';
 import { useStore } from './stage';
 
 const stage = useStore();
@@ -85,6 +86,22 @@ describe('a reservation', () => {
     expect(await spending(key)).toEqual({ spentNanoUsd: 0.3 * USD, heldNanoUsd: 0 });
     expect(await spending(key, MIDNIGHT)).toEqual({ spentNanoUsd: 0, heldNanoUsd: USD });
   });
+});
+
+test('a day is forgotten once no solve that began on it can run', async () => {
+  const [[, startStores] = []] = STORES;
+  const stores = await startStores?.();
+  const store = await stores?.open();
+  if (stores === undefined || store === undefined) throw new Error('there are no stores');
+  await new DayBudgets(store, neverEnds).reserve(keyOf(1), 'gw-1', USD);
+  const days = (): Promise<string[]> => store.list('gateway/days/');
+  await stores.age(24 * 24);
+  await forgetDays(store);
+  expect(await days()).toHaveLength(1);
+  await stores.age(24 * 27);
+  await forgetDays(store);
+  expect(await days()).toEqual([]);
+  await stores.close();
 });
 
 describe('when a day has no room left', () => {

@@ -1,15 +1,14 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
-import { asRefusal } from '../as-refusal';
 import { type Asked, IGNORE_HEADER } from '../solve/asked';
-import { frameOf, streamEvents } from '../event-stream';
-import { type AnswerPart, followAnswer, leave, waitForResult } from '../solve/follow-answer';
+import { frameOf } from '../event-stream';
+import type { AnswerPart } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import { noteOf } from '../solve/note';
 import { givenUp, type Refusal, refusalOfRun, toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
-import { sentBy, startSolve } from '../solve/start-solve';
-import { costOf, headersOf, solveHeader, tokensOf, wasCut } from '../solve/usage';
+import { costOf, tokensOf, wasCut } from '../solve/usage';
+import { answer, type Pieces } from './answer';
 import {
   askedOfChat,
   type ChatCompletion,
@@ -32,47 +31,22 @@ const route = createRoute({
 
 /** https://platform.openai.com/docs/api-reference/chat */
 export function addChat(app: App, gateway: Gateway): void {
-  app.openapi(route, async (c) => {
+  app.openapi(route, (c) => {
     const body = c.req.valid('json');
     const asked = askedOfChat(body, c.req.header(IGNORE_HEADER));
-    const key = c.get('key');
-    const started = await startSolve(gateway, key, asked, await sentBy(c));
-    const answered = { gateway, key, started };
-    if (body.stream !== true) {
-      const result = await waitForResult(answered, asked, c.req.raw.signal);
-      return c.json(completionOf(result, asked), 200, headersOf(result));
-    }
-    const gone = new AbortController();
-    const chunks = new Chunks(started.id, asked, body);
-    const onGone = (): void => {
-      gone.abort();
-      void leave(answered, asked);
-    };
-    const frames = framesOf(followAnswer(answered, gone.signal), chunks);
-    const failed = (error: unknown): string => chunks.error(asRefusal(error, gateway.say));
-    const stream = { frames, nothing: () => chunks.of({}), failed, onGone };
-    return streamEvents(c, stream, solveHeader(started.id));
+    return answer(c, gateway, asked, {
+      whole: (result) => completionOf(result, asked),
+      pieces: body.stream === true ? (id) => new Chunks(id, asked, body) : null,
+    });
   });
 }
 
-async function* framesOf(parts: AsyncIterable<AnswerPart>, chunks: Chunks): AsyncGenerator<string> {
-  yield chunks.of({ role: 'assistant', content: '' });
-  for await (const part of parts) {
-    if (part.kind === 'progress') yield chunks.of({ reasoning_content: `${part.line}\n` });
-    else if (part.kind === 'delta') yield chunks.of({ content: part.text });
-    else if (part.kind === 'dropped') {
-      yield chunks.error(givenUp(chunks.solveId));
-      return;
-    } else yield* chunks.end(part.result);
-  }
-}
-
 /** Makes the chunks of one completion, each with the fields that clients cannot do without. */
-class Chunks {
+class Chunks implements Pieces {
   readonly #base: object;
 
   constructor(
-    readonly solveId: string,
+    private readonly solveId: string,
     private readonly asked: Asked,
     private readonly body: Pick<ChatRequest, 'stream_options'>,
   ) {
@@ -80,16 +54,32 @@ class Chunks {
     this.#base = { id, object: 'chat.completion.chunk', created, model: asked.model };
   }
 
-  of(delta: object, finish: string | null = null): string {
-    const choice = { index: 0, delta, finish_reason: finish, logprobs: null };
-    return frameOf({ ...this.#base, choices: [choice] });
+  async *frames(parts: AsyncIterable<AnswerPart>): AsyncGenerator<string> {
+    yield this.of({ role: 'assistant', content: '' });
+    for await (const part of parts) {
+      if (part.kind === 'progress') yield this.of({ reasoning_content: `${part.line}\n` });
+      else if (part.kind === 'delta') yield this.of({ content: part.text });
+      else if (part.kind === 'dropped') {
+        yield this.error(givenUp(this.solveId));
+        return;
+      } else yield* this.end(part.result);
+    }
+  }
+
+  nothing(): string {
+    return this.of({});
   }
 
   error(refusal: Refusal): string {
     return frameOf(toOpenAiError(refusal));
   }
 
-  *end(result: SolveResult): Generator<string> {
+  private of(delta: object, finish: string | null = null): string {
+    const choice = { index: 0, delta, finish_reason: finish, logprobs: null };
+    return frameOf({ ...this.#base, choices: [choice] });
+  }
+
+  private *end(result: SolveResult): Generator<string> {
     if (result.answer === null) {
       yield this.error(refusalOfRun(result));
       return;

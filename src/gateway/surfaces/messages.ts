@@ -1,15 +1,14 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
-import { asRefusal } from '../as-refusal';
 import { type Asked, IGNORE_HEADER } from '../solve/asked';
-import { frameOf, streamEvents } from '../event-stream';
-import { type AnswerPart, followAnswer, leave, waitForResult } from '../solve/follow-answer';
+import { frameOf } from '../event-stream';
+import type { AnswerPart } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import { noteOf } from '../solve/note';
 import { type Refusal, givenUp, refusalOfRun, toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
-import { sentBy, startSolve } from '../solve/start-solve';
-import { costOf, headersOf, solveHeader, tokensOf, wasCut } from '../solve/usage';
+import { costOf, tokensOf, wasCut } from '../solve/usage';
+import { answer, type Pieces } from './answer';
 import { askedOfMessages, type Message, messageSchema, messagesRequestSchema } from './messages-schema';
 
 const route = createRoute({
@@ -22,32 +21,24 @@ const route = createRoute({
 
 /** https://docs.anthropic.com/en/api/messages */
 export function addMessages(app: App, gateway: Gateway): void {
-  app.openapi(route, async (c) => {
+  app.openapi(route, (c) => {
     const body = c.req.valid('json');
     const asked = askedOfMessages(body, c.req.header(IGNORE_HEADER));
-    const key = c.get('key');
-    const started = await startSolve(gateway, key, asked, await sentBy(c));
-    const answered = { gateway, key, started };
-    if (body.stream !== true) {
-      const result = await waitForResult(answered, asked, c.req.raw.signal);
-      return c.json(messageOf(result, asked), 200, headersOf(result));
-    }
-    const gone = new AbortController();
-    const frames = framesOf(followAnswer(answered, gone.signal), started.id, asked);
-    const onGone = (): void => {
-      gone.abort();
-      void leave(answered, asked);
-    };
-    const failed = (error: unknown): string => errorOf(asRefusal(error, gateway.say));
-    return streamEvents(c, { frames, nothing: () => PING, failed, onGone }, solveHeader(started.id));
+    return answer(c, gateway, asked, {
+      whole: (result) => messageOf(result, asked),
+      pieces: body.stream === true ? (id) => piecesOf(id, asked) : null,
+    });
   });
+}
+
+function piecesOf(id: string, asked: Asked): Pieces {
+  return { frames: (parts) => framesOf(parts, id, asked), nothing: () => PING, error: errorOf };
 }
 
 type Event = Readonly<{ type: string } & Record<string, unknown>>;
 
 const eventOf = (event: Event): string => frameOf(event, event.type);
 
-/** Says that the stream lives, wherever there is nothing of the answer to say. */
 const PING = eventOf({ type: 'ping' });
 
 async function* framesOf(parts: AsyncIterable<AnswerPart>, id: string, asked: Asked): AsyncGenerator<string> {
