@@ -1,17 +1,11 @@
 import { request } from 'node:http';
 import { createKey, revokeKey } from '../../src/gateway/access/keys';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { useGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 
 const stage = useStage({ workers: ['a', 'b'], simulation: { models: { a: { answer: 'Eight.' } } } });
 
-let gateway: TestGateway;
-let secret: string;
-beforeEach(async () => {
-  gateway = await openGateway(stage);
-  secret = await gateway.key();
-});
-afterEach(() => gateway.close());
+const gateway = useGateway(stage);
 
 /** Less than a body may have, more than Temporal takes. */
 const LONG = 'x'.repeat(3 * 1024 * 1024);
@@ -30,7 +24,7 @@ interface Answer {
 async function post(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
+    headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json', ...headers },
     ...(body instanceof ReadableStream
       ? { body: body.pipeThrough(new TextEncoderStream()), duplex: 'half' }
       : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -141,7 +135,7 @@ describe('a request is refused, with what to do', () => {
   test.each(['hint', 'reject', 'approve', 'retry'])('a body of %s too long for Temporal', async (name) => {
     const response = await fetch(`${gateway.url}/api/solves/some/${name}`, {
       method: 'POST',
-      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      headers: { 'x-api-key': gateway.secret, 'content-type': 'application/json' },
       body: JSON.stringify({ reason: LONG }),
     });
     expect([response.status, await response.json()]).toMatchObject([413, { error: { code: 'too_large' } }]);
@@ -163,7 +157,7 @@ describe('a request is refused, with what to do', () => {
 
   test('a path that there is not', async () => {
     const response = await fetch(`${gateway.url}/v1/embeddings`, {
-      headers: { authorization: `Bearer ${secret}` },
+      headers: { authorization: `Bearer ${gateway.secret}` },
     });
     expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'unknown_url' } }]);
   });
@@ -177,11 +171,11 @@ describe('a key', () => {
   };
 
   test('opens the gateway in the header of either vendor, and nothing else does', async () => {
-    expect(await status({ authorization: `Bearer ${secret}` })).toBe(200);
-    expect(await status({ 'x-api-key': secret })).toBe(200);
+    expect(await status({ authorization: `Bearer ${gateway.secret}` })).toBe(200);
+    expect(await status({ 'x-api-key': gateway.secret })).toBe(200);
     expect(await status({})).toBe(401);
-    expect(await status({ authorization: `Bearer ${secret}x` })).toBe(401);
-    expect(await status({ authorization: `Basic ${secret}` })).toBe(401);
+    expect(await status({ authorization: `Bearer ${gateway.secret}x` })).toBe(401);
+    expect(await status({ authorization: `Basic ${gateway.secret}` })).toBe(401);
   });
 
   test('that was revoked opens nothing', async () => {
@@ -192,16 +186,16 @@ describe('a key', () => {
   });
 
   test('asks for its own models alone', async () => {
-    secret = await gateway.key({ models: ['worker/b'] });
-    const response = await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': secret } });
+    gateway.secret = await gateway.key({ models: ['worker/b'] });
+    const response = await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': gateway.secret } });
     const { data } = (await response.json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual(['worker/b']);
     expect(await post(BODY)).toMatchObject({ status: 404, error: { code: 'model_not_found' } });
   });
 
   test('sends as many requests a minute as it may', async () => {
-    secret = await gateway.key({ requestsPerMinute: 2 });
-    const headers = { 'x-api-key': secret };
+    gateway.secret = await gateway.key({ requestsPerMinute: 2 });
+    const headers = { 'x-api-key': gateway.secret };
     expect([await status(headers), await status(headers)]).toEqual([200, 200]);
     const response = await fetch(`${gateway.url}/v1/models`, { headers });
     expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([429, true]);
@@ -209,7 +203,7 @@ describe('a key', () => {
 });
 
 test('a day’s budget is held by what requests at once may cost, and freed by what they did cost', async () => {
-  secret = await gateway.key({ usdPerDay: 0.1 });
+  gateway.secret = await gateway.key({ usdPerDay: 0.1 });
   const release = stage.providers.hold('a');
   const dear = { ...BODY, conductor: { max_cost_usd: 0.05 } };
   await stage.whileWorking(async () => {
@@ -231,7 +225,7 @@ test('a day’s budget is held by what requests at once may cost, and freed by w
 
 test('a page of a stranger’s, which has its name resolve to this machine, is not answered', async () => {
   const status = await new Promise((resolve, reject) => {
-    const headers = { host: 'evil.example:8484', 'x-api-key': secret };
+    const headers = { host: 'evil.example:8484', 'x-api-key': gateway.secret };
     request(`${gateway.url}/v1/models`, { headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
@@ -241,7 +235,7 @@ test('a page of a stranger’s, which has its name resolve to this machine, is n
   });
   expect(status).toBe(421);
   const response = await fetch(`${gateway.url}/v1/models`, {
-    headers: { 'x-api-key': secret, origin: 'http://evil.example' },
+    headers: { 'x-api-key': gateway.secret, origin: 'http://evil.example' },
   });
   expect(response.headers.get('access-control-allow-origin')).toBeNull();
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
@@ -261,7 +255,7 @@ test('fields that do not count are listed, and those that do reach the model', a
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: {
-        'x-api-key': secret,
+        'x-api-key': gateway.secret,
         'content-type': 'application/json',
         'x-conductor-ignore': 'tools, tool_choice',
       },

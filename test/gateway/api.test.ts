@@ -2,7 +2,7 @@ import type { SolveResult } from '../../src';
 import { type AuditEntry, readAudit } from '../../src/gateway/access/audit';
 import { type DaySpending, readSpending } from '../../src/gateway/access/day-budget';
 import { dateOf } from '../../src/store/costs';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 import { endOf, until, untilTrace } from '../support/until';
 
@@ -11,13 +11,7 @@ const stage = useStage({
   simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
 });
 
-let gateway: TestGateway;
-let key: string;
-beforeEach(async () => {
-  gateway = await openGateway(stage);
-  key = await gateway.key();
-});
-afterEach(() => gateway.close());
+const gateway = useGateway(stage);
 
 const QUESTION = { question: 'How many legs has a spider?' };
 
@@ -26,7 +20,7 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-async function ask(method: string, path: string, body?: object, as = key): Promise<Answer> {
+async function ask(method: string, path: string, body?: object, as = gateway.secret): Promise<Answer> {
   const response = await fetch(gateway.url + path, {
     method,
     headers: { authorization: `Bearer ${as}`, ...(body && { 'content-type': 'application/json' }) },
@@ -51,7 +45,7 @@ interface Told {
 
 async function follow(id: string, headers: Record<string, string> = {}, query = ''): Promise<Told[]> {
   const response = await fetch(`${gateway.url}/api/solves/${id}/events${query}`, {
-    headers: { authorization: `Bearer ${key}`, ...headers },
+    headers: { authorization: `Bearer ${gateway.secret}`, ...headers },
   });
   expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
   return [...(await response.text()).matchAll(/event: (.*)\nid: (.*)\ndata: (.*)\n\n/g)].map(
@@ -85,7 +79,7 @@ test('a solve is started, read, listed and followed; whoever comes back is told 
     expect(again.map(({ data }) => data)).toEqual(rest);
     expect((await follow(id, {}, `?after=${middle}`)).map(({ data }) => data)).toEqual(rest);
     const over = await fetch(`${gateway.url}/api/solves/${id}/events?after=${last}`, {
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${gateway.secret}` },
     });
     expect(over.status).toBe(204);
     expect(await ask('GET', `/api/solves/${id}/events?after=nonsense`)).toMatchObject({ status: 400 });
@@ -178,7 +172,7 @@ test('a request that is sent again with its idempotency key starts nothing more'
       const response = await fetch(`${gateway.url}/api/solves`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${key}`,
+          authorization: `Bearer ${gateway.secret}`,
           'content-type': 'application/json',
           'idempotency-key': 'once',
         },
@@ -199,7 +193,7 @@ test('a request that is sent again with its idempotency key starts nothing more'
 });
 
 test('a budget of the day holds what a solve may cost, which is then not raised', async () => {
-  key = await gateway.key({ usdPerDay: 1 });
+  gateway.secret = await gateway.key({ usdPerDay: 1 });
   await stage.whileWorking(async () => {
     stage.plan([step('b', 'Count.')]);
     const id = await start({ approval: 'plan', limits: { costUsd: 0.6 } });
@@ -226,7 +220,7 @@ test('a budget of the day holds what a solve may cost, which is then not raised'
 });
 
 test('a key for one worker alone has no other one by a retry', async () => {
-  key = await gateway.key({ models: ['worker/b'] });
+  gateway.secret = await gateway.key({ models: ['worker/b'] });
   await stage.whileWorking(async () => {
     const id = await start({ model: 'worker/b' });
     await endOf(stage, id);

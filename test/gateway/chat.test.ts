@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 
 const stage = useStage({
@@ -7,21 +7,17 @@ const stage = useStage({
   simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
 });
 
-let gateway: TestGateway;
-beforeEach(async () => {
-  gateway = await openGateway(stage);
-});
-afterEach(() => gateway.close());
+const gateway = useGateway(stage);
 
 const MESSAGES = [{ role: 'user' as const, content: 'How many legs has a spider?' }];
 
-async function openAi(): Promise<OpenAI> {
-  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: await gateway.key() });
+function openAi(): OpenAI {
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret });
 }
 
 test('an answer says what it cost, and which solve found it', async () => {
   stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
-  const openai = await openAi();
+  const openai = openAi();
   await stage.whileWorking(async () => {
     const { data, response } = await openai.chat.completions
       .create({ model: 'conductor', messages: MESSAGES })
@@ -38,7 +34,7 @@ test('an answer says what it cost, and which solve found it', async () => {
 
 test('a stream brings progress, then the answer, then what it cost', async () => {
   stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
-  const openai = await openAi();
+  const openai = openAi();
   await stage.whileWorking(async () => {
     const stream = await openai.chat.completions.create({
       model: 'conductor',

@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 
 const stage = useStage({
@@ -7,11 +7,7 @@ const stage = useStage({
   simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
 });
 
-let gateway: TestGateway;
-beforeEach(async () => {
-  gateway = await openGateway(stage);
-});
-afterEach(() => gateway.close());
+const gateway = useGateway(stage);
 
 const ASKED = {
   model: 'conductor',
@@ -20,13 +16,13 @@ const ASKED = {
   messages: [{ role: 'user' as const, content: 'How many legs has a spider?' }],
 };
 
-async function anthropic(): Promise<Anthropic> {
-  return new Anthropic({ baseURL: gateway.url, apiKey: await gateway.key() });
+function anthropic(): Anthropic {
+  return new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret });
 }
 
 test('a message answers, and what came from a cache is counted apart from other input', async () => {
   stage.plan([step('b', 'Count.')]);
-  const client = await anthropic();
+  const client = anthropic();
   await stage.whileWorking(async () => {
     const message = await client.messages.create(ASKED);
     expect(message).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'Eight.' }] });
@@ -42,7 +38,7 @@ test('a message answers, and what came from a cache is counted apart from other 
 
 test('a stream is one that the vendor’s client puts together', async () => {
   stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
-  const client = await anthropic();
+  const client = anthropic();
   await stage.whileWorking(async () => {
     const message = await client.messages.stream(ASKED).finalMessage();
     expect(message).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'Eight.' }] });
@@ -51,7 +47,7 @@ test('a stream is one that the vendor’s client puts together', async () => {
 });
 
 test('a refusal has the vendor’s form', async () => {
-  const client = await anthropic();
+  const client = anthropic();
   const asking = client.messages.create({ ...ASKED, model: 'claude' });
   await expect(asking).rejects.toMatchObject({ status: 404, type: 'not_found_error' });
 });

@@ -1,23 +1,17 @@
 import OpenAI from 'openai';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { openGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 
 const stage = useStage({ workers: ['a'], simulation: { models: { a: { answer: 'Eight.' } } } });
 
-let gateway: TestGateway;
-let secret: string;
-beforeEach(async () => {
-  gateway = await openGateway(stage);
-  secret = await gateway.key();
-});
-afterEach(() => gateway.close());
+const gateway = useGateway(stage);
 
 const BODY = { model: 'worker/a', messages: [{ role: 'user' as const, content: 'How many legs?' }] };
 
 function post(headers: Record<string, string>, body: object = BODY): Promise<Response> {
   return fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
+    headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
 }
@@ -29,7 +23,7 @@ test('a client that times out again and again pays once, and gets the one answer
   const attempts: string[] = [];
   const openai = new OpenAI({
     baseURL: `${gateway.url}/v1`,
-    apiKey: secret,
+    apiKey: gateway.secret,
     timeout: 1500,
     maxRetries: 5,
     fetch: (url, init) => {
@@ -53,7 +47,7 @@ test('requests with one idempotency key are one solve, at once, afterwards, and 
     const other = await openGateway(stage);
     const later = await fetch(`${other.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...key },
+      headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json', ...key },
       body: JSON.stringify(BODY),
     });
     const answers = [...together, later];
@@ -85,7 +79,7 @@ test('a key is no other key’s: the same idempotency key of two callers is two 
   const key = { 'idempotency-key': 'order-17' };
   await stage.whileWorking(async () => {
     const own = solveOf(await post(key));
-    secret = await gateway.key();
+    gateway.secret = await gateway.key();
     expect(solveOf(await post(key))).not.toBe(own);
   });
 });
@@ -105,7 +99,7 @@ test('a client that has gone cancels nothing, unless it said so', async () => {
     const gone = new AbortController();
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json' },
       body: JSON.stringify({ ...BODY, stream: true, conductor }),
       signal: gone.signal,
     });
@@ -126,7 +120,7 @@ test('a client that waits for the whole answer, and leaves, cancels where it sai
   const gone = new AbortController();
   const asking = fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json' },
     body: JSON.stringify({ ...BODY, conductor: { on_disconnect: 'cancel' } }),
     signal: gone.signal,
   }).catch(() => null);
@@ -134,7 +128,7 @@ test('a client that waits for the whole answer, and leaves, cancels where it sai
     await stage.providers.waitForRequest(({ model }) => model === 'a');
     gone.abort();
     await asking;
-    const [, , keyId = ''] = secret.split('-');
+    const [, , keyId = ''] = gateway.secret.split('-');
     const { runs } = await stage.client.list({ prefix: `gw-${keyId}-` });
     const ended = await (await stage.client.attach(runs[0]?.id ?? '')).result();
     expect(ended).toMatchObject({ status: 'cancelled' });

@@ -1,15 +1,11 @@
 import type { SolveResult } from '../../src';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 import { until, untilTrace } from '../support/until';
 
 const stage = useStage({ workers: ['a'] });
 
-let gateway: TestGateway;
-beforeEach(async () => {
-  gateway = await openGateway(stage);
-});
-afterEach(() => gateway.close());
+const gateway = useGateway(stage);
 
 interface Operation {
   readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { zodTextFormat } from 'openai/helpers/zod';
 import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { z } from 'zod';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { openGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 
 const stage = useStage({
@@ -11,11 +11,7 @@ const stage = useStage({
   simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
 });
 
-let gateway: TestGateway;
-beforeEach(async () => {
-  gateway = await openGateway(stage);
-});
-afterEach(() => gateway.close());
+const gateway = useGateway(stage);
 
 const ASKED = { model: 'conductor', input: 'How many legs has a spider?' };
 const TEXT = 'Eight legs, 🙂 and as many eyes. '.repeat(60);
@@ -228,7 +224,7 @@ test('a stream goes on by another gateway where the first one was closed, and te
       }
     };
     await expect(breaking()).rejects.toThrow();
-    gateway = await openGateway(stage);
+    Object.assign(gateway, await openGateway(stage));
     const created = before[0] as { response: Response } | undefined;
     const id = created?.response.id ?? '';
     const openai = clientOf(key);

@@ -6,6 +6,8 @@ import type { Stage } from './stage';
 
 export interface TestGateway {
   readonly url: string;
+  /** The key that requests bring, unless a test takes another one. */
+  secret: string;
   /** Lines on what went wrong. */
   readonly said: string[];
   /** Makes a key, and gives its secret. */
@@ -30,13 +32,17 @@ export async function openGateway(stage: Stage): Promise<TestGateway> {
     },
     { port: 0, host: '127.0.0.1', allowHosts: [] },
   );
-  return {
-    url: listening.url,
-    said,
-    key: async (settings = {}) => {
-      made += 1;
-      return (await createKey(store, settingsOf({ name: `key-${made}`, ...settings }))).secret;
-    },
-    close: listening.close,
+  const key: TestGateway['key'] = async (settings = {}) => {
+    made += 1;
+    return (await createKey(store, settingsOf({ name: `key-${made}`, ...settings }))).secret;
   };
+  return { url: listening.url, secret: await key(), said, key, close: listening.close };
+}
+
+/** A gateway anew for each test of a file. */
+export function useGateway(stage: Stage): TestGateway {
+  const gateway = {} as TestGateway;
+  beforeEach(async () => void Object.assign(gateway, await openGateway(stage)));
+  afterEach(() => gateway.close());
+  return gateway;
 }
