@@ -8,7 +8,7 @@ export const isThere = canIsolate();
 function canIsolate(): boolean {
   const asUser = IS_ROOT ? { uid: 65_534, gid: 65_534 } : {};
   const args = ['--ro-bind', '/', '/', '--unshare-all', '--unshare-user', '--proc', '/proc', 'true'];
-  return spawnSync('bwrap', args, { ...asUser, cwd: '/' }).status === 0;
+  return spawnSync('bwrap', args, { ...asUser, cwd: '/', timeout: 30_000 }).status === 0;
 }
 
 /** Tests that need bubblewrap; where it is missing they are left out, and say so. */
