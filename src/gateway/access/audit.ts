@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { dateOf } from '../../store/costs';
 import type { Store } from '../../store/store';
-import { encode, readDocument } from './documents';
+import { readRecord, writeRecord } from '../../store/records';
 
 const entrySchema = z.object({
   at: z.iso.datetime(),
@@ -36,7 +36,7 @@ export async function noteAudit(
   const at = new Date().toISOString();
   // Keys of a store have no colons.
   const name = `${at.replaceAll(':', '-')}-${randomBytes(6).toString('hex')}`;
-  await store.write(`${FOLDER}${at.slice(0, 10)}/${name}.json`, encode({ at, ...entry }));
+  await writeRecord(store, `${FOLDER}${at.slice(0, 10)}/${name}.json`, { at, ...entry });
 }
 
 /** More at a time would burden a store, fewer would wait for a distant one. */
@@ -50,7 +50,7 @@ export async function* readAudit(
 ): AsyncGenerator<AuditEntry> {
   for (let day = since; day <= until; day = dateOf(Date.parse(day) + DAY_MS)) {
     const read = async (key: string): Promise<AuditEntry[]> => {
-      const entry = await readDocument(store, key, entrySchema);
+      const entry = await readRecord(store, key, entrySchema);
       return entry === null ? [] : [entry];
     };
     const keys = Readable.from(await store.list(`${FOLDER}${day}/`));

@@ -5,7 +5,7 @@ import { dateOf } from '../../store/costs';
 import { eachInParallel, type Store } from '../../store/store';
 import { describeUsd } from '../../trace/describe';
 import { Turns } from '../../turns';
-import { changeDocument, readDocument } from './documents';
+import { changeRecord, readRecord } from '../../store/records';
 import type { Key } from './keys';
 
 const daySchema = z.object({
@@ -40,7 +40,7 @@ const placeOf = (keyId: string, date: string): string => `${FOLDER}${keyId}/${da
 
 /** What a key has spent and holds on the UTC day of a time. */
 export async function readSpending(store: Store, keyId: string, time: number): Promise<DaySpending> {
-  return spendingOf(await readDocument(store, placeOf(keyId, dateOf(time)), daySchema));
+  return spendingOf(await readRecord(store, placeOf(keyId, dateOf(time)), daySchema));
 }
 
 /** Removes the days on which no solve that still runs can have begun. */
@@ -116,7 +116,7 @@ export class DayBudgets {
       const now = this.now();
       const [today, yesterday] = [placeOf(key.id, dateOf(now)), placeOf(key.id, dateOf(now - DAY_MS))];
       // A request that is repeated may be so after midnight.
-      const before = grantOf(await readDocument(this.store, yesterday, daySchema), solveId);
+      const before = grantOf(await readRecord(this.store, yesterday, daySchema), solveId);
       if (before !== undefined) return before;
       for (;;) {
         const { granted, day } = await this.change(today, (day) =>
@@ -147,7 +147,7 @@ export class DayBudgets {
     place: string,
     work: (day: Day) => readonly [next: Day | null, result: Result],
   ): Promise<Result> {
-    return changeDocument(this.store, place, daySchema, (day) => work(day ?? EMPTY));
+    return changeRecord(this.store, place, daySchema, (day) => work(day ?? EMPTY));
   }
 
   private async costsOf(solveIds: readonly string[]): Promise<Map<string, number>> {

@@ -5,7 +5,7 @@ import { someOf } from '../../config/errors';
 import { ConductorError } from '../../errors';
 import { MAX_COST_USD } from '../../protocol/messages';
 import { eachInParallel, type Store } from '../../store/store';
-import { changeDocument, encode, readDocument } from './documents';
+import { bytesOf, changeRecord, readRecord } from '../../store/records';
 
 const keySchema = z.object({
   /** Public: workflow ids of the key's solves begin with `gw-<id>-`. */
@@ -72,7 +72,7 @@ export async function createKey(store: Store, settings: KeySettings): Promise<{ 
     revokedAt: null,
     digest: hash('sha256', secret),
   });
-  if (await store.create(placeOf(id), encode(key))) return { key, secret };
+  if (await store.create(placeOf(id), bytesOf(key))) return { key, secret };
   throw new Error(`the store ${store.url} has a key ${id} already: try again`);
 }
 
@@ -80,7 +80,7 @@ export async function createKey(store: Store, settings: KeySettings): Promise<{ 
 export async function listKeys(store: Store): Promise<Key[]> {
   const keys: Key[] = [];
   await eachInParallel(await store.list(FOLDER), async (place) => {
-    const key = await readDocument(store, place, keySchema);
+    const key = await readRecord(store, place, keySchema);
     if (key !== null) keys.push(key);
   });
   const orderOf = ({ createdAt, id }: Key): string => `${createdAt} ${id}`;
@@ -90,7 +90,7 @@ export async function listKeys(store: Store): Promise<Key[]> {
 /** Revokes a key for good; one that is revoked stays as it is. @throws UnknownGatewayKeyError, AmbiguousKeyError */
 export async function revokeKey(store: Store, idOrName: string): Promise<Key> {
   const { id } = find(await listKeys(store), idOrName, store);
-  const revoked = await changeDocument(store, placeOf(id), keySchema, (key) => {
+  const revoked = await changeRecord(store, placeOf(id), keySchema, (key) => {
     if (key?.revokedAt !== null) return [null, key];
     const next = { ...key, revokedAt: new Date().toISOString() };
     return [next, next];
@@ -142,7 +142,7 @@ export class KeyChecker {
     const now = performance.now();
     const before = this.known.get(id);
     if (before !== undefined && now - before.readAt < FRESH_MS) return before.key;
-    const known = { key: readDocument(this.store, placeOf(id), keySchema), readAt: now };
+    const known = { key: readRecord(this.store, placeOf(id), keySchema), readAt: now };
     this.known.set(id, known);
     const forget = (): void => {
       if (this.known.get(id) === known) this.known.delete(id);

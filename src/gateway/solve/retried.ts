@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { readJson, type Store } from '../../store/store';
+import { readRecord, writeRecord } from '../../store/records';
+import type { Store } from '../../store/store';
 import type { Key } from '../access/keys';
 
 // Clients of OpenAI and Anthropic repeat a request that took too long or broke off, and say so in a header, but not of
@@ -16,13 +17,13 @@ function keyOf({ id }: Key, digest: string): string {
 }
 
 export async function noteAsked(store: Store, key: Key, digest: string, id: string): Promise<void> {
-  await store.write(keyOf(key, digest), Buffer.from(JSON.stringify({ id, at: new Date().toISOString() })));
+  await writeRecord(store, keyOf(key, digest), { id, at: new Date().toISOString() });
 }
 
 /** The id of the solve that the same request was to start, within half an hour. */
 export async function readLastAsked(store: Store, key: Key, digest: string): Promise<string | null> {
-  const { data } = askedSchema.safeParse(await readJson(store, keyOf(key, digest)));
-  return data === undefined || Date.now() - Date.parse(data.at) > REPEATED_WITHIN_MS ? null : data.id;
+  const asked = await readRecord(store, keyOf(key, digest), askedSchema);
+  return asked === null || Date.now() - Date.parse(asked.at) > REPEATED_WITHIN_MS ? null : asked.id;
 }
 
 /** Removes what no request will ask for any more. */

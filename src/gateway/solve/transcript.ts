@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { Store } from '../../store/store';
-import { encode, readDocument } from '../access/documents';
+import { bytesOf, readRecord } from '../../store/records';
 
 const FOLDER = 'gateway/streams/';
 
@@ -91,7 +91,7 @@ export class Transcript<Event> {
     this.#live ??= new Live((own) => this.recorded.open(this.#cursor, own), signal);
     const entry = await this.#live.take();
     if (entry === null) return null;
-    const isFirst = await this.recorded.store.create(keyOf(this.recorded.id, index), encode(entry));
+    const isFirst = await this.recorded.store.create(keyOf(this.recorded.id, index), bytesOf(entry));
     if (!isFirst) {
       this.#close();
       this.#hasRivals = true;
@@ -109,7 +109,7 @@ async function readEntry<Event>(
   { store, id }: Pick<Recorded<Event>, 'store' | 'id'>,
   index: number,
 ): Promise<Entry<Event> | null> {
-  return (await readDocument(store, keyOf(id, index), entrySchema)) as Entry<Event> | null;
+  return (await readRecord(store, keyOf(id, index), entrySchema)) as Entry<Event> | null;
 }
 
 /** What happens, in parts that each hold all that is there at once. */

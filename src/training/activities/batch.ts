@@ -9,7 +9,8 @@ import { checkpointId, type CheckpointRef, sixDigits } from '../names';
 import { batchKey, canaryBatchKey } from '../store-keys';
 import type { GroupRecord } from '../records';
 import { batchHeaderSchema, type BatchRow, batchRowSchema, type UpdateRequest } from '../trainer-contract';
-import { readGroup, readRecord } from './records';
+import { readRecord } from '../../store/records';
+import { readGroup } from './records';
 
 const compress = promisify(gzip);
 

@@ -1,3 +1,4 @@
+import { RecordError, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
 import type { PublishSettings } from '../inputs';
@@ -37,7 +38,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   };
   const earlier = await readEarlier(store, trainRun, cycle);
   const metrics: CycleMetrics = { ...latest, collapse: findCollapse([...earlier, latest]) };
-  await records.writeRecord(store, metricsKey(trainRun, cycle), metrics);
+  await writeRecord(store, metricsKey(trainRun, cycle), metrics);
   const record = await records.readNight(store, trainRun, night);
   const run = await records.readRun(store, trainRun);
   // Only forwards: an attempt that was thought lost may still write when a later cycle is over.
@@ -68,7 +69,7 @@ export async function closeNight(
   const { trainRun, date, done, checkpoint } = ending;
   const night = await records.readNight(store, trainRun, date);
   if (night === null) {
-    throw new records.RecordError(
+    throw new RecordError(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }

@@ -8,7 +8,8 @@ import * as keys from '../store-keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken } from './open-night';
 import type { RunRecord } from '../records';
-import { readNight, readRecord, readRun } from './records';
+import { readRecord } from '../../store/records';
+import { readNight, readRun } from './records';
 import { z } from 'zod';
 
 export interface ForgetCheckpointsRequest {

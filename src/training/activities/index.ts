@@ -11,7 +11,8 @@ import { closeCycle, type CloseCycleRequest, closeNight, keepCheckpoint } from '
 import { forgetCheckpoints } from './forget-checkpoints';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
 import { openNight } from './open-night';
-import { keepGroup, writeRecord } from './records';
+import { writeRecord } from '../../store/records';
+import { keepGroup } from './records';
 import { samplePlans, type SamplePlansRequest } from './sample-plans';
 
 export type TrainingActivities = ReturnType<typeof activitiesOf>;

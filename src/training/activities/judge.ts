@@ -7,7 +7,8 @@ import type { CanaryDecision, CanaryGaps, GateDecision, Tried } from '../contrac
 import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../store-keys';
 import { promote, readServing, rollback, type ServingChange } from '../policy/serving';
 import { type ScoredPolicy, scoreQuestions } from '../rewards';
-import { readGroups, readRecord } from './records';
+import { readRecord } from '../../store/records';
+import { readGroups } from './records';
 
 interface OfNight {
   readonly trainRun: string;

@@ -1,57 +1,11 @@
 import type { z } from 'zod';
-import { readJson } from '../../activities/models/diagnose';
-import { ConductorError } from '../../errors';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { Question } from '../../grading/question';
+import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
 import { eachInParallel, type Store } from '../../store/store';
 import type { CycleMetrics, GroupRecord, NightRecord, RunRecord } from '../records';
 import { cycleMetricsSchema, groupRecordSchema, nightRecordSchema, runRecordSchema } from '../records';
 import * as keys from '../store-keys';
-
-/** Thrown for a record that is gone, was altered, or is of another version. It must not be taken for one that never was. */
-export class RecordError extends ConductorError {
-  override readonly name = 'RecordError';
-  readonly code = 'TextNotFound';
-}
-
-type Readable = Pick<Store, 'url' | 'read'>;
-
-/** A record of the store; null where there is none. @throws RecordError for one that cannot be read */
-export async function readRecord<T>(store: Readable, key: string, schema: z.ZodType<T>): Promise<T | null> {
-  return parseRecord(store, key, schema, await store.read(key));
-}
-
-function parseRecord<T>(store: Readable, key: string, schema: z.ZodType<T>, bytes: Buffer | null): T | null {
-  if (bytes === null) return null;
-  const { success, data, error } = schema.safeParse(readJson(bytes.toString('utf8')));
-  if (success) return data;
-  const place = error.issues[0]?.path.join('.') ?? '';
-  throw new RecordError(
-    `${key} in the store ${store.url} cannot be read${place === '' ? '' : ` at ${place}`}: ` +
-      'it is of another version of this package, or was altered; put back a copy',
-  );
-}
-
-export async function writeRecord(store: Pick<Store, 'write'>, key: string, record: object): Promise<void> {
-  await store.write(key, Buffer.from(JSON.stringify(record)));
-}
-
-/** Changes a record, unless `change` returns null: of several processes each sees what the one before it wrote. */
-export async function changeRecord<T extends object>(
-  store: Store,
-  key: string,
-  schema: z.ZodType<T>,
-  change: (record: T | null) => T | null,
-): Promise<boolean> {
-  for (;;) {
-    const was = await store.read(key);
-    const record = change(parseRecord(store, key, schema, was));
-    if (record === null) return false;
-    const bytes = Buffer.from(JSON.stringify(record));
-    const isWritten = was === null ? store.create(key, bytes) : store.replace(key, bytes, was);
-    if (await isWritten) return true;
-  }
-}
 
 /** Makes a reader of one kind of record from its schema and the function that names its keys. */
 const reader =
@@ -66,7 +20,7 @@ export const readCycle = reader(keys.metricsKey, cycleMetricsSchema);
 /** Keeps how far a training run is; false where it is further already, as of an attempt that was thought lost. */
 export function advanceRun(store: Store, run: RunRecord): Promise<boolean> {
   return changeRecord(store, keys.runKey(run.trainRun), runRecordSchema, (was) =>
-    (was?.done ?? 0) <= run.done ? run : null,
+    (was?.done ?? 0) <= run.done ? [run, true] : [null, false],
   );
 }
 

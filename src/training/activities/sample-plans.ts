@@ -23,7 +23,7 @@ import type { AskedQuestion } from '../../evaluation/contract';
 import { groupBy } from '../../evaluation/statistics';
 import type { AskedWhole } from '../../grading/question';
 import type { Text } from '../../protocol/text';
-import { writeRecord } from './records';
+import { writeRecord } from '../../store/records';
 
 export interface SamplePlansRequest extends Omit<
   GroupInput,

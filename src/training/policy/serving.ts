@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
-import { changeRecord, readRecord, RecordError, writeRecord } from '../activities/records';
+import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import { checkpointsFolder, manifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
@@ -121,17 +121,17 @@ export function pin(store: Store, pinned: boolean, reason: string): Promise<Serv
 
 /** Lets one of two deciders at the same moment succeed. The other is told: it decided about the past. */
 async function change(store: Store, decide: (now: Serving) => Decision): Promise<ServingChange> {
-  let decided = null as Decision | null;
-  let serving = NOTHING_YET;
-  const changed = await changeRecord(store, SERVING_KEY, servingSchema, (record) => {
-    serving = record ?? NOTHING_YET;
-    decided = decided === null ? decide(serving) : { sentence: describeRace(serving), overtaken: true };
-    if (decided.next === undefined) return null;
-    serving = { ...serving, ...decided.next, at: new Date().toISOString() };
-    return serving;
-  });
-  const { sentence, overtaken = false } = decided ?? { sentence: '' };
-  return { changed, overtaken, serving, sentence };
+  let isFirst = true;
+  const work = (record: Serving | null): readonly [Serving | null, ServingChange] => {
+    const now = record ?? NOTHING_YET;
+    const decided: Decision = isFirst ? decide(now) : { sentence: describeRace(now), overtaken: true };
+    isFirst = false;
+    const { next, sentence, overtaken = false } = decided;
+    if (next === undefined) return [null, { changed: false, overtaken, serving: now, sentence }];
+    const serving = { ...now, ...next, at: new Date().toISOString() };
+    return [serving, { changed: true, overtaken, serving, sentence }];
+  };
+  return changeRecord(store, SERVING_KEY, servingSchema, work);
 }
 
 const describeRace = ({ reason, serving }: Serving): string =>

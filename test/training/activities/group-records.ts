@@ -1,7 +1,7 @@
 import type { Store } from '../../../src';
 import type { KeptSamples } from '../../../src/training/activities/batch';
 import type { CloseCycleRequest } from '../../../src/training/activities/close-cycle';
-import { writeRecord } from '../../../src/training/activities/records';
+import { writeRecord } from '../../../src/store/records';
 import type { TrainingSettings } from '../../../src/training/config/resolve';
 import type { GroupRecord } from '../../../src/training/records';
 import { aGroup, aRollout } from '../cli/show/a-group';

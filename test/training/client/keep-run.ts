@@ -1,7 +1,8 @@
 import type { Store } from '../../../src';
 import { questionSetKey } from '../../../src/evaluation/contract';
 import { keepLines } from '../../../src/store/texts';
-import { keepGroup, writeNight, writeRecord } from '../../../src/training/activities/records';
+import { writeRecord } from '../../../src/store/records';
+import { keepGroup, writeNight } from '../../../src/training/activities/records';
 import { metricsKey } from '../../../src/training/store-keys';
 import type { GroupRecord, NightRecord } from '../../../src/training/records';
 import { madeUpCycles } from '../cli/plot/made-up-cycles';

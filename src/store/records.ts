@@ -1,0 +1,69 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
+import { ConductorError } from '../errors';
+import type { Store } from './store';
+
+// Small JSON records in the store, which several processes read and change.
+
+/** Thrown for a record that is gone, was altered, or is of another version. It must not be taken for one that never was. */
+export class RecordError extends ConductorError {
+  override readonly name = 'RecordError';
+  readonly code = 'TextNotFound';
+}
+
+type Readable = Pick<Store, 'url' | 'read'>;
+
+/** The record under a key; null where there is none. @throws RecordError for one that cannot be read */
+export async function readRecord<T>(store: Readable, key: string, schema: z.ZodType<T>): Promise<T | null> {
+  return parseRecord(store, key, schema, await store.read(key));
+}
+
+function parseRecord<T>(store: Readable, key: string, schema: z.ZodType<T>, bytes: Buffer | null): T | null {
+  if (bytes === null) return null;
+  const { success, data, error } = schema.safeParse(valueOf(bytes));
+  if (success) return data;
+  const place = error.issues[0]?.path.join('.') ?? '';
+  throw new RecordError(
+    `${key} in the store ${store.url} cannot be read${place === '' ? '' : ` at ${place}`}: ` +
+      'it is of another version of this package, or was altered; put back a copy',
+  );
+}
+
+/** No record is null. */
+function valueOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return null;
+  }
+}
+
+export async function writeRecord(store: Pick<Store, 'write'>, key: string, record: object): Promise<void> {
+  await store.write(key, bytesOf(record));
+}
+
+/** How a record is kept, for those who write it by other methods of the store. */
+export function bytesOf(record: object): Buffer {
+  return Buffer.from(JSON.stringify(record));
+}
+
+/**
+ * Changes a record by compare and set, again from its start where another process was quicker. `change` gets null where there
+ * is none yet; it gives the next record, or null to leave this one, and a result for the caller.
+ */
+export async function changeRecord<T extends object, Result>(
+  store: Store,
+  key: string,
+  schema: z.ZodType<T>,
+  change: (record: T | null) => readonly [next: T | null, result: Result],
+): Promise<Result> {
+  for (let conflicts = 0; ; conflicts += 1) {
+    const was = await store.read(key);
+    const [next, result] = change(parseRecord(store, key, schema, was));
+    if (next === null) return result;
+    const bytes = bytesOf(next);
+    const isWritten = was === null ? store.create(key, bytes) : store.replace(key, bytes, was);
+    if (await isWritten) return result;
+    await pause(Math.random() * 10 * conflicts);
+  }
+}
