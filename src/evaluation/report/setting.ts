@@ -39,7 +39,7 @@ function readVersion(): string {
 
 /** What another person needs to have the same evaluation made again: models with their settings, prompts and versions. */
 export function describeSetting(
-  { run, verifier, madeWith: made }: Pick<Manifest, 'run' | 'verifier' | 'madeWith'>,
+  { run, verifier, methods, madeWith: made }: Pick<Manifest, 'run' | 'verifier' | 'methods' | 'madeWith'>,
   records: readonly MethodRecord[],
 ): Report['parts'] {
   const head = [
@@ -62,7 +62,23 @@ export function describeSetting(
     `Made with temporal-conductor ${made.version} on Node ${made.node}. SHA-256 of the prompts without a question: ` +
       `Conductor ${made.prompts.conductor.slice(0, 16)}, worker ${made.prompts.worker.slice(0, 16)}. Graders: ` +
       `${graders.join(', ') || 'none'}. Limits of a run: ${run.limits.steps} steps, ${run.limits.calls} calls.`;
-  return [{ rows: [head, ...rows], numeric: false }, ...(versions === undefined ? [] : [versions])];
+  const isFree = isFreeOfCharge(methods, run);
+  return [
+    { rows: [head, ...rows], numeric: false },
+    ...(isFree ? [FREE] : []),
+    ...(versions === undefined ? [] : [versions]),
+  ];
+}
+
+const FREE =
+  'Tokens of a trained Conductor are booked at no cost, so that costs above are too low: say with conductor.price what they ' +
+  'cost. A GPU at $2 an hour that takes and writes 1,000 tokens a second makes $0.56 per million.';
+
+/** Whether some method asks a checkpoint, and the configuration does not say what its tokens cost. */
+function isFreeOfCharge(methods: readonly string[], { conductor }: ResolvedRun): boolean {
+  const isServed = conductor.provider === 'policy';
+  const asksOne = isServed ? /^conductor(?::|$)/ : /^conductor:[^:]*\//;
+  return methods.some((method) => asksOne.test(method)) && !(isServed && conductor.priceVersion === 'card');
 }
 
 function describeModel(card: ConductorCard | RunWorker): string[] {

@@ -1,3 +1,4 @@
+import type { ConfigInput } from '../../../src';
 import type { EvaluatedQuestion } from '../../../src/evaluation/contract';
 import { breakDown } from '../../../src/evaluation/report/breakdown';
 import { showDisagreements } from '../../../src/evaluation/report/disagreements';
@@ -100,7 +101,7 @@ test('models, temperatures, prompts and versions are told, and other words for t
   );
   const made = madeWith(run);
   const graded = [aRecord('conductor', 0, { graderVersion: 'math/2' })];
-  const [table, sentence] = describeSetting({ run, madeWith: made }, graded);
+  const [table, sentence] = describeSetting({ run, methods: ['conductor'], madeWith: made }, graded);
   expect(table).toMatchObject({
     rows: [
       expect.anything(),
@@ -114,4 +115,24 @@ test('models, temperatures, prompts and versions are told, and other words for t
   const other = madeWith({ ...run, conductor: { ...run.conductor, describe: 'ordinals' } });
   expect(other.prompts.conductor).not.toBe(made.prompts.conductor);
   expect(other.prompts.worker).toBe(made.prompts.worker);
+});
+
+test('a trained Conductor whose tokens have no price is named as one that looks too cheap', () => {
+  const card = {
+    provider: 'openai',
+    model: 'gpt-x',
+    apiKeyEnv: 'KEY',
+    price: { input: 1, output: 2 },
+  } as const;
+  const partsOf = (conductor: ConfigInput['conductor'], method = 'conductor'): string => {
+    const run = resolveRun(parseConfig({ conductor, workers: [{ id: 'a', ...card }] }));
+    return JSON.stringify(describeSetting({ run, methods: [method] }, []));
+  };
+  expect(partsOf({ provider: 'policy' })).toContain('say with conductor.price what they cost');
+  expect(partsOf(card, 'conductor:nightly/000040')).toContain('conductor.price');
+  const price = { input: 0.5, output: 0.5 };
+  expect(partsOf({ provider: 'policy', price })).not.toContain('conductor.price');
+  expect(partsOf({ provider: 'policy', price })).toContain('0.5 in, 0.5 out');
+  expect(partsOf(card)).not.toContain('conductor.price');
+  expect(partsOf({ provider: 'policy' }, 'worker:a')).not.toContain('conductor.price');
 });
