@@ -19,7 +19,7 @@ import { madeWith } from '../report/setting';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
 import { estimateEvaluation } from './estimate';
-import { checkLearning, findBestWorker, routeQuestions } from './earlier';
+import { checkLearning, findBestWorker, nameBest, routeQuestions } from './earlier';
 
 export interface PlanOptions extends DrawOptions {
   /** Default: the Conductor and all workers; of the log, the best worker. */
@@ -75,7 +75,7 @@ async function plan(
   const run = resolveRun(config, { pool: options });
   const verifier = verifierFor(questions, compares, config);
   const workers = run.workers.map(({ id }) => id);
-  const methods = readMethods(names, workers);
+  const methods = readMethods(await nameBest(earlier, run, names), workers);
   for (const addOn of addOns) await addOn.checkMethods?.(earlier, methods);
   checkLearning(methods, learnFrom);
   const primary = readPrimary(options.primary, methods, workers);

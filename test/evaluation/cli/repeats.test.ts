@@ -50,6 +50,7 @@ test('each question is tried again with another seed, a condition decides the ex
     primary: 'worker:clerk',
   });
   const records = await stage.results('one');
+  const first = records[0]?.evaluation ?? '';
   expect(records.map(({ question }) => question).sort()).toEqual(
     stage.questions.flatMap(({ id }) => Array<string>(6).fill(id)).sort(),
   );
@@ -67,8 +68,19 @@ test('each question is tried again with another seed, a condition decides the ex
     endedWith(2, 'takes two evaluations, and 1'),
   );
 
+  const unknown = await stage.run([...EVAL, '--methods', 'vote:best']);
+  expect(unknown).toMatchObject(endedWith(2, 'which worker is the best one alone?'));
+  const tried = await stage.run([...EVAL, '--methods', 'workers', '--json']);
+  const alone = (JSON.parse(tried.stdout) as Summary).methods;
+  const [best] = alone.toSorted((first, second) => (second.score ?? 0) - (first.score ?? 0));
+  const named = await stage.run([...EVAL, '--methods', 'worker:best,reflection:best', '--json']);
+  expect((JSON.parse(named.stdout) as Summary).methods.map(({ method }) => method)).toEqual([
+    best?.method,
+    best?.method.replace('worker', 'reflection'),
+  ]);
+
   const condition = ['--fail-if', 'worker:clerk < 1.0'];
-  const failed = await stage.run(['eval', '--resume', 'last', ...condition, '--out', 'one', '--inspect']);
+  const failed = await stage.run(['eval', '--resume', first, ...condition, '--out', 'one', '--inspect']);
   expect(failed).toMatchObject(endedWith(1, 'Failed: "worker:clerk < 1.0"'));
   expect(await readdir(join(stage.folder.path, 'one', 'inspect'))).toHaveLength(2);
 }, 180_000);
