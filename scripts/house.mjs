@@ -6,17 +6,17 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 370;
-const MOST_LINES = 42_700;
+const MOST_FILES = 380;
+const MOST_LINES = 43_800;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_220],
+  ['command lines', /(^|\/)cli\//, 7_120],
   ['the gateway', /^gateway\//, 4_300],
   ['training', /^training\//, 5_750],
-  ['evaluation and grading', /^(evaluation|grading)\//, 7_100],
+  ['evaluation and grading', /^(evaluation|grading)\//, 8_100],
   ['core', /./, 17_320],
 ];
 

@@ -37,6 +37,8 @@ export function buildProgram(version: string, settle: Settle): Command {
   const detach = new Option('--detach', 'start it, print its id and leave it to running workers');
   detach.conflicts('json');
   const stream = new Option('--stream', 'print the answer while it is written');
+  const failIf = new Option('--fail-if <condition>', 'exit with 1 if it holds: "conductor < worker:best"');
+  failIf.conflicts('detach');
   const grader = new Option('--grader <name>', 'of rows that name none (default: freeform)').choices(GRADERS);
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
@@ -171,11 +173,16 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--sample <number>', 'so many of the questions, drawn by chance', read.count)
     .option('--seed <number>', 'of all draws, and sent to models that take one', read.whole, 1)
     .addOption(grader)
+    .option('--repeats <number>', 'tries of each question by each method', read.countTo(64))
+    .option('--primary <method>', 'the comparison that counts, named before the run: its p is not adjusted')
+    .addOption(failIf)
     .option('--window <number>', 'questions that are under way together', read.countTo(64), 8)
     .option('--max-cost <usd>', 'for all of it; none: no limit', read.usd)
     .option('--out <folder>', 'for the report, every verdict and pictures (default: named by its id)')
+    .option('--inspect', 'write logs beside the report that "inspect view" of Inspect opens')
     .option('--learn-from <id>', 'an earlier evaluation of the workers alone, for the method learned-router')
     .option('--resume <id>', 'go on with an evaluation, or show what it found')
+    .option('--compare <ids...>', 'what changed from one evaluation to another; asks no model')
     .option('--json', 'print what was found as JSON')
     .addOption(detach)
     .action(run(async () => (await import('../evaluation/cli/evaluate.js')).evaluate));

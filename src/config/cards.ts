@@ -140,7 +140,7 @@ function capabilitiesOf({ provider, model, capabilities, ...settings }: ModelCon
 
 /** A checkpoint's card as far as the configuration tells; its manifest fills in the rest when a run is resolved. */
 function policyCard(config: Extract<ConductorConfig, { readonly provider: 'policy' }>): ConductorCard {
-  const { baseUrl = null, checkpoint, timeout } = config;
+  const { baseUrl = null, checkpoint, timeout, price } = config;
   return {
     provider: 'policy',
     model: checkpoint ?? 'the checkpoint that serves',
@@ -152,8 +152,8 @@ function policyCard(config: Extract<ConductorConfig, { readonly provider: 'polic
     effort: null,
     timeoutMs: durationMs(timeout),
     capabilities: { sampling: true, effort: [], jsonSchema: false, maxOutputTokens: null },
-    price: { input: 0, output: 0 },
-    priceVersion: 'local',
+    price: price ?? { input: 0, output: 0 },
+    priceVersion: price === undefined ? 'local' : 'card',
     describe: 'ordinals',
   };
 }

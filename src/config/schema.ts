@@ -66,6 +66,8 @@ const policy = {
       error: 'expected the name of a checkpoint, <training run>/<name>, e.g. nightly/000040',
     })
     .exactOptional(),
+  /** Absent: its tokens are booked at no cost. */
+  price: priceSchema.exactOptional(),
   timeout: durationSchema.default('10m'),
 };
 

@@ -62,6 +62,8 @@ export type EvaluatedQuestion = (
   readonly solved?: LoggedSolve;
   /** Id of the worker that the learned router chose; absent where none did. */
   readonly routed?: string;
+  /** How many tries of the same question come before it; absent for the first. */
+  readonly repeat?: number;
 };
 
 /** The activity of the user's that judges the answers to a question. */
@@ -126,7 +128,8 @@ export interface AskedQuestion {
   readonly conversation?: Conversation;
 }
 
-export interface OpenedQuestion extends AskedQuestion, Pick<EvaluatedQuestion, 'solved' | 'routed'> {
+export interface OpenedQuestion
+  extends AskedQuestion, Pick<EvaluatedQuestion, 'solved' | 'routed' | 'repeat'> {
   /** What a solve of it is asked. */
   readonly asked: Pick<SolveInput, 'question' | 'messages'>;
   readonly known: readonly MethodRecord[];

@@ -96,12 +96,25 @@ const learnedSchema = z.object({
 });
 export type Learned = z.infer<typeof learnedSchema>;
 
+const madeWithSchema = z.object({
+  version: z.string(),
+  node: z.string(),
+  /** SHA-256 of what the Conductor, and a worker, is told beside the question. */
+  prompts: z.object({ conductor: z.string(), worker: z.string() }),
+});
+export type MadeWith = z.infer<typeof madeWithSchema>;
+
 export const manifestSchema = z.object({
   schema: z.literal(1),
   id: z.string(),
   file: z.string(),
   set: z.string(),
+  /** Lines of the set: each question as often as it is tried. */
   questions: z.int().positive(),
+  /** Tries of each question by each method; absent: one. */
+  repeats: z.int().positive().exactOptional(),
+  /** The method whose comparison was named as the one that counts, before anything was tried. */
+  primary: z.string().exactOptional(),
   methods: z.array(z.string()),
   workers: z.array(z.string()),
   seed: z.int(),
@@ -112,5 +125,6 @@ export const manifestSchema = z.object({
   /** Absent where the questions are those of a file alone. */
   log: logSchema.exactOptional(),
   learned: learnedSchema.exactOptional(),
+  madeWith: madeWithSchema.exactOptional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

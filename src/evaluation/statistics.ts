@@ -113,7 +113,7 @@ export function tQuantile(risk: number, degrees: number): number {
 }
 
 /** Probability of a value above `t`, for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4). */
-function tTail(t: number, degrees: number): number {
+export function tTail(t: number, degrees: number): number {
   const angle = Math.atan(t / Math.sqrt(degrees));
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
   const isOdd = degrees % 2 === 1;
@@ -141,48 +141,14 @@ export function shareInterval(scores: readonly number[]): Interval | null {
 }
 
 /** Interval of a mean by Student's t distribution; null with fewer than two values. */
-export function meanInterval(values: readonly number[], spread = spreadOf(values)): Interval | null {
+export function meanInterval(values: readonly number[]): Interval | null {
   const mean = meanOf(values);
   if (mean === null || values.length < 2) return null;
-  const half = (tQuantile(RISK / 2, values.length - 1) * spread) / Math.sqrt(values.length);
+  const half = (tQuantile(RISK / 2, values.length - 1) * spreadOf(values)) / Math.sqrt(values.length);
   return [mean - half, mean + half];
 }
 
-/** One method compared with another on the questions that both were judged on. */
-export interface Comparison {
-  readonly against: string;
-  readonly pairs: number;
-  readonly gain: number;
-  readonly interval: Interval;
-  readonly p: number;
-  /** The smallest difference found four times out of five; null with too few questions. */
-  readonly smallestGain: number | null;
-}
-
-/** @param pairs scores of 0 or 1, the method's own first; null without any */
-export function comparePairs(
-  against: string,
-  pairs: readonly (readonly [number, number])[],
-): Comparison | null {
-  const differences = pairs.map(([own, other]) => own - other);
-  const gain = meanOf(differences);
-  if (gain === null) return null;
-  // With no discordant pairs, assume a rate of 3/n (rule of three).
-  const spread = Math.max(spreadOf(differences) || 0, Math.sqrt(3 / differences.length));
-  const [low, high] = meanInterval(differences, spread) ?? [-1, 1];
-  const better = differences.filter((difference) => difference > 0).length;
-  const worse = differences.filter((difference) => difference < 0).length;
-  return {
-    against,
-    pairs: pairs.length,
-    gain,
-    interval: [Math.max(-1, low), Math.min(1, high)],
-    p: signTest(better, worse),
-    smallestGain: smallestGain(pairs.length, spread, RISK / 2),
-  };
-}
-
-/** The two-sided sign test; on verdicts it is McNemar's exact test (McNemar 1947). */
+/** The two-sided sign test. */
 export function signTest(better: number, worse: number): number {
   const count = better + worse;
   let tail = 0;

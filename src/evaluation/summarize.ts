@@ -4,9 +4,9 @@ import { MOST_ATTEMPTS } from './methods/samples';
 import type { Manifest, MethodRecord, Preference } from './results';
 import { unitOf } from './spent';
 import { topologyOf } from '../plan/topology';
+import { adjustByHolm, clamp, compareTries, type Comparison } from './compare-pairs';
+import { resampleMean } from './resample';
 import {
-  type Comparison,
-  comparePairs,
   groupBy,
   meanInterval,
   meanOf,
@@ -23,7 +23,10 @@ import {
 type Records = readonly MethodRecord[];
 
 /** What a method found, on the questions that every method was tried on. */
-export type MethodSummary = ReturnType<typeof summarizeMethod>;
+export interface MethodSummary extends ReturnType<typeof summarizeMethod> {
+  /** p of its comparison, adjusted for the number of methods; null for the primary one, and where there is one alone. */
+  readonly adjustedP: number | null;
+}
 
 export interface Preferences extends Readonly<Record<Preference['outcome'], number>> {
   /** How often chance alone would prefer one of both as often as this: the sign test, two-sided. */
@@ -32,11 +35,11 @@ export interface Preferences extends Readonly<Record<Preference['outcome'], numb
 
 type Evaluated = Pick<
   Manifest,
-  'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log' | 'learned'
+  'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log' | 'learned' | 'repeats' | 'primary'
 >;
 
 export interface Summary extends Omit<Evaluated, 'methods'> {
-  /** Questions that every method was tried on: those that are compared. */
+  /** Tries of questions that every method made: those that are compared. */
   readonly complete: number;
   readonly reference: string;
   readonly methods: readonly MethodSummary[];
@@ -49,35 +52,44 @@ export interface Summary extends Omit<Evaluated, 'methods'> {
 
 /** Sums up what was found, on the questions that every method was tried on. */
 export function summarize(manifest: Evaluated, records: Records): Summary {
-  const { id, file, seed, workers, questions, methods, log, learned } = manifest;
+  const { id, file, seed, workers, questions, methods, log, learned, repeats, primary } = manifest;
   const byQuestion = groupBy(records, ({ index }) => index);
   const whole = [...byQuestion.values()].filter((found) => found.length === methods.length);
   const byMethod = groupBy(whole.flat(), ({ method }) => method);
   const of = (method: string): Records => byMethod.get(method) ?? [];
   const reference = methods.includes(REFERENCE) ? REFERENCE : (methods[0] ?? '');
   const setting = { workers, byQuestion, reference, references: of(reference) };
-  const summaries = methods.map((method) => summarizeMethod(method, of(method), setting));
+  const found = methods.map((method) => summarizeMethod(method, of(method), setting));
+  const summaries = adjust(found, primary);
   // Leaves out the log, which was paid before.
   const paid = log === undefined ? records : records.filter(({ method }) => method !== REFERENCE);
   const judged = records.flatMap(({ judging }) => judging ?? []);
   const nanoUsd = sumOfAll([...paid.map(({ spent }) => spent), ...judged].map((each) => each.nanoUsd));
-  const best = bestWorker(summaries);
   return {
     id,
     file,
     seed,
     workers,
     ...(log && { log }),
+    ...(repeats && { repeats }),
+    ...(primary && { primary }),
     questions,
     complete: whole.length,
     reference,
     methods: summaries,
-    againstBestWorker:
-      best === null || reference !== REFERENCE ? null : compare(of(REFERENCE), best.method, of(best.method)),
+    againstBestWorker: reference === REFERENCE ? compareWithBest(summaries, of) : null,
     usd: nanoUsd && nanoUsd / 1e9,
     lost: records.reduce((sum, record) => sum + record.lost, 0),
     ...(learned && { learned }),
   };
+}
+
+function compareWithBest(
+  summaries: readonly MethodSummary[],
+  of: (method: string) => Records,
+): Comparison | null {
+  const best = bestWorker(summaries);
+  return best && compare(of(REFERENCE), best.method, of(best.method));
 }
 
 interface Setting {
@@ -93,7 +105,8 @@ function summarizeMethod(
   records: Records,
   { workers, byQuestion, reference, references }: Setting,
 ) {
-  const scores = records.flatMap((record) => scoreOf(record) ?? []);
+  const others = method === reference ? null : { reference, references };
+  const judged = judge(records, others, scoreOf);
   const count = (wanted: MethodRecord['verdict']): number =>
     records.filter(({ verdict }) => verdict === wanted).length;
   const latencies = records.map(({ latencyMs }) => latencyMs);
@@ -105,12 +118,11 @@ function summarizeMethod(
     method,
     questions: records.length,
     correct: count('correct'),
-    /** Right answers of those that could be judged; null where none could. */
-    score: meanOf(scores),
-    interval: shareInterval(scores),
+    ...judged,
+    /** With unjudged answers counted as wrong; null where there are none. */
+    strict: count('ungraded') === 0 ? null : judge(records, others, strictScoreOf),
     unparseable: count('unparseable'),
     ungraded: count('ungraded'),
-    comparison: method === reference ? null : compare(records, reference, references),
     costGain: method === reference ? null : compareCosts(records, references),
     preferences: countPreferences(records),
     /** Means of a question, as are `tokens` and `calls`. */
@@ -119,6 +131,8 @@ function summarizeMethod(
     calls: mean(({ spent }) => spent.calls),
     /** Questions on which it made `MOST_ATTEMPTS`, though the Conductor's cost would have paid for more. */
     capped: isSampled ? countCapped(records, references) : 0,
+    /** Share of tries in which another stood in for the Conductor or a worker. */
+    degraded: meanOf(records.map(({ degraded }) => Number(degraded))),
     steps: meanOf(records.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length]))),
     latencyMs: { median: percentile(latencies, 0.5) ?? 0, p95: percentile(latencies, 0.95) ?? 0 },
     workerShares: sharesOf(sumCounts(records.map(({ workers: answered }) => answered))),
@@ -159,28 +173,72 @@ function failureIn(
   });
 }
 
+type Score = (record: MethodRecord) => number | null;
+
+/** Right answers of those that could be judged, and how they compare; nulls where none could. */
+function judge(
+  records: Records,
+  others: { readonly reference: string; readonly references: Records } | null,
+  score: Score,
+) {
+  const byQuestion = groupBy(records, ({ question }) => question);
+  const tries = [...byQuestion.values()]
+    .map((tried) => tried.flatMap((record) => score(record) ?? []))
+    .filter(({ length }) => length > 0);
+  const means = tries.map((scores) => meanOf(scores) ?? 0);
+  const wasOnce = tries.every(({ length }) => length === 1);
+  const resampled = wasOnce ? null : resampleMean(means);
+  return {
+    /** pass@1: the mean over questions of the share of right tries. */
+    score: meanOf(means),
+    /** Over questions; null where each was tried once, and the interval tells it. */
+    standardError: resampled?.standardError ?? null,
+    interval: resampled ? clamp(resampled.interval, 0, 1) : shareInterval(means),
+    comparison: others && compare(records, others.reference, others.references, score),
+  };
+}
+
+/** Adjusts p of all comparisons together, but for the one that was named before. */
+function adjust(
+  found: readonly ReturnType<typeof summarizeMethod>[],
+  primary: string | undefined,
+): MethodSummary[] {
+  const compared = found.filter(({ method, comparison }) => comparison !== null && method !== primary);
+  const ps = adjustByHolm(compared.map(({ comparison }) => comparison?.p ?? 1));
+  const isOne = compared.length + Number(primary !== undefined) < 2;
+  const adjusted = new Map(compared.map(({ method }, place) => [method, ps[place] ?? 1]));
+  return found.map((each) => ({ ...each, adjustedP: isOne ? null : (adjusted.get(each.method) ?? null) }));
+}
+
+function strictScoreOf({ verdict }: MethodRecord): number {
+  return Number(verdict === 'correct');
+}
+
 /** An answer that settles on nothing is not right; what could not be judged counts neither way. */
 function scoreOf({ verdict }: MethodRecord): number | null {
   if (verdict === 'ungraded') return null;
   return verdict === 'correct' ? 1 : 0;
 }
 
-function compare(own: Records, against: string, others: Records): Comparison | null {
-  return comparePairs(against, pairsOf(own, others, scoreOf));
-}
-
-/** A figure of both on each question on which it is known of both. */
-function pairsOf(own: Records, others: Records, figureOf: (record: MethodRecord) => number | null) {
-  const other = new Map(others.map((record) => [record.index, figureOf(record)]));
-  return own.flatMap((record): (readonly [number, number])[] => {
-    const [one, two] = [figureOf(record), other.get(record.index) ?? null];
-    return one === null || two === null ? [] : [[one, two]];
+/** Compares try by try, with all tries of a question together. */
+function compare(own: Records, against: string, others: Records, score: Score = scoreOf): Comparison | null {
+  const theirs = new Map(others.map((record) => [record.index, score(record)]));
+  const tries = own.flatMap((record) => {
+    const [one, two] = [score(record), theirs.get(record.index) ?? null];
+    return one === null || two === null ? [] : [{ question: record.question, difference: one - two }];
   });
+  const byQuestion = groupBy(tries, ({ question }) => question);
+  const differences = [...byQuestion.values()].map((tried) => tried.map(({ difference }) => difference));
+  return compareTries(against, differences);
 }
 
 /** Saving against another method, question by question; null if a price is unknown. */
 function compareCosts(own: Records, others: Records) {
-  const gains = pairsOf(own, others, ({ spent }) => spent.nanoUsd).map(([one, two]) => (one - two) / 1e9);
+  const theirs = new Map(others.map(({ index, spent }) => [index, spent.nanoUsd]));
+  const gains = own.flatMap(({ index, spent }) => {
+    const [one, two] = [spent.nanoUsd, theirs.get(index) ?? null];
+    return one === null || two === null ? [] : [(one - two) / 1e9];
+  });
   const usd = meanOf(gains);
   if (usd === null || gains.length < own.length) return null;
   return { usd, interval: meanInterval(gains) ?? ([usd, usd] as const) };

@@ -10,9 +10,11 @@ const MOST_ITEMS = 100;
 /**
  * Judges free text by rule: a number with its unit, per cent sign or currency, a list in any order, or else the same text
  * but for case, blanks, typesetting and an article before it.
+ *
+ * @param tolerance of a quantity, as a share of the right one
  */
-export function gradeFreeForm(right: string, reply: string): Grade {
-  const say = gradeOf.bind(null, 'freeform/2');
+export function gradeFreeForm(right: string, reply: string, tolerance = 0): Grade {
+  const say = gradeOf.bind(null, 'freeform/3');
   const answer = finalAnswerOf(reply);
   const text = plain(answer);
   if (text === '') return say('unparseable', null, 'there is no answer');
@@ -26,7 +28,7 @@ export function gradeFreeForm(right: string, reply: string): Grade {
   if (wanted?.isAll !== true) return say('wrong', answer, `it is another text than ${shown(right)}`);
   const found = readQuantity(answer);
   if (found === null) return say('unparseable', null, 'it holds no number');
-  return isSameQuantity(wanted, found)
+  return isSameQuantity(wanted, found, tolerance)
     ? say('correct', answer, 'it is the same quantity')
     : say('wrong', answer, `it is another quantity than ${shown(right)}`);
 }
@@ -130,15 +132,18 @@ function unitAtStart(text: string): Unit | null {
 
 const CONVERTED = 1e-9;
 
-function isSameQuantity(right: Quantity, answer: Quantity): boolean {
+/** @param tolerance as a share of the right one */
+function isSameQuantity(right: Quantity, answer: Quantity, tolerance = 0): boolean {
   return comparableAs(right.unit, answer.unit).some((way) =>
-    way === 'written' ? isSameNumber(right.number, answer.number) : isSameConverted(right, answer),
+    way === 'written'
+      ? isSameNumber(right.number, answer.number, tolerance)
+      : isSameConverted(right, answer, tolerance),
   );
 }
 
-function isSameConverted(right: Quantity, answer: Quantity): boolean {
+function isSameConverted(right: Quantity, answer: Quantity, tolerance: number): boolean {
   if (isZero(right.number)) return isZero(answer.number);
-  return isNear(inFirstUnit(right), inFirstUnit(answer), CONVERTED);
+  return isNear(inFirstUnit(right), inFirstUnit(answer), Math.max(CONVERTED, tolerance));
 }
 
 function inFirstUnit({ number, unit }: Quantity): number {

@@ -5,7 +5,7 @@ import { mathVerifyProblem } from './mathematics/math-verify';
 import type { Graded, Question } from './question';
 import { answerTextOf, normalizeText } from './read-answer';
 import { readChoice, readRightChoice } from './read-choice';
-import { isSameNumber, readFinalNumber, readNumber } from './read-number';
+import { isSameNumber, readBoxedInteger, readFinalNumber, readNumber } from './read-number';
 import { bubblewrap, seenAmong } from './sandbox/bubblewrap';
 import { openSandbox } from './sandbox/open-sandbox';
 import { SandboxError } from './sandbox/sandbox';
@@ -37,7 +37,7 @@ export async function grade(question: RightAnswer, reply: string): Promise<Grade
     case 'choice':
       return gradeChoice(question, reply);
     case 'freeform':
-      return gradeFreeForm(question.answer, reply);
+      return gradeFreeForm(question.answer, reply, question.tolerance);
   }
 }
 
@@ -51,12 +51,17 @@ function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: s
     : say('wrong', answer, `it is another text than ${shown(right)}`);
 }
 
-function gradeNumber({ answer: right, tolerance }: Graded<'number'>, reply: string): Grade {
-  const say = gradeOf.bind(null, 'number/2');
+function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, reply: string): Grade {
+  const say = gradeOf.bind(null, 'number/3');
   const wanted = readNumber(right);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is no number`);
-  const found = readFinalNumber(reply);
-  if (found === null) return say('unparseable', null, 'it holds no number');
+  const found = boxed === true ? readBoxedInteger(reply) : readFinalNumber(reply);
+  if (found === null)
+    return say(
+      'unparseable',
+      null,
+      boxed === true ? 'it has no whole number in a box' : 'it holds no number',
+    );
   return isSameNumber(wanted.number, found.number, tolerance)
     ? say('correct', found.text, 'it is the same number')
     : say('wrong', found.text, `it is another number than ${shown(right)}`);

@@ -32,6 +32,9 @@ function answer(isReadable: (text: string) => boolean, expected: string) {
     .refine(isReadable, { error: `expected ${expected}` });
 }
 
+/** The largest difference, as a share of the right answer; without it none. */
+const tolerance = z.number().min(0).max(1).exactOptional();
+
 const CHOICE = 'a letter from A to J, or the text of one of the options';
 
 /** One question of a set. A right answer that its own grader cannot read is refused before anything is spent. */
@@ -47,8 +50,9 @@ export const questionSchema = z.discriminatedUnion('grader', [
     ...row,
     grader: z.literal('number'),
     answer: answer((text) => readNumber(text) !== null, 'a number, or text that ends with one'),
-    /** The largest difference, as a share of the right answer; without it none. */
-    tolerance: z.number().min(0).max(1).exactOptional(),
+    tolerance,
+    /** Whether only a whole number in a box, `\boxed{204}`, is an answer, as AIME's is. */
+    boxed: z.boolean().exactOptional(),
   }),
   z
     .strictObject({
@@ -69,6 +73,8 @@ export const questionSchema = z.discriminatedUnion('grader', [
     /** A quantity with its unit, per cent sign or currency, a list in any order, or the same text. */
     grader: z.literal('freeform'),
     answer: answer(isFreeForm, 'a quantity, a list or a text'),
+    /** For a quantity alone. */
+    tolerance,
     /** Where that says no, the model that the configuration names as `verifier` is asked. */
     verify: z.boolean().exactOptional(),
   }),

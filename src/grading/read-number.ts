@@ -35,6 +35,15 @@ export function readFinalNumber(reply: string): FoundNumber | null {
   return readNumber(text);
 }
 
+/** The whole number in the last `\boxed{…}`; null where there is no box, or something else in it. */
+export function readBoxedInteger(reply: string): Pick<FoundNumber, 'number' | 'text'> | null {
+  const found = readStated(boxedIn(answerTextOf(reply)) ?? '');
+  const digits = found?.text.replace(/,/g, '') ?? '';
+  if (found === null || !/^[-+]?\d+$/.test(digits)) return null;
+  // Leading zeros aside, so that equal votes have equal texts.
+  return { number: found.number, text: digits.replace(/^([-+]?)0+(?=\d)/, '$1') };
+}
+
 const MOST_LINKS = 100;
 
 /** The first number of `120, found in 2 steps`; of a chain such as `f(3) = 3 + 4 = 7` that behind its last sign. */

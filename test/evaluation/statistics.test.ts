@@ -1,5 +1,4 @@
 import {
-  comparePairs,
   lowerBound,
   meanInterval,
   percentile,
@@ -93,38 +92,6 @@ test.each([
   const [least = NaN, most = NaN] = shareInterval(scores(right, count)) ?? [];
   expect(least).toBeCloseTo(low, 3);
   expect(most).toBeCloseTo(high, 3);
-});
-
-const pairsOf = (better: number, worse: number, equal: number): (readonly [number, number])[] => [
-  ...Array.from({ length: better }, () => [1, 0] as const),
-  ...Array.from({ length: worse }, () => [0, 1] as const),
-  ...Array.from({ length: equal }, () => [1, 1] as const),
-];
-
-test.each([
-  // Two-sided binomial tails, by hand.
-  [5, 0, 2 / 32],
-  [6, 1, (2 * 8) / 128],
-  [3, 3, 1],
-  [0, 0, 1],
-])('%d better and %d worse: p = %d by McNemar, exactly', (better, worse, p) => {
-  expect(comparePairs('other', pairsOf(better, worse, 20))?.p).toBeCloseTo(p, 9);
-});
-
-test('what could have been found shrinks with the questions, and is never 0', () => {
-  // Normal approximation: (1.96 + 0.84) · spread / √n.
-  const study = comparePairs('other', pairsOf(30, 10, 160));
-  expect(study?.smallestGain).toBeCloseTo((2.8 * Math.sqrt(0.2 - 0.01)) / Math.sqrt(200), 2);
-  expect(study?.interval[0]).toBeCloseTo(0.1 - (1.972 * Math.sqrt(0.19)) / Math.sqrt(199), 3);
-  const smallest = (count: number): number =>
-    comparePairs('other', pairsOf(0, 0, count))?.smallestGain ?? NaN;
-  expect(smallest(400)).toBeLessThan(smallest(100));
-  expect(smallest(400)).toBeGreaterThan(0);
-  expect(comparePairs('other', pairsOf(1, 0, 2))?.smallestGain).toBeNull();
-  // A large set neither overflows nor loses the tail.
-  const { p = NaN } = comparePairs('other', pairsOf(900, 700, 0)) ?? {};
-  expect(p > 0 && p < 1e-6).toBe(true);
-  expect(comparePairs('other', [])).toBeNull();
 });
 
 test('percentiles are values that occurred', () => {

@@ -1,4 +1,4 @@
-import { reportOf } from '../../src/evaluation/cli/report';
+import { reportOf } from '../../src/evaluation/report/describe-summary';
 import { renderMarkdown } from '../../src/evaluation/report/report';
 import { chartsOf } from '../../src/evaluation/report/score-charts';
 import type { MethodRecord } from '../../src/evaluation/results';
@@ -41,6 +41,63 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
   );
   expect(report).toContain('| worker:b | single 2 | unsolved 2 |');
   expect(report).not.toContain('| worker:b |  |');
+});
+
+const METHODS = ['conductor', 'worker:b', 'random'];
+const MANIFEST = { id: 'e', file: 'f', questions: 60, methods: METHODS, workers: ['b'], seed: 1 };
+
+/** Sixty questions, of which each method but the first is right on its own share. */
+const manyRecords = (tries: number): MethodRecord[] =>
+  Array.from({ length: 60 * tries }, (_, index) =>
+    METHODS.map((method, place) => {
+      const question = index % 60;
+      const isRight = question < 50 - 9 * place;
+      return record(method, index, { question: `q${question}`, verdict: isRight ? 'correct' : 'wrong' });
+    }),
+  ).flat();
+
+test('all comparisons are adjusted together, but for the one that was named before', () => {
+  const [, worker, random] = summarize(MANIFEST, manyRecords(1)).methods;
+  expect(worker?.adjustedP).toBe(worker?.comparison?.p);
+  expect(random?.adjustedP).toBeCloseTo(2 * (random?.comparison?.p ?? NaN), 9);
+  const named = summarize({ ...MANIFEST, primary: 'worker:b' }, manyRecords(1));
+  expect(named.methods.map(({ adjustedP }) => adjustedP)).toEqual([null, null, random?.comparison?.p]);
+  expect(render(named)).toContain(
+    'worker:b against conductor, the primary comparison, named before the run: −0.150',
+  );
+  const alone = { ...MANIFEST, methods: METHODS.slice(0, 2) };
+  const two = summarize(
+    alone,
+    manyRecords(1).filter(({ method }) => method !== 'random'),
+  );
+  expect(two.methods.map(({ adjustedP }) => adjustedP)).toEqual([null, null]);
+});
+
+test('tries of one question are one question: score, standard error and pairs', () => {
+  const { methods } = summarize({ ...MANIFEST, questions: 180, repeats: 3 }, manyRecords(3));
+  const [once] = summarize(MANIFEST, manyRecords(1)).methods;
+  expect(methods[0]).toMatchObject({ questions: 180, score: once?.score });
+  expect(methods[0]?.standardError).toBeCloseTo(Math.sqrt(((50 / 60) * (10 / 60)) / 59), 6);
+  expect(methods[1]?.comparison).toMatchObject({ pairs: 60 });
+  const report = render(summarize({ ...MANIFEST, questions: 180, repeats: 3 }, manyRecords(3)));
+  expect(report).toContain('180 of 180 tries, 3 of each question');
+  expect(report).toContain('| s.e. |');
+  expect(report).toContain('pass@1');
+});
+
+test('what could not be judged stands in a second line as wrong, and degraded runs are counted', () => {
+  const records = manyRecords(1).map((each) =>
+    each.method === 'worker:b' && each.index < 6
+      ? { ...each, verdict: 'ungraded' as const, degraded: true }
+      : each,
+  );
+  const summary = summarize(MANIFEST, records);
+  expect(summary.methods[1]).toMatchObject({ score: 35 / 54, strict: { score: 35 / 60 } });
+  expect(summary.methods[0]?.strict).toBeNull();
+  const report = render(summary);
+  expect(report).toMatch(/\| worker:b \| 0\.648 .*\n\| worker:b, unjudged as wrong \| 0\.583 /);
+  expect(report).not.toContain('conductor, unjudged');
+  expect(report).toContain('worker:b: 6 of 60 runs were degraded');
 });
 
 test('a method that stopped short of equal cost says so, with both costs', () => {

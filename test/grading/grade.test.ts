@@ -104,7 +104,7 @@ test('a grade says what it took the answer to be, why it is so, and by which rul
     verdict: 'wrong',
     extracted: '5 m.',
     reason: 'it is another quantity than 5 km',
-    graderVersion: 'freeform/2',
+    graderVersion: 'freeform/3',
   });
   const long = await grade({ grader: 'exact', answer: 'x' }, `a\n${'b'.repeat(1000)}`);
   expect(long.extracted).toBe(`a ${'b'.repeat(198)}…`);

@@ -44,10 +44,10 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
     [OPEN_QUESTION]: ({ evaluation, ref }) =>
       asFailure(async () => {
         const question = await questions.read(ref);
-        const { grader, solved, routed } = question;
+        const { grader, solved, routed, repeat } = question;
         const opened = { ...(await keepQuestion(store, question)), asked: await askedOf(store, question) };
         const known = evaluation === undefined ? [] : await readResults(store, evaluation, ref.index);
-        return { ...opened, known, solved, routed, ...(grader === 'none' && { isOpen: true }) };
+        return { ...opened, known, solved, routed, repeat, ...(grader === 'none' && { isOpen: true }) };
       }),
     [GRADE_ANSWERS]: (request) =>
       asFailure(() => whileHeartbeating(() => gradeAnswers(store, questions, request))),

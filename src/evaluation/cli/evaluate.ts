@@ -27,21 +27,28 @@ import { drawCharts } from '../report/page';
 import { writeReport } from '../report/report';
 import { chartsOf } from '../report/score-charts';
 import type { Manifest } from '../results';
-import { summarize } from '../summarize';
+import { checkCondition, readCondition } from '../condition';
+import { detailsOf } from '../report/details';
+import { writeInspectLogs } from '../report/inspect-log';
+import { summarize, type Summary } from '../summarize';
+import { compareKept } from './compare';
 import { findEvaluation } from './earlier';
 import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
-import { reportOf, showSummary } from './report';
+import { reportOf, showSummary } from '../report/describe-summary';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions {
   readonly window: number;
   readonly resume?: string;
+  readonly compare?: readonly string[];
   readonly out?: string;
   readonly json?: boolean;
   readonly detach?: boolean;
+  readonly inspect?: boolean;
 }
 
 /** `eval`: tries methods on the questions of a file or of the log, and says which was right how often, at what cost. */
 export async function evaluate(file: string | undefined, options: EvaluateOptions): Promise<ExitCode> {
+  if (options.compare !== undefined) return compareKept(options.compare, options);
   const interruption = listenForInterruption();
   const { config, detach = false, allow, deny } = options;
   const loaded = await (detach ? loadSettings(options) : loadServable(options, { allow, deny }));
@@ -66,14 +73,23 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
       say(`Evaluation ${manifest.id} is kept; go on with: ${comeBack}`);
       return EXIT.interrupted;
     }
-    await showResults(session, manifest, options);
-    if (end === undefined || end.stoppedBy === null) return EXIT.answered;
+    const summary = await showResults(session, manifest, options);
+    if (end === undefined || end.stoppedBy === null) return judge(summary, options);
     say(
       `It was stopped by its budget after ${describeUsd(end.spentNanoUsd / 1e9)}. Go on with more, and pay for nothing ` +
         `twice: ${comeBack} --max-cost USD`,
     );
     return EXIT.stopped;
   });
+}
+
+/** @throws ConductorError for a condition on what was not tried */
+function judge(summary: Summary, { failIf }: EvaluateOptions): ExitCode {
+  if (failIf === undefined) return EXIT.answered;
+  const methods = summary.methods.map(({ method }) => method);
+  const { holds, sentence } = checkCondition(readCondition(failIf, methods), summary);
+  say(sentence);
+  return holds ? EXIT.failed : EXIT.answered;
 }
 
 /** Finds the evaluation to go on with, or plans a new one: before a worker is started, unless the log is needed for it. */
@@ -150,7 +166,11 @@ async function isRunning({ temporal }: Session, id: string): Promise<boolean> {
 }
 
 /** Prints what was found, and writes it to a folder; without pictures if ECharts is not installed. */
-async function showResults({ store }: Session, manifest: Manifest, options: EvaluateOptions): Promise<void> {
+async function showResults(
+  { store }: Session,
+  manifest: Manifest,
+  options: EvaluateOptions,
+): Promise<Summary> {
   const records = await readResults(store, manifest.id);
   const summary = summarize(manifest, records);
   const folder = options.out ?? manifest.id;
@@ -158,13 +178,18 @@ async function showResults({ store }: Session, manifest: Manifest, options: Eval
     say(`No pictures: ${reasonOf(error)}`);
     return [];
   });
-  await writeReport(reportOf(summary, pictures), folder);
+  await writeReport(reportOf(summary, pictures, await detailsOf(store, manifest, records, summary)), folder);
+  if (options.inspect === true) {
+    const logs = await writeInspectLogs(store, manifest, summary, records, folder);
+    say(`Logs for Inspect: inspect view --log-dir ${logs}`);
+  }
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(join(folder, 'results.jsonl'), lines.join(''));
   await print(options.json === true ? toJson(summary) : showSummary(summary, columnsOf(process.stdout)));
   say(
     `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`,
   );
+  return summary;
 }
 
 /** Shows an evaluation on stderr until it has ended; null after Ctrl-C. @throws Error for one that failed */

@@ -13,11 +13,13 @@ import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted, describeUsd } from '../../trace/describe';
 import { type EvaluatedQuestion, manifestKey, questionSetKey } from '../contract';
-import { readMethods, REFERENCE } from '../methods/read-method';
+import { readCondition } from '../condition';
+import { readMethod, readMethods, REFERENCE } from '../methods/read-method';
+import { madeWith } from '../report/setting';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
 import { estimateEvaluation } from './estimate';
-import { checkLearning, findBestWorker, routeQuestions } from './earlier';
+import { checkLearning, findBestWorker, nameBest, routeQuestions } from './earlier';
 
 export interface PlanOptions extends DrawOptions {
   /** Default: the Conductor and all workers; of the log, the best worker. */
@@ -28,6 +30,10 @@ export interface PlanOptions extends DrawOptions {
   readonly fromTraces?: boolean;
   readonly judge?: boolean;
   readonly learnFrom?: string;
+  /** Tries of each question by each method; undefined: one. */
+  readonly repeats?: number;
+  readonly primary?: string;
+  readonly failIf?: string;
 }
 
 /** Keeps a planned evaluation, so that it can be started. */
@@ -44,6 +50,10 @@ export async function planForFile(file: string, options: PlanOptions, config: Co
 
 /** Plans an evaluation of logged questions, which the Conductor has answered already. */
 export async function planForLog(session: Session, options: PlanOptions, file?: string): Promise<Keep> {
+  if (options.repeats !== undefined)
+    throw new UsageError(
+      '--repeats has questions tried again, and those of the log were answered once: drop one',
+    );
   const run = resolveRun(session.config, { pool: options });
   const names = [REFERENCE, ...(options.methods ?? [await findBestWorker(session.store, run)])];
   return plan({ file: 'the log', names, ...(await drawFromLog(session, file, options)) }, options, session);
@@ -61,25 +71,30 @@ async function plan(
   options: PlanOptions,
   { config, store: earlier }: Pick<Session, 'config' | 'store'>,
 ): Promise<Keep> {
-  const { judge: compares, seed, learnFrom } = options;
+  const { judge: compares, seed, learnFrom, repeats } = options;
   const run = resolveRun(config, { pool: options });
   const verifier = verifierFor(questions, compares, config);
   const workers = run.workers.map(({ id }) => id);
-  const methods = readMethods(names, workers);
+  const methods = readMethods(await nameBest(earlier, run, names), workers);
   for (const addOn of addOns) await addOn.checkMethods?.(earlier, methods);
   checkLearning(methods, learnFrom);
-  sayEstimate(methods, questions, { run, verifier, compares }, options);
+  const primary = readPrimary(options.primary, methods, workers);
+  if (options.failIf !== undefined) readCondition(options.failIf, methods);
+  sayEstimate(methods, repeatQuestions(questions, repeats), { run, verifier, compares }, options);
   checkBudget({ run, verifier }, options);
   const routed =
     learnFrom === undefined ? null : await routeQuestions(earlier, learnFrom, questions, workers);
   return async (store) => {
-    const { key: set } = await keepLines(store, routed?.questions ?? questions, questionSetKey);
+    const tries = repeatQuestions(routed?.questions ?? questions, repeats);
+    const { key: set } = await keepLines(store, tries, questionSetKey);
     const manifest: Manifest = {
       schema: 1,
       id: newEvaluationId(),
       file,
       set,
-      questions: questions.length,
+      questions: tries.length,
+      repeats,
+      primary,
       methods,
       workers,
       seed,
@@ -89,10 +104,34 @@ async function plan(
       compares,
       log,
       learned: routed?.learned,
+      madeWith: madeWith(run),
     };
     await store.write(manifestKey(manifest.id), Buffer.from(JSON.stringify(manifest)));
     return manifest;
   };
+}
+
+/** Every question once, then every question again: what a budget ends has tried as many questions as it could. */
+function repeatQuestions(questions: readonly EvaluatedQuestion[], tries = 1): EvaluatedQuestion[] {
+  return Array.from({ length: tries }, (_, repeat) =>
+    questions.map((question) => (repeat === 0 ? question : { ...question, repeat })),
+  ).flat();
+}
+
+/** The full name of the method whose comparison counts. @throws UsageError for one that is compared with nothing */
+function readPrimary(
+  given: string | undefined,
+  methods: readonly string[],
+  workers: readonly string[],
+): string | undefined {
+  if (given === undefined) return undefined;
+  const { name } = readMethod(given, workers);
+  const reference = methods.includes(REFERENCE) ? REFERENCE : methods[0];
+  if (methods.includes(name) && name !== reference) return name;
+  const others = methods.filter((method) => method !== reference);
+  throw new UsageError(
+    `--primary names ${name}, which is not compared with ${reference ?? 'anything'}: name one of ${others.join(', ')}`,
+  );
 }
 
 /** The model that judges answers; undefined where none is needed. @throws UsageError where none is configured */

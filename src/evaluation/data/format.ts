@@ -70,7 +70,15 @@ export function withQuestion(record: Readonly<Record<string, unknown>>): Readonl
 }
 
 /** Fields of ours that a cell of CSV can hold as JSON alone. */
-const JSON_FIELDS = ['conversation', 'options', 'tests', 'tolerance', 'caseSensitive', 'timeoutSeconds'];
+const JSON_FIELDS = [
+  'conversation',
+  'options',
+  'tests',
+  'tolerance',
+  'boxed',
+  'caseSensitive',
+  'timeoutSeconds',
+];
 
 export const own: DataFormat = {
   name: 'rows of our own',

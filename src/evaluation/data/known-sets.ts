@@ -2,8 +2,10 @@ import { inflateSync } from 'node:zlib';
 import { z } from 'zod';
 import { isMathematics } from '../../grading/mathematics/normalize';
 import { orJson } from '../../grading/or-json';
+import { toDouble } from '../../grading/rational';
 import { finalAnswerOf } from '../../grading/read-answer';
 import { readRightChoice } from '../../grading/read-choice';
+import { readNumber } from '../../grading/read-number';
 import { reasonOf } from '../../errors';
 import { type DataFormat, defineSet, idFrom, inHashOrder } from './format';
 
@@ -44,13 +46,18 @@ const aimeAnswer = z
   })
   .transform(String);
 
+/** Without it, nobody would know where the answer is looked for. */
+const IN_A_BOX = 'Give the final answer, a whole number from 0 to 999, in \\boxed{}.';
+
 const aime = defineSet({
   name: 'AIME',
   mapping: { id: 'id', question: 'problem', answer: 'answer', topic: 'year' },
   schema: z.object({ problem: text, answer: aimeAnswer, id: maybeNumber, year: maybeNumber }),
   draft: ({ problem, id, year = [] }) => ({
     id: id === undefined ? idFrom('aime', problem) : ['aime', year, id].flat().join('-'),
+    question: `${problem.trimEnd()}\n\n${IN_A_BOX}`,
     grader: 'number',
+    boxed: true,
   }),
 });
 
@@ -138,9 +145,17 @@ const rlpr = defineSet({
     const question = prompt.findLast(({ role }) => role === 'user')?.content ?? '';
     const id = extra.id ? `rlpr-${extra.id}` : idFrom('rlpr', question);
     const grader = graderFor(answer, extra.answer_type ?? '');
-    return { id, question, grader, answer, level: extra.difficulty };
+    const tolerance = grader === 'freeform' ? toleranceFor(answer) : null;
+    return { id, question, grader, answer, tolerance, level: extra.difficulty };
   },
 });
+
+/** That of the paper's grader: a thousandth, and a millionth of what is below 1. null where the answer is no number. */
+function toleranceFor(answer: string): number | null {
+  const found = readNumber(answer);
+  if (found === null) return null;
+  return Math.abs(toDouble(found.number)) < 1 ? 1e-6 : 1e-3;
+}
 
 function graderFor(answer: string, type: string): 'math' | 'choice' | 'freeform' {
   if (/^multiple choice$/i.test(type) && readRightChoice(answer) !== null) return 'choice';

@@ -11,10 +11,15 @@ export interface Table {
   readonly numeric: boolean;
 }
 
-/** Sentences as plain text, tables and pictures: `report.md` and `report.html` hold the same. */
+/** A text of a model or a question, shown line by line as it is. */
+export interface Quote {
+  readonly quote: string;
+}
+
+/** Sentences as plain text, tables, quotes and pictures: `report.md` and `report.html` hold the same. */
 export interface Report {
   readonly title: string;
-  readonly parts: readonly (string | Table | Picture)[];
+  readonly parts: readonly (string | Table | Quote | Picture)[];
 }
 
 /** Writes `report.md`, `report.html` and the pictures. @returns their paths */
@@ -33,10 +38,28 @@ export async function writeReport(report: Report, folder: string): Promise<strin
 /** In characters: names in texts may come from strangers. */
 const MOST_OF_TEXT = 1000;
 const MOST_OF_CELL = 200;
+const MOST_OF_QUOTE = 20_000;
+
+/** Without characters that would steer a terminal or the direction of writing. */
+function plainLines({ quote }: Quote): string {
+  const shown = quote
+    .slice(0, MOST_OF_QUOTE)
+    .replace(/[^\P{Cc}\n\t]|[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '');
+  const left = quote.length - MOST_OF_QUOTE;
+  return left > 0 ? `${shown}\n… and ${left.toLocaleString('en-US')} more characters` : shown;
+}
+
+/** As a block of code, within a fence that is longer than any in it. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
+}
 
 export function renderMarkdown({ title, parts }: Report): string {
   const blocks = parts.map((part) => {
     if (typeof part === 'string') return escapeMarkdown(part);
+    if ('quote' in part) return fenced(plainLines(part));
     return 'svg' in part ? `![${part.file}](${part.file})` : markdownTable(part);
   });
   return `${[`# ${escapeMarkdown(title)}`, ...blocks].join('\n\n')}\n`;
@@ -59,6 +82,7 @@ const PAGE = join(__dirname, '../../../src/evaluation/report/report.html');
 export function renderHtml({ title, parts }: Report): string {
   const blocks = parts.map((part) => {
     if (typeof part === 'string') return `<p>${escapeHtml(part)}</p>`;
+    if ('quote' in part) return `<pre>${replaceEntities(plainLines(part))}</pre>`;
     return 'svg' in part ? `<figure>${part.svg}</figure>` : htmlTable(part);
   });
   const filled = { title: escapeHtml(title), blocks: blocks.join('\n') };
@@ -82,5 +106,9 @@ function htmlTable({ rows: [head = [], ...rows], numeric }: Table): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 function escapeHtml(text: string): string {
-  return oneLine(text, MOST_OF_TEXT).replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
+  return replaceEntities(oneLine(text, MOST_OF_TEXT));
+}
+
+function replaceEntities(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 }

@@ -13,6 +13,7 @@ import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
+import { seedOf } from '../chance';
 import {
   type Answers,
   type Judging,
@@ -65,16 +66,23 @@ export class QuestionContext {
     readonly question: OpenedQuestion,
   ) {}
 
+  /** Another one for each try: models that take a seed would only repeat themselves. */
+  get seed(): number {
+    const { seed } = this.input;
+    const { repeat } = this.question;
+    return repeat === undefined ? seed : seedOf(seed, repeat);
+  }
+
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
   solve(method: string, { limits, part, ...options }: SolveOptions): Promise<SolveRun | null> {
-    const { id: evaluation, question, run, seed } = this.input;
+    const { id: evaluation, question, run } = this.input;
     const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
     return this.pay(async (most) => {
       const input: SolveInput = {
         ...this.question.asked,
         run,
-        seed,
+        seed: this.seed,
         limits: { ...this.input.limits, ...limits, ...(most !== null && { costUsd: most / 1e9 }) },
         ...options,
       };

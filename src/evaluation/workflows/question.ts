@@ -84,7 +84,7 @@ async function playMethod(
   reference: MethodRecord | null,
 ): Promise<MethodResult | null> {
   const { input, question } = context;
-  const team = { workers: input.workers, random: randomFrom(input.seed, question.id, name) };
+  const team = { workers: input.workers, random: randomFrom(context.seed, question.id, name) };
   switch (method.kind) {
     case 'conductor': {
       const { depth, steps, change } = method;

@@ -1,5 +1,5 @@
 import { describeProgress } from '../../../src/evaluation/cli/evaluate';
-import { showSummary } from '../../../src/evaluation/cli/report';
+import { showSummary } from '../../../src/evaluation/report/describe-summary';
 import { summarize, type Summary } from '../../../src/evaluation/summarize';
 import { widthOf, wrapFacts } from '../../../src/trace/lines';
 import { aRecord } from '../a-record';
@@ -21,7 +21,7 @@ const summary: Summary = summarize(
 test('a table that is too wide for a terminal is a paragraph for each method, and leaves nothing out', () => {
   const wide = showSummary(summary, undefined);
   expect(wide.split('\n')[0]).toMatch(/^method +score +95 % interval/);
-  expect(showSummary(summary, 200).split('\n')[0]).toBe(wide.split('\n')[0]);
+  expect(showSummary(summary, 220).split('\n')[0]).toBe(wide.split('\n')[0]);
   const narrow = showSummary(summary, 60);
   for (const line of narrow.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(60);
   expect(narrow).toMatch(/^conductor\n {2}score 0\.750 · 95 % interval 0\.301–0\.954 · USD \$0\.0051/);

@@ -39,8 +39,8 @@ test.each([
   ['mmlu.parquet', 'MMLU', 12, { grader: 'choice', answer: 'C', topic: 'conceptual_physics' }],
   ['mmlu-zstd.parquet', 'MMLU', 12, { options: ['Glass', 'Rubber', 'Copper', 'Wax'] }],
   ['gpqa.csv', 'GPQA', 12, { id: 'rec0001', grader: 'choice', topic: 'Chemistry' }],
-  ['aime.parquet', 'AIME', 12, { id: 'aime-2031-60', grader: 'number', answer: '30', topic: '2031' }],
-  ['rlpr.parquet', 'RLPR', 11, { id: 'rlpr-000000', grader: 'freeform', answer: '30 minutes' }],
+  ['aime.parquet', 'AIME', 12, { id: 'aime-2031-60', boxed: true, answer: '30', topic: '2031' }],
+  ['rlpr.parquet', 'RLPR', 11, { id: 'rlpr-000000', tolerance: 1e-3, answer: '30 minutes' }],
   ['rlpr-as-text.jsonl.gz', 'RLPR', 11, { id: 'rlpr-000000', topic: 'physics', level: 'University' }],
   ['live-code-bench.jsonl', 'LiveCodeBench', 12, { id: 'inv000', grader: 'code', date: '2031-01-07' }],
   ['big-code-bench.parquet', 'BigCodeBench', 12, { grader: 'custom', topic: 'statistics' }],
@@ -58,10 +58,28 @@ test('a question of each format can be judged right', async () => {
   const judged: string[] = [];
   for (const question of all) {
     if (question.grader === 'math' || question.grader === 'code') continue;
-    judged.push((await grade(question, `<answer>${question.answer}</answer>`)).verdict);
+    const isBoxed = question.grader === 'number' && question.boxed === true;
+    const said = isBoxed ? `\\boxed{${question.answer}}` : question.answer;
+    judged.push((await grade(question, `<answer>${said}</answer>`)).verdict);
   }
   expect(judged.length).toBeGreaterThan(40);
   expect(new Set(judged)).toEqual(new Set(['correct']));
+});
+
+test.each([
+  ['3.14', 1e-3],
+  ['0.25', 1e-6],
+  ['-12 km', 1e-3],
+  ['a whale', undefined],
+])('RLPR has the tolerance of its paper by question: of %s %s', async (ground_truth, tolerance) => {
+  const row = {
+    data_source: 'x',
+    prompt: [{ role: 'user', content: `How much? ${ground_truth}` }],
+    reward_model: { ground_truth },
+  };
+  const [question] = await questionsIn(await write('one-rlpr.jsonl', JSON.stringify(row)));
+  expect(question).toMatchObject({ grader: 'freeform', answer: ground_truth });
+  expect(question && 'tolerance' in question ? question.tolerance : undefined).toBe(tolerance);
 });
 
 test('options of GPQA stand in an order of their own, the right one found by its letter', async () => {

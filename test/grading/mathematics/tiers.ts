@@ -1,11 +1,18 @@
-/** `npm run grading:tiers`: our own pairs by each tier alone, by both, and where they disagree. */
+/**
+ * `npm run grading:tiers`: our own pairs by each tier alone, by both, and where they disagree. With files of questions behind
+ * `--`, what tiers and tolerance make of their right answers.
+ */
 import { gradeMathematics } from '../../../src/grading/mathematics/grade-mathematics';
 import { askMathVerify, mathVerifyProblem } from '../../../src/grading/mathematics/math-verify';
 import { useGradingPython } from '../../support/grading-python';
 import { type Pair, readPairs } from './pairs';
+import { measureAnswers } from './real-answers';
 
 async function main(): Promise<void> {
   useGradingPython();
+  const files = process.argv.slice(2);
+  for (const file of files) for (const line of await measureAnswers(file)) console.log(line);
+  if (files.length > 0) return;
   const problem = await mathVerifyProblem();
   if (problem !== null) throw new Error(problem);
   const pairs = readPairs();

@@ -12,7 +12,8 @@ let policy: ScriptedPolicy;
 let stage: Stage;
 beforeAll(async () => {
   policy = await startScriptedPolicy('nightly-000001', 'nightly-000002');
-  stage = await openStage({ configure: (config) => ({ ...config, conductor: { provider: 'policy' } }) });
+  const conductor = { provider: 'policy', price: { input: 1, output: 2 } } as const;
+  stage = await openStage({ configure: (config) => ({ ...config, conductor }) });
   for (const name of ['000001', '000002']) {
     const manifest = aManifest({ name, model: `nightly-${name}`, servers: [policy.baseUrl] });
     await writeManifest(stage.store, manifest);
@@ -44,7 +45,13 @@ test('the checkpoint that serves writes the plan, asked as its manifest says', a
   );
   const [call] = result.calls;
   const asPlanned = { purpose: 'plan', worker: 'conductor', model: 'nightly-000001' };
-  expect(call).toMatchObject({ ...asPlanned, nanoUsd: 0, error: null });
+  const { inputTokens, outputTokens } = call?.usage ?? { inputTokens: NaN, outputTokens: NaN };
+  expect(call).toMatchObject({
+    ...asPlanned,
+    nanoUsd: 1000 * inputTokens + 2000 * outputTokens,
+    error: null,
+  });
+  expect(call?.nanoUsd).toBeGreaterThan(0);
   expect(call?.usage).toMatchObject({ inputTokens: (asked?.prompt as number[]).length });
   expect(result.costIsLowerBound).toBe(false);
   // From its history alone, while no worker runs.

@@ -3,28 +3,51 @@ import { counted, describeUsd } from '../../trace/describe';
 import { widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { FAILURES } from '../failure-kinds';
 import { MOST_ATTEMPTS } from '../methods/samples';
-import type { Picture } from '../report/page';
-import type { Report, Table } from '../report/report';
+import type { Picture } from './page';
+import type { Report, Table } from './report';
 import type { Learned } from '../results';
-import { type Comparison, signed } from '../statistics';
+import type { Comparison } from '../compare-pairs';
+import { signed } from '../statistics';
 import type { MethodSummary, Preferences, Summary } from '../summarize';
 
-export function reportOf(summary: Summary, pictures: readonly Picture[]): Report {
+/** @param details what stands below the table: breakdowns, settings, disagreements */
+export function reportOf(
+  summary: Summary,
+  pictures: readonly Picture[],
+  details: Report['parts'] = [],
+): Report {
   return {
     title: `Evaluation ${summary.id}`,
     parts: [
       `Questions: ${summary.file}. Workers: ${summary.workers.join(', ')}.`,
       ...findingsOf(summary),
       { rows: tableOf(summary), numeric: true },
-      'Score: right answers of those that could be judged, with Wilson’s interval. Difference: from the ' +
-        `score of ${summary.reference}, question by question, with p of McNemar’s exact test; what could be found is the ` +
-        'smallest difference that so many questions show four times out of five. USD, tokens, calls: means per question, ' +
-        'the Conductor’s own calls included. Latency: median and 95th percentile of a question, waits included.',
+      describeColumns(summary),
       ...plansAndFailures(summary),
+      ...details,
       ...pictures,
       'Every verdict, with the ids of its runs for "temporal-conductor trace", is a line of "results.jsonl".',
     ],
   };
+}
+
+function describeColumns({ reference, repeats = 1 }: Summary): string {
+  const [score, test] =
+    repeats > 1
+      ? [
+          `pass@1, the mean over questions of the share of ${repeats} tries that were right, with its standard error`,
+          'Intervals and p by resampling questions with all their tries.',
+        ]
+      : [
+          'right answers of those that could be judged, with Wilson’s interval',
+          'Interval and p by the score test of paired shares (McNemar, Tango).',
+        ];
+  return (
+    `Score: ${score}. Difference: from the score of ${reference}, question by question. ${test} Holm: p adjusted for the ` +
+    'number of methods. What could be found is the smallest difference that so many questions show four times out of five. ' +
+    'USD, tokens, calls: means per question, the Conductor’s own calls included. Latency: median and 95th percentile of a ' +
+    'question, waits included.'
+  );
 }
 
 /** Table and sentences for a terminal. @param columns undefined: there is none */
@@ -35,20 +58,39 @@ export function showSummary(summary: Summary, columns = Infinity): string {
 
 function findingsOf(summary: Summary): string[] {
   const { complete, questions, methods, reference, againstBestWorker, usd, lost, learned, log } = summary;
+  const { repeats = 1, primary } = summary;
   const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
   const unjudged = ungraded - (log ? questions - log.known : 0) * methods.length;
   const cost = usd === null ? 'cost unknown, since a price is.' : `${describeUsd(usd)} in all.`;
   return [
-    `${counted(complete, 'question')} of ${questions}, seed ${summary.seed}, ${cost}`,
+    repeats === 1
+      ? `${counted(complete, 'question')} of ${questions}, seed ${summary.seed}, ${cost}`
+      : `${complete} of ${questions} tries, ${repeats} of each question, seed ${summary.seed}, ${cost}`,
+    primary !== undefined && describePrimary(summary, primary),
     ...findingsOfLog(summary),
     againstBestWorker &&
       compareSentence(reference, againstBestWorker, ', the best worker alone on these questions'),
+    ...methods.map(({ method, degraded, questions: tries }) => {
+      const count = Math.round((degraded ?? 0) * tries);
+      return (
+        count > 0 &&
+        `${method}: ${count} of ${tries} runs were degraded, since something failed and another stood in.`
+      );
+    }),
     ...methods.map((method) => method.capped > 0 && describeCapped(method, summary)),
     learned && describeLearned(learned),
     lost > 0 && `${counted(lost, 'call')} were lost in crashes or time-outs: what they cost is not in it.`,
     unjudged > 0 &&
-      `${counted(unjudged, 'answer')} could not be judged, and count neither way: see results.jsonl.`,
+      `${counted(unjudged, 'answer')} could not be judged, and count neither way; in lines of their own, they count as wrong: ` +
+        'see results.jsonl.',
   ].filter((sentence) => typeof sentence === 'string');
+}
+
+/** The comparison that was named before anything was tried: its p needs no adjustment. */
+function describePrimary({ methods }: Summary, primary: string): string | false {
+  const found = methods.find(({ method }) => method === primary);
+  if (!found?.comparison) return false;
+  return compareSentence(primary, found.comparison, ', the primary comparison, named before the run');
 }
 
 function describeCapped({ method, capped, usd }: MethodSummary, { methods, reference }: Summary): string {
@@ -154,9 +196,15 @@ function plansAndFailures({ methods }: Summary): Table[] {
   const describe = (counts: Readonly<Record<string, number>>, names: readonly string[]): string =>
     names.flatMap((name) => (counts[name] === undefined ? [] : `${name} ${counts[name]}`)).join(', ');
   const rows = methods
-    .map((each) => [each.method, describe(each.topologies, TOPOLOGIES), describe(each.failures, FAILURES)])
+    .map((each) => [
+      each.method,
+      describe(each.topologies, TOPOLOGIES),
+      describe(each.failures, FAILURES),
+      each.steps?.toFixed(1) ?? NOTHING,
+      `${(100 * (each.degraded ?? 0)).toFixed(1)} %`,
+    ])
     .filter(([, plans, failures]) => plans !== '' || failures !== '');
-  const head = ['method', 'plans, by their graph', 'wrong answers, by what went wrong'];
+  const head = ['method', 'plans, by their graph', 'wrong answers, by what went wrong', 'steps', 'degraded'];
   return rows.length === 0 ? [] : [{ rows: [head, ...rows], numeric: false }];
 }
 
@@ -165,9 +213,11 @@ const NOTHING = '–';
 const COLUMNS: Readonly<Record<string, (method: MethodSummary) => string>> = {
   method: ({ method }) => method,
   score: ({ score }) => score?.toFixed(3) ?? NOTHING,
+  's.e.': ({ standardError }) => standardError?.toFixed(3) ?? NOTHING,
   '95 % interval': ({ interval }) => interval?.map((bound) => bound.toFixed(3)).join('–') ?? NOTHING,
   difference: ({ comparison }) => (comparison ? signed(comparison.gain) : NOTHING),
   p: ({ comparison }) => (comparison ? describeChance(comparison.p) : NOTHING),
+  Holm: ({ adjustedP }) => (adjustedP === null ? NOTHING : describeChance(adjustedP)),
   'could find': ({ comparison }) => (comparison ? describeSmallest(comparison) : NOTHING),
   USD: ({ usd }) => (usd === null ? 'unknown' : describeUsd(usd)),
   tokens: ({ tokens }) => Math.round(tokens).toLocaleString('en-US'),
@@ -178,11 +228,40 @@ const COLUMNS: Readonly<Record<string, (method: MethodSummary) => string>> = {
 };
 
 /** A head and a row for each method: cells as text, without columns in which nothing stands. */
-function tableOf({ methods }: Summary): string[][] {
+function tableOf({ methods, log }: Summary): string[][] {
+  // Questions of the log have no right answers to be counted against.
+  const isStrict = log === undefined;
   const columns = Object.entries(COLUMNS)
-    .map(([head, cellOf]) => [head, ...methods.map(cellOf)])
+    .map(([head, cellOf]) => [
+      head,
+      ...methods.flatMap((method) => [
+        cellOf(method),
+        ...(isStrict ? strictCells(head, method, cellOf) : []),
+      ]),
+    ])
     .filter(([, ...cells]) => cells.some((cell) => cell !== NOTHING));
-  return ['', ...methods].map((_, row) => columns.map((column) => column[row] ?? ''));
+  const height = Math.max(...columns.map(({ length }) => length));
+  return Array.from({ length: height }, (_, row) => columns.map((column) => column[row] ?? ''));
+}
+
+const STRICT: ReadonlySet<string> = new Set([
+  'score',
+  's.e.',
+  '95 % interval',
+  'difference',
+  'p',
+  'could find',
+]);
+
+/** A second line, where some answers could not be judged: with these counted as wrong. */
+function strictCells(
+  head: string,
+  method: MethodSummary,
+  cellOf: (method: MethodSummary) => string,
+): string[] {
+  if (method.strict === null) return [];
+  if (head === 'method') return [`${method.method}, unjudged as wrong`];
+  return [STRICT.has(head) ? cellOf({ ...method, ...method.strict }) : NOTHING];
 }
 
 function describeChance(p: number): string {
@@ -201,7 +280,7 @@ function seconds(milliseconds: number): string {
 const INDENT = 2;
 
 /** A table too wide for the terminal becomes a paragraph for each row, with each cell beside the head of its column. */
-function showTable(rows: readonly (readonly string[])[], columns: number): string {
+export function showTable(rows: readonly (readonly string[])[], columns: number): string {
   const [head = [], ...methods] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
   const padded = (cell: string, column: number): string => {

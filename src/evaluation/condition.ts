@@ -1,0 +1,66 @@
+import { ConductorError } from '../errors';
+import { bestWorker, type MethodSummary, type Summary } from './summarize';
+
+/** What `--fail-if` says: one score is below another one, or below a number, by more than a margin. */
+export interface Condition {
+  readonly text: string;
+  readonly method: string;
+  /** A method, `worker:best`, or a score. */
+  readonly bound: string | number;
+  readonly margin: number;
+}
+
+const NUMBER = String.raw`(?:0|1|0?\.\d{1,9}|1\.0{1,9})`;
+const FORM = new RegExp(String.raw`^(\S+)\s*<\s*(${NUMBER}|[^\s<]+)(?:\s+-\s+(${NUMBER}))?$`);
+
+class BadConditionError extends ConductorError {
+  override readonly name = 'BadConditionError';
+  readonly code = 'Usage';
+}
+
+const BEST = 'worker:best';
+
+/** Reads `conductor < worker:best - 0.05`. @throws BadConditionError, also for a method that is not tried */
+export function readCondition(text: string, methods: readonly string[]): Condition {
+  const [, method = '', bound = '', margin = '0'] = FORM.exec(text.trim()) ?? [];
+  if (method === '') {
+    throw new BadConditionError(
+      `--fail-if ${JSON.stringify(text)} is not understood: expected e.g. "conductor < worker:best", ` +
+        '"conductor < worker:best - 0.05" or "conductor < 0.8"',
+    );
+  }
+  const number = new RegExp(`^${NUMBER}$`).test(bound) ? Number(bound) : null;
+  checkTried(number === null ? [method, bound] : [method], methods);
+  return { text, method, bound: number ?? bound, margin: Number(margin) };
+}
+
+function checkTried(names: readonly string[], methods: readonly string[]): void {
+  const isTried = (name: string): boolean =>
+    name === BEST ? methods.some((each) => each.startsWith('worker:')) : methods.includes(name);
+  const untried = names.find((name) => !isTried(name));
+  if (untried === undefined) return;
+  throw new BadConditionError(
+    `--fail-if names ${untried}, which is not tried: name one of ${methods.join(', ')}, or add it to --methods`,
+  );
+}
+
+/** Whether it holds, in a sentence with the figures. What could not be judged at all counts as a failure. */
+export function checkCondition(
+  { text, method, bound, margin }: Condition,
+  { methods }: Summary,
+): { readonly holds: boolean; readonly sentence: string } {
+  const own = scoreOf(method, methods);
+  const other = typeof bound === 'number' ? { name: 'the number', score: bound } : scoreOf(bound, methods);
+  if (own.score === null || other.score === null)
+    return { holds: true, sentence: `Failed: "${text}" cannot be decided, since no answer could be judged.` };
+  // Scores are shares, and a margin that they meet exactly must not fail by a rounding.
+  const holds = other.score - own.score > margin + 1e-9;
+  const less = margin === 0 ? '' : `, less ${margin}`;
+  const figures = `${own.name} has ${own.score.toFixed(3)}, and ${other.name} ${other.score.toFixed(3)}${less}`;
+  return { holds, sentence: `${holds ? 'Failed' : 'Passed'}: "${text}": ${figures}.` };
+}
+
+function scoreOf(name: string, methods: readonly MethodSummary[]): { name: string; score: number | null } {
+  const found = name === BEST ? bestWorker(methods) : methods.find(({ method }) => method === name);
+  return { name: found?.method ?? name, score: found?.score ?? null };
+}

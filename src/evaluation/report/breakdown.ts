@@ -1,0 +1,83 @@
+import type { Question } from '../../grading/question';
+import type { EvaluatedQuestion } from '../contract';
+import { REFERENCE } from '../methods/read-method';
+import type { MethodRecord } from '../results';
+import { groupBy, meanOf, sumCounts, tally } from '../statistics';
+import type { Table } from './report';
+
+export interface Evaluation {
+  readonly methods: readonly string[];
+  readonly workers: readonly string[];
+  readonly records: readonly MethodRecord[];
+  /** By place in the set. */
+  readonly questions: readonly EvaluatedQuestion[];
+}
+
+type Trait = 'source' | 'topic' | 'level';
+
+const TRAITS: Readonly<Record<Trait, string>> = { source: 'data set', topic: 'topic', level: 'level' };
+
+/** A table holds no more rows than these; the largest groups come first. */
+const MOST_ROWS = 100;
+
+/** Scores by data set, topic and level, and who answered which data set; nothing where all questions are of one kind. */
+export function breakDown(evaluation: Evaluation): Table[] {
+  const traits = Object.keys(TRAITS) as Trait[];
+  const tables = [...traits.map((trait) => scoresBy(trait, evaluation)), workersBySet(evaluation)];
+  return tables.filter((table) => table !== null);
+}
+
+function scoresBy(trait: Trait, evaluation: Evaluation): Table | null {
+  const groups = groupsBy(trait, evaluation);
+  if (groups.length < 2) return null;
+  const { methods } = evaluation;
+  const rows = groups.slice(0, MOST_ROWS).map(([name, records]) => {
+    const byMethod = groupBy(records, ({ method }) => method);
+    const count = new Set(records.map(({ question }) => question)).size;
+    return [name, String(count), ...methods.map((method) => describeScore(byMethod.get(method) ?? []))];
+  });
+  return { rows: [[TRAITS[trait], 'questions', ...methods], ...rows], numeric: true };
+}
+
+/** `0.750 ± 0.065`, with the standard error over questions; `–` where none could be judged. */
+function describeScore(records: readonly MethodRecord[]): string {
+  const judged = records.filter(({ verdict }) => verdict !== 'ungraded');
+  const byQuestion = [...groupBy(judged, ({ question }) => question).values()];
+  const means = byQuestion.map(
+    (tries) => meanOf(tries.map(({ verdict }) => Number(verdict === 'correct'))) ?? 0,
+  );
+  const mean = meanOf(means);
+  if (mean === null) return '–';
+  const squares = means.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+  const error =
+    means.length < 2 ? '' : ` ± ${Math.sqrt(squares / (means.length - 1) / means.length).toFixed(3)}`;
+  return mean.toFixed(3) + error;
+}
+
+/** Share of each data set's answered steps by worker, in the Conductor's plans. */
+function workersBySet(evaluation: Evaluation): Table | null {
+  const records = evaluation.records.filter(({ method, plan }) => method === REFERENCE && plan !== null);
+  const groups = groupsBy('source', { ...evaluation, records });
+  if (groups.length < 2) return null;
+  const rows = groups.slice(0, MOST_ROWS).map(([name, found]) => {
+    const counts = sumCounts(found.map(({ workers }) => workers));
+    const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    const shares = evaluation.workers.map(
+      (id) => `${((100 * (counts[id] ?? 0)) / Math.max(1, all)).toFixed(0)} %`,
+    );
+    const steps = meanOf(found.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length])));
+    return [name, (steps ?? 0).toFixed(1), ...shares];
+  });
+  return { rows: [[`${REFERENCE}, by data set`, 'steps', ...evaluation.workers], ...rows], numeric: true };
+}
+
+/** Records by a trait of their question, the most frequent first. */
+function groupsBy(trait: Trait, { records, questions }: Pick<Evaluation, 'records' | 'questions'>) {
+  const traitOf = ({ index }: MethodRecord): string => {
+    const question: Partial<Pick<Question, Trait>> = questions[index] ?? {};
+    return question[trait] ?? 'none named';
+  };
+  const sizes = tally(records.map(traitOf));
+  const groups = [...groupBy(records, traitOf)];
+  return groups.sort(([one], [other]) => (sizes[other] ?? 0) - (sizes[one] ?? 0));
+}

@@ -1,0 +1,68 @@
+import { adjustByHolm, type Comparison, compareTries } from '../compare-pairs';
+import type { EvaluatedQuestion } from '../contract';
+import { normalizeQuestion } from '../data/question-index';
+import type { Manifest, MethodRecord } from '../results';
+import { groupBy, meanOf, signed } from '../statistics';
+
+/** An evaluation with what it was asked. */
+export interface Evaluated {
+  readonly manifest: Pick<Manifest, 'id' | 'methods'>;
+  readonly records: readonly MethodRecord[];
+  /** By place in the set. */
+  readonly questions: readonly EvaluatedQuestion[];
+}
+
+export interface MethodChange extends Comparison {
+  readonly method: string;
+  readonly scores: readonly [before: number, after: number];
+  readonly adjustedP: number;
+}
+
+/** What both evaluations tried, question by question: how much better each method is in the second. */
+export function compareEvaluations(before: Evaluated, after: Evaluated): MethodChange[] {
+  const shared = before.manifest.methods.filter((method) => after.manifest.methods.includes(method));
+  const changes = shared.flatMap((method) => {
+    const [one, two] = [scoresOf(before, method), scoresOf(after, method)];
+    const pairs = [...one].flatMap(([question, score]): (readonly [number, number])[] => {
+      const other = two.get(question);
+      return other === undefined ? [] : [[score, other]];
+    });
+    const comparison = compareTries(
+      before.manifest.id,
+      pairs.map(([old, now]) => [now - old]),
+    );
+    const scores = [
+      meanOf(pairs.map(([old]) => old)) ?? 0,
+      meanOf(pairs.map(([, now]) => now)) ?? 0,
+    ] as const;
+    return comparison === null ? [] : [{ ...comparison, method, scores }];
+  });
+  const adjusted = adjustByHolm(changes.map(({ p }) => p));
+  return changes.map((change, place) => ({ ...change, adjustedP: adjusted[place] ?? 1 }));
+}
+
+/** Mean score of each question that was judged, by its id and its text: another text under the same id is another one. */
+function scoresOf({ records, questions }: Evaluated, method: string): Map<string, number> {
+  const judged = records.filter((record) => record.method === method && record.verdict !== 'ungraded');
+  const byQuestion = groupBy(judged, ({ index, question }) =>
+    JSON.stringify([question, normalizeQuestion(questions[index]?.question ?? '')]),
+  );
+  const meanScore = (tries: readonly MethodRecord[]): number =>
+    meanOf(tries.map(({ verdict }) => Number(verdict === 'correct'))) ?? 0;
+  return new Map([...byQuestion].map(([question, tries]) => [question, meanScore(tries)]));
+}
+
+/** Rows for a table, the head first. */
+export function tableOfChanges(before: string, after: string, changes: readonly MethodChange[]): string[][] {
+  const places = (value: number): string => value.toFixed(3);
+  const rows = changes.map(({ method, pairs, scores, gain, interval, p, adjustedP }) => [
+    method,
+    String(pairs),
+    ...scores.map(places),
+    signed(gain),
+    `${signed(interval[0])} to ${signed(interval[1])}`,
+    places(p),
+    places(adjustedP),
+  ]);
+  return [['method', 'questions', before, after, 'difference', '95 % interval', 'p', 'Holm'], ...rows];
+}

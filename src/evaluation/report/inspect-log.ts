@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Store } from '../../store/store';
+import { readText } from '../../store/texts';
+import { type EvaluatedQuestion, slugOf } from '../contract';
+import type { Manifest, MethodRecord } from '../results';
+import type { MethodSummary, Summary } from '../summarize';
+import { readQuestions } from './details';
+
+/** What `inspect view` opens: the log format of Inspect (https://inspect.aisi.org.uk), version 2, one file a method. */
+interface InspectLog {
+  readonly file: string;
+  readonly log: object;
+}
+
+/** @returns the folder that they are in */
+export async function writeInspectLogs(
+  store: Store,
+  manifest: Manifest,
+  { methods }: Summary,
+  records: readonly MethodRecord[],
+  folder: string,
+): Promise<string> {
+  const logs = join(folder, 'inspect');
+  await mkdir(logs, { recursive: true });
+  const questions = await readQuestions(store, manifest);
+  for (const method of methods) {
+    const { file, log } = await toInspectLog(store, manifest, method, records, questions);
+    await writeFile(join(logs, file), JSON.stringify(log));
+  }
+  return logs;
+}
+
+/** Letters by which Inspect tells correct and incorrect; what could not be judged has no score. */
+const GRADES = { correct: 'C', wrong: 'I', unparseable: 'I' } as const;
+
+export async function toInspectLog(
+  store: Store,
+  manifest: Manifest,
+  { method, score, standardError }: MethodSummary,
+  records: readonly MethodRecord[],
+  questions: readonly EvaluatedQuestion[],
+): Promise<InspectLog> {
+  const { id, file, run, repeats = 1, startedAt, seed, madeWith } = manifest;
+  const own = records.filter((record) => record.method === method);
+  const metrics = Object.entries({ accuracy: score, stderr: standardError }).flatMap(([name, value]) =>
+    value === null ? [] : [[name, { name, value }] as const],
+  );
+  const log = {
+    version: 2,
+    status: own.length === manifest.questions ? 'success' : 'cancelled',
+    eval: {
+      eval_id: idOf(id, method),
+      run_id: id,
+      task_id: idOf(file),
+      created: startedAt,
+      task: file,
+      dataset: { name: file, samples: manifest.questions / repeats },
+      model: `temporal-conductor/${method}`,
+      config: { epochs: repeats },
+      packages: { 'temporal-conductor': madeWith?.version ?? 'unknown' },
+      metadata: { seed, conductor: run.conductor.model, workers: run.workers.map((worker) => worker.id) },
+    },
+    results: {
+      total_samples: manifest.questions,
+      completed_samples: own.length,
+      scores: [{ name: 'grade', scorer: 'grade', metrics: Object.fromEntries(metrics) }],
+    },
+    samples: await Promise.all(own.map((record) => toSample(store, record, questions[record.index]))),
+  };
+  // Its viewer reads time, task and id from the name.
+  const when = startedAt.replace(/[:.]/g, '-');
+  return { file: `${when}_${slugOf(method)}_${idOf(id, method)}.json`, log };
+}
+
+async function toSample(store: Store, record: MethodRecord, question: EvaluatedQuestion | undefined) {
+  const { verdict, extracted, reason, answer, spent, plan, runs, method, topic, latencyMs } = record;
+  // A text that was collected is gone; the verdict on it stays.
+  const text = answer === null ? '' : await readText(store, answer).catch(() => '');
+  const { inputTokens: input_tokens, outputTokens: output_tokens } = spent;
+  const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
+  const message = { role: 'assistant', content: text };
+  const input = question?.question ?? '';
+  const score = { answer: extracted, explanation: reason };
+  return {
+    id: record.question,
+    epoch: (question?.repeat ?? 0) + 1,
+    input,
+    target: question !== undefined && 'answer' in question ? question.answer : '',
+    messages: [{ role: 'user', content: input }, message],
+    output: { model: `temporal-conductor/${method}`, choices: [{ message }], usage },
+    scores: verdict === 'ungraded' ? {} : { grade: { value: GRADES[verdict], ...score } },
+    metadata: { runs, plan, topic, verdict, usd: spent.nanoUsd && spent.nanoUsd / 1e9 },
+    total_time: latencyMs / 1000,
+  };
+}
+
+/** Twenty-two letters and digits, as Inspect's own ids are; the same for the same parts. */
+function idOf(...parts: readonly string[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 22);
+}

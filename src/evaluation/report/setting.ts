@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { conductorMessages } from '../../plan/prompt/conductor';
+import { workerMessages } from '../../plan/prompt/worker';
+import type { ConductorCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import type { MadeWith, Manifest, MethodRecord } from '../results';
+import type { Report } from './report';
+
+/** Versions, and hashes of the prompts, that an evaluation begins with. */
+export function madeWith({ conductor, workers, limits }: ResolvedRun): MadeWith {
+  const asked = conductorMessages({
+    question: '',
+    style: conductor.prompt ?? 'full',
+    examples: conductor.examples,
+    workers,
+    describe: conductor.describe,
+    maxSteps: limits.steps,
+    format: conductor.capabilities.jsonSchema ? 'json' : 'lists',
+    repairs: [],
+  });
+  // Workers' own layouts and instructions are in the table.
+  const sent = workerMessages({ question: '', subtask: '', sees: [], layout: 'tagged' });
+  return {
+    version: readVersion(),
+    node: process.versions.node,
+    prompts: { conductor: hashOf(asked), worker: hashOf(sent) },
+  };
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+function readVersion(): string {
+  const text = readFileSync(join(__dirname, '../../../package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+/** What another person needs to have the same evaluation made again: models with their settings, prompts and versions. */
+export function describeSetting(
+  { run, verifier, methods, madeWith: made }: Pick<Manifest, 'run' | 'verifier' | 'methods' | 'madeWith'>,
+  records: readonly MethodRecord[],
+): Report['parts'] {
+  const head = [
+    'role',
+    'model',
+    'served by',
+    'temperature',
+    'effort',
+    'most output tokens',
+    'USD per million tokens',
+  ];
+  const rows = [
+    ['conductor', ...describeModel(run.conductor)],
+    ...run.workers.map((worker) => [worker.id, ...describeModel(worker)]),
+    ...(verifier === undefined ? [] : [['verifier', ...describeModel(verifier)]]),
+  ];
+  const graders = [...new Set(records.flatMap(({ graderVersion }) => graderVersion ?? []))].sort();
+  const versions =
+    made &&
+    `Made with temporal-conductor ${made.version} on Node ${made.node}. SHA-256 of the prompts without a question: ` +
+      `Conductor ${made.prompts.conductor.slice(0, 16)}, worker ${made.prompts.worker.slice(0, 16)}. Graders: ` +
+      `${graders.join(', ') || 'none'}. Limits of a run: ${run.limits.steps} steps, ${run.limits.calls} calls.`;
+  const isFree = isFreeOfCharge(methods, run);
+  return [
+    { rows: [head, ...rows], numeric: false },
+    ...(isFree ? [FREE] : []),
+    ...(versions === undefined ? [] : [versions]),
+  ];
+}
+
+const FREE =
+  'Tokens of a trained Conductor are booked at no cost, so that costs above are too low: say with conductor.price what they ' +
+  'cost. A GPU at $2 an hour that takes and writes 1,000 tokens a second makes $0.56 per million.';
+
+/** Whether some method asks a checkpoint, and the configuration does not say what its tokens cost. */
+function isFreeOfCharge(methods: readonly string[], { conductor }: ResolvedRun): boolean {
+  const isServed = conductor.provider === 'policy';
+  const asksOne = isServed ? /^conductor(?::|$)/ : /^conductor:[^:]*\//;
+  return methods.some((method) => asksOne.test(method)) && !(isServed && conductor.priceVersion === 'card');
+}
+
+function describeModel(card: ConductorCard | RunWorker): string[] {
+  if (!('provider' in card)) return [card.type, `${card.kind} on ${card.taskQueue}`, '–', '–', '–', '–'];
+  const { model, provider, baseUrl, temperature, effort, maxOutputTokens, price } = card;
+  const checkpoint = 'checkpoint' in card ? card.checkpoint : undefined;
+  // An address may hold a key.
+  const place = baseUrl === null ? provider : `${provider}, ${new URL(baseUrl).host}`;
+  return [
+    checkpoint ?? model,
+    place,
+    temperature === null ? "the vendor's" : String(temperature),
+    effort ?? "the vendor's",
+    String(maxOutputTokens),
+    price === null ? 'unknown' : `${price.input} in, ${price.output} out`,
+  ];
+}

@@ -1,0 +1,113 @@
+import { type Interval, smallestGain, tQuantile, tTail } from './statistics';
+
+/** Verdicts of two methods on the same questions. */
+export interface Study {
+  /** Questions on which the one alone is right, and the other alone. */
+  readonly better: number;
+  readonly worse: number;
+  readonly questions: number;
+}
+
+const RISK = 0.05;
+/** A difference that exists is found four times out of five. */
+const POWER = 0.8;
+const BISECTIONS = 50;
+
+/**
+ * Tango's score interval for a difference of paired shares (Statistics in Medicine 17, 1998): all differences that the score
+ * test would not refuse. Student's t distribution takes the place of the normal one, with which the interval of few questions
+ * is a little too narrow.
+ */
+export function scoreInterval(study: Study): Interval {
+  if (study.questions < 2) return [-1, 1];
+  const observed = (study.better - study.worse) / study.questions;
+  return [boundTowards(-1, observed, study), boundTowards(1, observed, study)];
+}
+
+function boundTowards(end: number, observed: number, study: Study): number {
+  const most = furthest(study.questions);
+  let [inside, outside] = [observed, end];
+  for (let step = 0; step < BISECTIONS; step += 1) {
+    const middle = (inside + outside) / 2;
+    if (Math.abs(scoreOf(study, middle)) <= most) inside = middle;
+    else outside = middle;
+  }
+  return outside;
+}
+
+/** How many standard errors the observed difference is away from a supposed one. */
+function scoreOf({ better, worse, questions }: Study, supposed: number): number {
+  // Likeliest share of questions on which the other alone is right, given the supposed difference.
+  const b = (2 * questions - better + worse) * supposed - better - worse;
+  const c = -worse * supposed * (1 - supposed);
+  const share = (Math.sqrt(Math.max(0, b ** 2 - 8 * questions * c)) - b) / (4 * questions);
+  const variance = questions * (2 * share + supposed * (1 - supposed));
+  const distance = better - worse - questions * supposed;
+  return variance > 0 ? distance / Math.sqrt(variance) : distance === 0 ? 0 : Math.sign(distance) * Infinity;
+}
+
+/** So many standard errors away, a difference is still taken for chance. */
+function furthest(questions: number): number {
+  return tQuantile(RISK / 2, questions - 1);
+}
+
+/** McNemar's test: the score test of no difference, which belongs to the interval above. */
+export function scoreTest(study: Study): number {
+  if (study.questions < 2) return 1;
+  return Math.min(1, Math.max(0, 2 * tTail(Math.abs(scoreOf(study, 0)), study.questions - 1)));
+}
+
+/** Beyond, the normal distribution is as good, and sums over all outcomes take long. */
+const MOST_SUMMED = 2_000;
+
+/**
+ * The smallest difference that the test above finds four times out of five, where both differ on this share of the questions:
+ * by the chances of all outcomes. null: so few questions show none.
+ */
+export function smallestFound(questions: number, discordant: number): number | null {
+  // With no discordant pairs, assume a rate of 3/n (rule of three).
+  const share = Math.min(1, Math.max(discordant, 3 / questions));
+  if (questions > MOST_SUMMED) return smallestGain(questions, Math.sqrt(share), RISK / 2);
+  if (questions < 2 || powerOf(questions, 1, 1) < POWER) return null;
+  let [low, high] = [0, 1];
+  for (let step = 0; step < 20; step += 1) {
+    const middle = (low + high) / 2;
+    if (powerOf(questions, Math.max(share, middle), middle) < POWER) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Chance that the test finds a gain, where methods differ on a share of the questions. */
+export function powerOf(questions: number, share: number, gain: number): number {
+  const isBetter = (share + gain) / (2 * share);
+  const most = furthest(questions);
+  let power = 0;
+  for (const [count, chance] of likelyCounts(questions, share)) {
+    for (const [better, among] of likelyCounts(count, isBetter)) {
+      if (2 * better - count > most * Math.sqrt(count)) power += chance * among;
+    }
+  }
+  return power;
+}
+
+/** Counts within seven standard deviations, with the chance of each by the binomial distribution. */
+function likelyCounts(trials: number, share: number): (readonly [count: number, chance: number])[] {
+  if (share >= 1 || share <= 0) return [[share >= 1 ? trials : 0, 1]];
+  const reach = 7 * Math.sqrt(trials * share * (1 - share)) + 2;
+  const least = Math.max(0, Math.floor(trials * share - reach));
+  const most = Math.min(trials, Math.ceil(trials * share + reach));
+  let log = logChoices(trials, least) + least * Math.log(share) + (trials - least) * Math.log(1 - share);
+  const counts: (readonly [number, number])[] = [];
+  for (let count = least; count <= most; count += 1) {
+    counts.push([count, Math.exp(log)]);
+    log += Math.log((trials - count) / (count + 1)) + Math.log(share / (1 - share));
+  }
+  return counts;
+}
+
+function logChoices(of: number, chosen: number): number {
+  let log = 0;
+  for (let place = 1; place <= chosen; place += 1) log += Math.log((of - chosen + place) / place);
+  return log;
+}

@@ -1,0 +1,86 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Summary } from '../../../src/evaluation/summarize';
+import { endedWith } from '../../cli/command';
+import { type EvaluationFolder, openEvaluationFolder } from './commands';
+
+let stage: EvaluationFolder;
+beforeAll(async () => {
+  stage = await openEvaluationFolder(2);
+});
+afterAll(() => stage.close());
+
+const EVAL = ['eval', 'questions.jsonl', '--max-cost', '1'];
+
+test('each question is tried again with another seed, a condition decides the exit code, and two evaluations are compared', async () => {
+  const untried = await stage.run([
+    ...EVAL,
+    '--methods',
+    'conductor,worker:clerk',
+    '--fail-if',
+    'conductor < vote',
+  ]);
+  expect(untried).toMatchObject(endedWith(2, '--fail-if names vote, which is not tried'));
+  const uncompared = await stage.run([...EVAL, '--methods', 'workers', '--primary', 'worker:scholar']);
+  expect(uncompared).toMatchObject(
+    endedWith(2, '--primary names worker:scholar, which is not compared with'),
+  );
+  expect(stage.providers.log).toEqual([]);
+
+  const methods = ['--methods', 'conductor,worker:clerk', '--primary', 'worker:clerk'];
+  const args = [
+    ...EVAL,
+    ...methods,
+    '--repeats',
+    '3',
+    '--out',
+    'one',
+    '--json',
+    '--fail-if',
+    'conductor < 1.0 - 1',
+  ];
+  const { code, stdout, stderr } = await stage.run(args);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stderr).toContain('6 questions × 2 methods');
+  expect(stderr).toContain('Passed: "conductor < 1.0 - 1"');
+  expect(JSON.parse(stdout) as Summary).toMatchObject({
+    questions: 6,
+    complete: 6,
+    repeats: 3,
+    primary: 'worker:clerk',
+  });
+  const records = await stage.results('one');
+  const first = records[0]?.evaluation ?? '';
+  expect(records.map(({ question }) => question).sort()).toEqual(
+    stage.questions.flatMap(({ id }) => Array<string>(6).fill(id)).sort(),
+  );
+  const seeds = stage.providers.log
+    .filter(({ model }) => model === 'clerk')
+    .map(({ body }) => (JSON.parse(body) as { seed?: number }).seed);
+  expect(new Set(seeds).size).toBe(3);
+  const report = await readFile(join(stage.folder.path, 'one', 'report.md'), 'utf8');
+  expect(report).toContain('Made with temporal-conductor ');
+
+  const same = await stage.run(['eval', '--compare', 'last', 'last']);
+  expect(same).toMatchObject({ code: 0 });
+  expect(same.stdout).toMatch(/\nworker:clerk +2 +(\S+) +\1 +\+0\.000 .* 1\.000 +1\.000/);
+  expect(await stage.run(['eval', '--compare', 'last'])).toMatchObject(
+    endedWith(2, 'takes two evaluations, and 1'),
+  );
+
+  const unknown = await stage.run([...EVAL, '--methods', 'vote:best']);
+  expect(unknown).toMatchObject(endedWith(2, 'which worker is the best one alone?'));
+  const tried = await stage.run([...EVAL, '--methods', 'workers', '--json']);
+  const alone = (JSON.parse(tried.stdout) as Summary).methods;
+  const [best] = alone.toSorted((first, second) => (second.score ?? 0) - (first.score ?? 0));
+  const named = await stage.run([...EVAL, '--methods', 'worker:best,reflection:best', '--json']);
+  expect((JSON.parse(named.stdout) as Summary).methods.map(({ method }) => method)).toEqual([
+    best?.method,
+    best?.method.replace('worker', 'reflection'),
+  ]);
+
+  const condition = ['--fail-if', 'worker:clerk < 1.0'];
+  const failed = await stage.run(['eval', '--resume', first, ...condition, '--out', 'one', '--inspect']);
+  expect(failed).toMatchObject(endedWith(1, 'Failed: "worker:clerk < 1.0"'));
+  expect(await readdir(join(stage.folder.path, 'one', 'inspect'))).toHaveLength(2);
+}, 180_000);

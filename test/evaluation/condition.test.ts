@@ -1,0 +1,45 @@
+import { checkCondition, readCondition } from '../../src/evaluation/condition';
+import { summarize } from '../../src/evaluation/summarize';
+import { aRecord } from './a-record';
+
+const METHODS = ['conductor', 'worker:a', 'worker:b'];
+
+/** Right answers of ten, by method; null where none could be judged. */
+function summaryOf(...right: readonly (number | null)[]) {
+  const records = METHODS.flatMap((method, place) =>
+    Array.from({ length: 10 }, (_, index) => {
+      const count = right[place] ?? null;
+      const verdict = count === null ? 'ungraded' : index < count ? 'correct' : 'wrong';
+      return aRecord(method, index, { verdict });
+    }),
+  );
+  return summarize(
+    { id: 'e', file: 'f', questions: 10, methods: METHODS, workers: ['a', 'b'], seed: 1 },
+    records,
+  );
+}
+
+test.each([
+  ['conductor < worker:best', [7, 5, 8], true],
+  ['conductor < worker:best', [8, 5, 8], false],
+  ['conductor < worker:a', [7, 5, 8], false],
+  ['conductor < worker:best - 0.1', [7, 5, 8], false],
+  ['conductor < worker:best - 0.1', [6, 5, 8], true],
+  ['conductor<0.75', [7, 5, 8], true],
+  ['conductor < 0.7', [7, 5, 8], false],
+  ['conductor < worker:b', [7, 5, null], true],
+] as const)('%s, with %j right of ten: %s', (text, right, holds) => {
+  const checked = checkCondition(readCondition(text, METHODS), summaryOf(...right));
+  expect(checked.holds).toBe(holds);
+  expect(checked.sentence).toContain(`${holds ? 'Failed' : 'Passed'}: "${text}"`);
+});
+
+test('what is not understood, or not tried, is refused with what to write', () => {
+  for (const text of ['conductor > worker:a', 'conductor', '< 0.5', 'conductor < worker:a - x']) {
+    expect(() => readCondition(text, METHODS)).toThrow('expected e.g. "conductor < worker:best"');
+  }
+  expect(() => readCondition('conductor < vote:a', METHODS)).toThrow(
+    '--fail-if names vote:a, which is not tried: name one of conductor, worker:a, worker:b',
+  );
+  expect(() => readCondition('conductor < worker:best', ['conductor'])).toThrow('which is not tried');
+});

@@ -1,0 +1,138 @@
+import type { ConfigInput } from '../../../src';
+import type { EvaluatedQuestion } from '../../../src/evaluation/contract';
+import { breakDown } from '../../../src/evaluation/report/breakdown';
+import { showDisagreements } from '../../../src/evaluation/report/disagreements';
+import { renderHtml, renderMarkdown } from '../../../src/evaluation/report/report';
+import { describeSetting, madeWith } from '../../../src/evaluation/report/setting';
+import { resolveRun } from '../../../src/config/resolve-run';
+import { parseConfig } from '../../../src/config/load';
+import { keepText } from '../../../src/store/texts';
+import { aRecord } from '../a-record';
+import { openStore } from '../../../src/store/open-store';
+import { freshFolder } from '../../local/fresh-folder';
+
+const QUESTIONS: EvaluatedQuestion[] = Array.from({ length: 24 }, (_, index) => ({
+  id: `q${index}`,
+  question: `Question ${index}?\nIt has two lines.`,
+  grader: 'exact',
+  answer: `right ${index}`,
+  source: index < 16 ? 'MATH-500' : 'AIME',
+  level: String(index % 2),
+}));
+
+const plan = {
+  steps: [
+    { worker: 'a', subtask: 'Do it.', sees: [] },
+    { worker: 'b', subtask: 'Check.', sees: [0] },
+  ],
+};
+
+const records = QUESTIONS.flatMap(({ id }, index) => [
+  aRecord('conductor', index, {
+    question: id,
+    plan,
+    workers: index < 16 ? { a: 2 } : { a: 1, b: 1 },
+    verdict: index < 12 ? 'correct' : index === 23 ? 'ungraded' : 'wrong',
+    answer: `mine ${index}`,
+  }),
+  aRecord('worker:a', index, { question: id, verdict: index < 15 && index > 2 ? 'correct' : 'wrong' }),
+]);
+const EVALUATION = { methods: ['conductor', 'worker:a'], workers: ['a', 'b'], records, questions: QUESTIONS };
+
+test('scores stand by data set and level with their standard errors, and workers by data set', () => {
+  const [sets, levels, workers, ...rest] = breakDown(EVALUATION);
+  expect(sets?.rows).toEqual([
+    ['data set', 'questions', 'conductor', 'worker:a'],
+    ['MATH-500', '16', '0.750 ± 0.112', '0.750 ± 0.112'],
+    ['AIME', '8', '0.000 ± 0.000', '0.000 ± 0.000'],
+  ]);
+  expect(levels?.rows.map(([name]) => name)).toEqual(['level', '0', '1']);
+  expect(workers?.rows).toEqual([
+    ['conductor, by data set', 'steps', 'a', 'b'],
+    ['MATH-500', '2.0', '100 %', '0 %'],
+    ['AIME', '2.0', '50 %', '50 %'],
+  ]);
+  expect(rest).toEqual([]);
+  const alike = QUESTIONS.map((question) => ({ ...question, source: 'AIME', level: '1' }));
+  expect(breakDown({ ...EVALUATION, questions: alike })).toEqual([]);
+});
+
+test('ten disagreements are shown whole, won and lost ones, whatever stands in them', async () => {
+  const store = openStore('sqlite:store.db', await freshFolder());
+  const long = `\u202e\`\`\`\`\` </pre><script>alert(1)</script> ${'a long answer. '.repeat(600)}The end.`;
+  const answer = await keepText(store, long);
+  const changed = records.map((record) => (record.method === 'conductor' ? { ...record, answer } : record));
+  const shown = await showDisagreements(store, 'conductor', 'worker:a', { ...EVALUATION, records: changed });
+  // Three were won and three lost.
+  const heads = shown.filter((part) => typeof part === 'string' && part.startsWith('Question '));
+  expect(heads).toEqual([
+    ...['q0', 'q1', 'q2'].map((id) => `Question ${id}: right is conductor alone.`),
+    ...['q12', 'q13', 'q14'].map((id) => `Question ${id}: right is worker:a alone.`),
+  ]);
+  const report = { title: 'One', parts: shown };
+  const markdown = renderMarkdown(report);
+  expect(markdown).toContain('Question 0?\nIt has two lines.');
+  expect(markdown).toContain('Right answer: right 0');
+  expect(markdown).toContain('1. b, sees [0]: Check.');
+  expect(markdown).toContain('The end.');
+  expect(markdown).toContain('``````text\n');
+  const html = renderHtml(report);
+  expect(html).toContain('&lt;/pre&gt;&lt;script&gt;');
+  expect(html + markdown).not.toContain('\u202e');
+  const flipped = records.map(
+    (record) => ({ ...record, verdict: record.method === 'conductor' ? 'correct' : 'wrong' }) as const,
+  );
+  const all = await showDisagreements(store, 'conductor', 'worker:a', { ...EVALUATION, records: flipped });
+  expect(all.filter((part) => typeof part === 'string' && part.startsWith('Question '))).toHaveLength(10);
+});
+
+test('models, temperatures, prompts and versions are told, and other words for the Conductor have another hash', () => {
+  const card = {
+    provider: 'openai',
+    model: 'gpt-x',
+    apiKeyEnv: 'KEY',
+    price: { input: 1, output: 2 },
+  } as const;
+  const run = resolveRun(
+    parseConfig({
+      conductor: { ...card, temperature: 0.2 },
+      workers: [{ id: 'a', ...card, temperature: 1 }],
+    }),
+  );
+  const made = madeWith(run);
+  const graded = [aRecord('conductor', 0, { graderVersion: 'math/2' })];
+  const [table, sentence] = describeSetting({ run, methods: ['conductor'], madeWith: made }, graded);
+  expect(table).toMatchObject({
+    rows: [
+      expect.anything(),
+      ['conductor', 'gpt-x', 'openai', '0.2', ...Array<unknown>(3).fill(expect.anything())],
+      expect.arrayContaining(['a', '1']),
+    ],
+  });
+  expect(sentence).toMatch(
+    /^Made with temporal-conductor \d.* Conductor [0-9a-f]{16}, worker [0-9a-f]{16}\. Graders: math\/2/,
+  );
+  const other = madeWith({ ...run, conductor: { ...run.conductor, describe: 'ordinals' } });
+  expect(other.prompts.conductor).not.toBe(made.prompts.conductor);
+  expect(other.prompts.worker).toBe(made.prompts.worker);
+});
+
+test('a trained Conductor whose tokens have no price is named as one that looks too cheap', () => {
+  const card = {
+    provider: 'openai',
+    model: 'gpt-x',
+    apiKeyEnv: 'KEY',
+    price: { input: 1, output: 2 },
+  } as const;
+  const partsOf = (conductor: ConfigInput['conductor'], method = 'conductor'): string => {
+    const run = resolveRun(parseConfig({ conductor, workers: [{ id: 'a', ...card }] }));
+    return JSON.stringify(describeSetting({ run, methods: [method] }, []));
+  };
+  expect(partsOf({ provider: 'policy' })).toContain('say with conductor.price what they cost');
+  expect(partsOf(card, 'conductor:nightly/000040')).toContain('conductor.price');
+  const price = { input: 0.5, output: 0.5 };
+  expect(partsOf({ provider: 'policy', price })).not.toContain('conductor.price');
+  expect(partsOf({ provider: 'policy', price })).toContain('0.5 in, 0.5 out');
+  expect(partsOf(card)).not.toContain('conductor.price');
+  expect(partsOf({ provider: 'policy' }, 'worker:a')).not.toContain('conductor.price');
+});

@@ -1,0 +1,105 @@
+import { grade, type RightAnswer, type Verdict } from '../../src/grading';
+
+// A right answer, and a wrong one, in a hundred wordings each: twenty ways to conclude, behind five ways to begin.
+
+const BEGINNINGS = [
+  '',
+  'We try 3 cases first.\n',
+  'Option A looks right at first, but it is not.\n\n',
+  'Let x = 12; then 5 x = 60.\n',
+  'I thought that the answer is none of these.\n',
+];
+
+type Wording = (answer: string) => string;
+
+/** Ways that every grader of texts reads: a box, or a statement that ends with its line. */
+const CONCLUSIONS: readonly Wording[] = [
+  (answer) => `\\boxed{${answer}}`,
+  (answer) => `$\\boxed{${answer}}$`,
+  (answer) => `$$\\boxed{${answer}}$$`,
+  (answer) => `Therefore, the final answer is: $\\boxed{${answer}}$. I hope it is correct.`,
+  (answer) => `\\boxed {${answer}}\n\nThis was checked in 2 ways.`,
+  (answer) => `The answer is ${answer}`,
+  (answer) => `The answer is ${answer}.`,
+  (answer) => `The answer is: ${answer}`,
+  (answer) => `The final answer is **${answer}**`,
+  (answer) => `So the correct answer is ${answer}.`,
+  (answer) => `**Answer:** ${answer}`,
+  (answer) => `**Answer: ${answer}**`,
+  (answer) => `Answer: ${answer}`,
+  (answer) => `answer: ${answer}.`,
+  (answer) => `Final answer: ${answer}`,
+  (answer) => `Final Answer: ${answer}`,
+  (answer) => `The answer is ${answer}.\n\nThis can be checked by hand in 4 steps.`,
+  (answer) => `The answer is wrong? No: the answer is ${answer}`,
+  (answer) => `<answer>${answer}</answer>`,
+  (answer) => `<idea>3 steps</idea>\n<answer>The answer is ${answer}.</answer>\nDone in 5 steps.`,
+];
+
+const replies = (answer: string): string[] =>
+  BEGINNINGS.flatMap((beginning) => CONCLUSIONS.map((conclude) => beginning + conclude(answer)));
+
+const OPTIONS = ['Rome', 'Paris', 'Oslo', 'Bern'];
+
+const CASES: readonly (readonly [what: string, question: RightAnswer, right: string, wrong: string])[] = [
+  ['a number', { grader: 'number', answer: '204' }, '204', '205'],
+  ['a decimal number', { grader: 'number', answer: '3.14', tolerance: 1e-3 }, '3.142', '3.15'],
+  ['a letter', { grader: 'choice', answer: 'B', options: OPTIONS }, 'B', 'C'],
+  ['a letter in brackets', { grader: 'choice', answer: 'B' }, '(B)', '(D)'],
+  ['the text of an option', { grader: 'choice', answer: 'B', options: OPTIONS }, 'Paris', 'Oslo'],
+  ['a quantity', { grader: 'freeform', answer: '5 km' }, '5000 m', '5 m'],
+  ['a rounded quantity', { grader: 'freeform', answer: '3.14 m', tolerance: 1e-3 }, '3.142 m', '3.15 m'],
+  ['a name', { grader: 'freeform', answer: 'the Danube' }, 'Danube', 'Rhine'],
+  ['a list', { grader: 'freeform', answer: 'red, green' }, 'green and red', 'green and blue'],
+  ['a fraction', { grader: 'math', answer: '\\frac{3}{4}' }, '0.75', '\\frac{4}{3}'],
+];
+
+async function verdictsOf(question: RightAnswer, answer: string): Promise<string[]> {
+  const verdicts: (readonly [Verdict, string])[] = [];
+  for (const reply of replies(answer)) verdicts.push([(await grade(question, reply)).verdict, reply]);
+  return verdicts.map(([verdict, reply]) => `${verdict}: ${reply}`);
+}
+
+test.each(CASES)(
+  '%s is judged the same in a hundred wordings',
+  async (_, question, right, wrong) => {
+    const expected = (verdict: Verdict, answer: string): string[] =>
+      replies(answer).map((reply) => `${verdict}: ${reply}`);
+    expect(await verdictsOf(question, right)).toEqual(expected('correct', right));
+    expect(await verdictsOf(question, wrong)).toEqual(expected('wrong', wrong));
+  },
+  120_000,
+);
+
+test('AIME takes a whole number in a box, and nothing else', async () => {
+  const question = { grader: 'number', answer: '33', boxed: true } as const;
+  const verdictOf = async (reply: string): Promise<Verdict> => (await grade(question, reply)).verdict;
+  for (const beginning of BEGINNINGS) {
+    for (const right of ['33', '033', ' 33 ', 'n = 33', '30 + 3 = 33'])
+      expect(await verdictOf(`${beginning}Thus $\\boxed{${right}}$, in 2 steps.`)).toBe('correct');
+    for (const wrong of ['34', '330', '-33', '3{,}300'])
+      expect(await verdictOf(`${beginning}Thus \\boxed{${wrong}}, not 33.`)).toBe('wrong');
+    for (const none of [
+      'The answer is 33',
+      '33',
+      '\\boxed{}',
+      '\\boxed{66/2}',
+      '\\boxed{33.5}',
+      '\\boxed{x}',
+    ])
+      expect(await verdictOf(beginning + none)).toBe('unparseable');
+  }
+  expect(await grade(question, '\\boxed{034}')).toMatchObject({ extracted: '34' });
+});
+
+test("RLPR's tolerance is a share of the right quantity, in any unit, and makes nothing of zero", async () => {
+  const verdictOf = async (answer: string, tolerance: number, reply: string): Promise<Verdict> =>
+    (await grade({ grader: 'freeform', answer, tolerance }, reply)).verdict;
+  expect(await verdictOf('3.14', 1e-3, '3.142')).toBe('correct');
+  expect(await verdictOf('3.14', 0, '3.142')).toBe('wrong');
+  expect(await verdictOf('1.609 km', 1e-3, '1609.344 m')).toBe('correct');
+  expect(await verdictOf('1.609 km', 1e-6, '1609.344 m')).toBe('wrong');
+  expect(await verdictOf('0.5', 1e-6, '0.5004')).toBe('wrong');
+  expect(await verdictOf('0', 1e-3, '0.0001')).toBe('wrong');
+  expect(await verdictOf('-2', 1e-3, '2')).toBe('wrong');
+});
