@@ -26,7 +26,7 @@ function pricedPool(url: string): ConfigInput {
   const { conductor, workers, ...rest } = poolAt(url, { recursion: 'worker' });
   return {
     ...rest,
-    conductor: { ...conductor, price } as typeof conductor,
+    conductor: { ...conductor, price },
     workers: workers.map((worker) => ({ ...worker, price }) as typeof worker),
   };
 }
