@@ -13,14 +13,23 @@ import { addResponses } from './surfaces/responses';
 import { addCost } from './api/cost';
 import { addEvaluations } from './api/evaluations';
 import { addHealth } from './api/health';
+import { addSession } from './api/session';
 import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
 import { countRequests } from './count-requests';
 import { addDocument } from './openapi';
+import { addPage, PAGE } from './page';
 
 /** Beyond a question of 1 MiB in JSON's longest spelling. */
 const MOST_BYTES = 8 * 1024 * 1024;
+
+/** A browser is signed in for what the page needs alone. */
+const KEYED = [
+  ['/v1/*', 'key'],
+  ['/metrics', 'key'],
+  ['/api/*', 'key or session'],
+] as const;
 
 /** The gateway's routes, before anything listens. @param host the name that it is reached by; null: any */
 export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App {
@@ -42,9 +51,8 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
   app.use(secureHeaders(), checkHost(hosts), countRequests(gateway));
-  for (const keyed of ['/v1/*', '/api/*', '/metrics']) {
-    app.use(keyed, requireKey(gateway), limitBody(MOST_BYTES));
-  }
+  for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof), limitBody(MOST_BYTES));
+  addSession(app, gateway);
   addChat(app, gateway);
   addMessages(app, gateway);
   addModels(app, gateway);
@@ -56,5 +64,6 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   addEvaluations(app, gateway);
   addHealth(app, gateway);
   addDocument(app);
+  addPage(app, PAGE);
   return app;
 }

@@ -13,6 +13,7 @@ import { makeOwnFolder } from '../../own-folder';
 import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { createKey, KeyChecker, listKeys } from '../access/keys';
+import { createPass } from '../access/passes';
 import { CONDUCTOR_MODEL } from '../solve/model-names';
 import { type Address, startGateway } from '../server';
 
@@ -62,7 +63,10 @@ function serve({ conductor, temporal, config, store }: Session, address: Address
 
 async function describeGateway({ store, server }: Session, { url }: Listening): Promise<string> {
   const secret = server.embedded ? await ownKey(store) : null;
-  const lines = [`Gateway     ${url}/v1 (OpenAI), ${url} (Anthropic)`];
+  const lines = [
+    `Gateway     ${url}/v1 (OpenAI), ${url} (Anthropic)`,
+    `Page        ${secret === null ? url : `${url}/#link=${await linkOf(store, secret)} (signs in once)`}`,
+  ];
   if (secret === null) {
     const hasKeys = (await listKeys(store)).some(({ revokedAt }) => revokedAt === null);
     return [...lines, ...(hasKeys ? [] : ['Key         none yet: temporal-conductor key create NAME'])].join(
@@ -75,6 +79,13 @@ async function describeGateway({ store, server }: Session, { url }: Listening): 
     `Key         ${secret}`,
     `Try         curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${body}'`,
   ].join('\n');
+}
+
+/** A pass for the page, behind the `#`: what stands there is sent to no server and kept in no log. */
+async function linkOf(store: Store, secret: string): Promise<string> {
+  const key = await new KeyChecker(store).check(secret);
+  if (key === null) throw new Error('the key of this folder was revoked just now: start again');
+  return createPass(store, 'link', key);
 }
 
 const OWN_KEY = 'this-folder';
