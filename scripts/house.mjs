@@ -6,15 +6,15 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 370;
-const MOST_LINES = 42_700;
+const MOST_FILES = 375;
+const MOST_LINES = 43_070;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
   ['command lines', /(^|\/)cli\//, 7_220],
-  ['the gateway', /^gateway\//, 4_300],
+  ['the gateway', /^gateway\//, 4_650],
   ['training', /^training\//, 5_750],
   ['evaluation and grading', /^(evaluation|grading)\//, 7_100],
   ['core', /./, 17_320],

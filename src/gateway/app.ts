@@ -19,7 +19,7 @@ import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
 import { countRequests } from './count-requests';
 import { addDocument } from './openapi';
-import { addPage, PAGE } from './page';
+import { openPage, PAGE } from './page';
 
 /** Beyond a question of 1 MiB in JSON's longest spelling. */
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -46,7 +46,10 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     const toBody = c.req.path.startsWith('/v1/messages') ? toAnthropicError : toOpenAiError;
     return c.json(toBody(refusal), refusal.status, refusal.headers);
   });
+  const answerPage = openPage(PAGE);
   app.notFound((c) => {
+    const page = answerPage(c);
+    if (page !== null) return page;
     const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for what there is`;
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
@@ -64,6 +67,5 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   addEvaluations(app, gateway);
   addHealth(app, gateway);
   addDocument(app);
-  addPage(app, PAGE);
   return app;
 }

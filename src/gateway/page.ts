@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import type { Context } from 'hono';
-import type { App, Env } from './gateway';
+import type { Env } from './gateway';
 
 /** Where the build puts the page: beside this file's own folder, in `lib/`. */
 export const PAGE = join(__dirname, '..', '..', 'lib', 'web');
@@ -30,21 +30,20 @@ interface PageFile {
   readonly gzipped: Buffer<ArrayBuffer> | null;
 }
 
-/** Serves the page under `/`; a path that nothing else has is one of the page's own where a browser asks for a document. */
-export function addPage(app: App, folder: string): void {
+/** Answers with a file of the page, or null; a path that nothing has is one of the page's own where a browser asks for a document. */
+export function openPage(folder: string): (c: Context<Env>) => Response | null {
   const files = readPage(folder);
   const index = files.get('/index.html');
-  if (index === undefined) return;
-  app.get('*', async (c, next) => {
-    const file = files.get(c.req.path);
-    if (file !== undefined && file !== index) {
-      // Its name holds a digest of what it is.
-      const isHashed = c.req.path.startsWith('/assets/');
-      return answerFile(c, file, isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
-    }
-    if (isForPrograms(c.req.path) || c.req.header('accept')?.includes('text/html') !== true) return next();
-    return answerFile(c, index, 'no-cache');
-  });
+  return (c) => {
+    const { method, path } = c.req;
+    if (index === undefined || method !== 'GET') return null;
+    const file = files.get(path);
+    // Its name holds a digest of what it is.
+    const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+    if (file !== undefined) return answerFile(c, file, caching);
+    const isDocument = !isForPrograms(path) && c.req.header('accept')?.includes('text/html') === true;
+    return isDocument ? answerFile(c, index, 'no-cache') : null;
+  };
 }
 
 function isForPrograms(path: string): boolean {

@@ -6,7 +6,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { createPass } from '../../src/gateway/access/passes';
 import { KeyChecker, revokeKey } from '../../src/gateway/access/keys';
 import type { Env } from '../../src/gateway/gateway';
-import { addPage } from '../../src/gateway/page';
+import { openPage } from '../../src/gateway/page';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 
@@ -145,7 +145,8 @@ test('files of the page are kept by browsers, its document is not, and nothing h
   await writeFile(join(folder, 'assets', 'a-1.js'), script);
   await writeFile(join(folder, 'assets', 'a-1.js.gz'), gzipSync(script));
   const app = new OpenAPIHono<Env>();
-  addPage(app, folder);
+  const answer = openPage(folder);
+  app.notFound((c) => answer(c) ?? c.text('', 404));
   const get = (path: string, headers = {}): Promise<Response> =>
     Promise.resolve(app.request(path, { headers }));
   const html = { accept: 'text/html,*/*' };

@@ -89,7 +89,7 @@ describeInChromium('the page, in Chromium', () => {
       await growing.getByText('word3 ').waitFor();
       expect(await growing.textContent()).not.toContain('word59');
       await answerOf(page).getByText('word59').waitFor();
-      await page.getByText('done', { exact: true }).first().waitFor();
+      await page.locator('.state-done').waitFor();
       expect(((await answerOf(page).textContent()) ?? '').split('word7 ').length).toBe(2);
 
       await page.getByRole('button', { name: /1\s*a\s*Look\./ }).click();
@@ -134,7 +134,7 @@ describeInChromium('the page, in Chromium', () => {
       for (let last = 6; last > 2; last -= 1) await page.getByLabel(`Remove step ${last}`).click();
       await page.getByLabel('Step 2', { exact: true }).selectOption('a');
       await page.getByLabel('What step 2 is asked').fill('Look twice.');
-      await page.getByLabel('step 1').uncheck();
+      await page.getByRole('checkbox', { name: 'step 1' }).uncheck();
       await page.getByRole('button', { name: 'Run this plan' }).click();
       await answerOf(page).getByText('legs').waitFor();
       const { rounds } = await endOf(stage, id);
@@ -243,7 +243,7 @@ describeInChromium('the page, in Chromium', () => {
       await ask(page, '<script>window.hit = 1</script> \u202e?');
       const answer = answerOf(page);
       await answer.getByText('red').waitFor();
-      await page.getByText('done', { exact: true }).first().waitFor();
+      await page.locator('.state-done').waitFor();
       expect(await page.evaluate(`'hit' in window`)).toBe(false);
       const links = page.locator('.answer a');
       expect(await links.count()).toBe(1);

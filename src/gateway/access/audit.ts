@@ -21,15 +21,7 @@ const entrySchema = z.object({
 export type AuditEntry = Readonly<z.infer<typeof entrySchema>>;
 
 export type AuditAction =
-  | 'start'
-  | 'steer'
-  | 'cancel'
-  | 'promote'
-  | 'rollback'
-  | 'pin'
-  | 'key.create'
-  | 'key.revoke'
-  | 'session.open';
+  'start' | 'steer' | 'cancel' | 'promote' | 'rollback' | 'pin' | 'key.create' | 'key.revoke';
 
 /** Whoever uses the command line may read and write the store itself. */
 export const COMMAND_LINE = { keyId: null, keyName: 'command line' } as const;

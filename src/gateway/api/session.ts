@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { noteAudit } from '../access/audit';
 import { isOfThisPage, keepSession, sessionOf } from '../access/browser';
 import { limitBody } from '../access/body-limit';
 import type { App, Gateway } from '../gateway';
@@ -56,7 +55,7 @@ const meRoute = createRoute({
 const MOST_BYTES = 4096;
 
 export function addSession(app: App, gateway: Gateway): void {
-  const { sessions, store } = gateway;
+  const { sessions } = gateway;
   app.use('/session', limitBody(MOST_BYTES));
   app.openapi(signInRoute, async (c) => {
     if (!isOfThisPage(c)) throw foreign();
@@ -66,9 +65,6 @@ export function addSession(app: App, gateway: Gateway): void {
         'this does not sign in: a link works once and for a day, a key until it is revoked; restart the gateway for a new link, or give a key';
       throw new Refusal(401, message, { reason: 'invalid_api_key' });
     }
-    const key = await sessions.check(secret);
-    if (key !== null)
-      await noteAudit(store, { keyId: key.id, keyName: key.name, action: 'session.open', target: key.id });
     keepSession(c, secret);
     return c.json({}, 200);
   });

@@ -42,7 +42,14 @@ export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactEleme
   const size = { width: placed.width * zoom, height: placed.height * zoom };
   const connect = ({ source, target }: Connection): void => onToggle?.(Number(target), Number(source));
   return (
-    <div className="graph" ref={box} style={{ minHeight: size.height }}>
+    <div
+      className="graph"
+      ref={box}
+      tabIndex={0}
+      role="group"
+      aria-label="Plan as a graph"
+      style={{ minHeight: size.height }}
+    >
       {width > 0 && (
         <div style={size}>
           <ReactFlow
