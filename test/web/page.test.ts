@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
+import { revokeKey } from '../../src/gateway/access/keys';
 import { startGatewayProcess } from '../durability/gateway-process';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
@@ -13,6 +14,7 @@ describeInChromium('the page, in Chromium', () => {
   const stage = useStage({
     workers: ['a', 'b'],
     simulation: { models: { a: { answer: 'Eight **legs**.' }, b: { answer: WORDS } } },
+    configure: (config) => ({ ...config, recursion: 'worker' }),
   });
   let browser: Browser;
   let gateway: TestGateway;
@@ -187,6 +189,42 @@ describeInChromium('the page, in Chromium', () => {
       await page.getByRole('button', { name: 'Retry' }).click();
       await answerOf(page).getByText('legs').waitFor();
       expect(page.url()).not.toContain(id);
+    });
+  });
+
+  test('a step that the Conductor gives to itself opens to a team of its own, whose plan can wait, too', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('a', 'Look.'), step('conductor', 'Weigh it.', [0])]);
+      stage.plan([step('a', 'Weigh each leg.')]);
+      const page = await enter();
+      await page.getByText(/starts at once/).click();
+      await page.getByLabel('Depth').fill('1');
+      await page.getByLabel('Approval').selectOption('all');
+      await ask(page, 'How many legs has a spider?');
+      await page.getByRole('button', { name: 'Approve' }).click();
+      const child = page.locator('details.child');
+      await child.getByText('Step 2 has a team of its own: 1 round').waitFor();
+      await child.getByRole('button', { name: 'Approve' }).click();
+      await answerOf(page).getByText('legs').waitFor();
+      await child.getByRole('button', { name: /1\s*a\s*Weigh each leg\./ }).click();
+      await page.getByRole('region', { name: 'Step 1' }).getByText('Weigh each leg.').waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+    });
+  });
+
+  test('a wait is told with its reason and its end, and a session ends with its key', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('b', 'Count.')]);
+      const retryAfter = { ms: 8000, as: 'milliseconds' } as const;
+      stage.providers.script('b', [{ fault: 'rate-limited', retryAfter }]);
+      const page = await enter();
+      await ask(page, 'How many legs has a spider?');
+      await page.getByText(/^Waits: .*; again in \d s$/).waitFor();
+      await answerOf(page).getByText('word59').waitFor();
+      await page.getByRole('link', { name: 'Solves' }).click();
+      await page.getByRole('option').waitFor();
+      await revokeKey(stage.store, 'ada');
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     });
   });
 

@@ -75,7 +75,7 @@ function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
   );
 }
 
-/** The plans of a step that was given to the Conductor itself; closed until someone looks, since they may go deep. */
+/** The plans of a step that was given to the Conductor itself; closed until someone looks or one waits, since they may go deep. */
 function ChildRounds({
   childId,
   step,
@@ -84,15 +84,16 @@ function ChildRounds({
   readonly step: number;
 }): ReactElement | null {
   const { solve } = useShown();
+  const [chosen, choose] = useState<boolean | null>(null);
   const rounds = roundsOf(solve, childId);
-  const [isOpen, setOpen] = useState(solve.waitsFor === 'approval' && rounds.some(isUnbegun));
+  const isOpen = chosen ?? rounds.some((round) => waitsForPerson(solve, round));
   if (rounds.length === 0) return null;
   return (
     <details
       className="child"
       open={isOpen}
       onToggle={(event) => {
-        setOpen(event.currentTarget.open);
+        choose(event.currentTarget.open);
       }}
     >
       <summary>
