@@ -14,6 +14,7 @@ import { SignIn } from './sign-in';
 import { Solves } from './solves/solves';
 
 const SolvePlace = lazy(() => import('./solve/solve-place'));
+const Learning = lazy(() => import('./learning/learning'));
 const Money = lazy(() => import('./money/money'));
 
 /** Once, whatever draws the page again: a link that was used does not work a second time. */
@@ -79,6 +80,7 @@ function Place({ me }: { readonly me: Me }): ReactElement {
   if (solve !== null) return <SolvePlace key={solve} id={solve} me={me} />;
   if (path === '/') return <Ask me={me} />;
   if (path === '/solves') return <Solves me={me} />;
+  if (path === '/learning') return <Learning me={me} />;
   if (path === '/money') return <Money me={me} />;
   return (
     <main className="place">

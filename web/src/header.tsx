@@ -8,6 +8,7 @@ import { signOut } from './session';
 const PLACES = [
   ['/', 'Ask'],
   ['/solves', 'Solves'],
+  ['/learning', 'Learning'],
   ['/money', 'Money'],
 ] as const;
 

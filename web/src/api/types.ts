@@ -10,6 +10,8 @@ export type Solve = Schemas['SolveResult'];
 export type Round = Solve['rounds'][number];
 export type StepResult = Round['steps'][number];
 export type HeldLimits = Schemas['HeldLimits'];
+export type Night = Schemas['Night'];
+export type Serving = Schemas['Serving'];
 export type CostLine = Schemas['CostLine'];
 
 export interface SolveList {

@@ -18,6 +18,11 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
   const shown = useMemo(() => matching(data?.runs ?? [], words), [data, words]);
   const { box, first, last, reveal } = useRowsInSight(shown.length, ROW_PX);
   useSlash(() => filter.current?.focus());
+  const isThere = shown.length > 0;
+  useEffect(() => {
+    // Arrow keys are for the list, unless something else was chosen.
+    if (isThere && document.activeElement === document.body) box.current?.focus({ preventScroll: true });
+  }, [isThere, box]);
 
   const move = (to: number): void => {
     const next = Math.max(0, Math.min(shown.length - 1, to));
