@@ -19,7 +19,7 @@ hold('what the list of solves loads', loadedBy(join(FOLDER, 'index.html')), MOST
 
 function filesOf(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.md'))
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 

@@ -11,6 +11,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // What is bundled asks that its notices go along.
+    license: { fileName: 'licenses.md' },
     // 'use client' is for servers that draw pages.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },
