@@ -2,6 +2,7 @@ import { getStaticValue } from '@eslint-community/eslint-utils';
 import js from '@eslint/js';
 import redos from 'eslint-plugin-redos';
 import * as regexp from 'eslint-plugin-regexp';
+import reactHooks from 'eslint-plugin-react-hooks';
 import { checkSync } from 'recheck';
 import tseslint from 'typescript-eslint';
 
@@ -21,10 +22,19 @@ const noVulnerableParts = {
 };
 
 export default tseslint.config(
-  { ignores: ['lib/', 'coverage/', 'node_modules/', '**/.conductor/', 'examples/**/workflow-bundle.js'] },
+  {
+    ignores: [
+      'lib/',
+      'coverage/',
+      'node_modules/',
+      '**/.conductor/',
+      'examples/**/workflow-bundle.js',
+      'web/src/api/schema.d.ts',
+    ],
+  },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -50,9 +60,14 @@ export default tseslint.config(
     },
   },
   {
+    files: ['web/src/**/*.{ts,tsx}'],
+    extends: [reactHooks.configs.flat.recommended],
+    rules: { '@typescript-eslint/explicit-module-boundary-types': 'error' },
+  },
+  {
     // Text of strangers meets these patterns, so that none may need more than linear time. The first two rules attack each;
     // the others read it. Patterns of tests meet texts of tests alone.
-    files: ['**/*.{ts,js,cjs,mjs}'],
+    files: ['**/*.{ts,tsx,js,cjs,mjs}'],
     ignores: ['test/**'],
     plugins: { redos, regexp },
     rules: {

@@ -6,18 +6,18 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 380;
-const MOST_LINES = 43_800;
+const MOST_FILES = 385;
+const MOST_LINES = 44_200;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_120],
-  ['the gateway', /^gateway\//, 4_300],
+  ['command lines', /(^|\/)cli\//, 7_130],
+  ['the gateway', /^gateway\//, 4_620],
   ['training', /^training\//, 5_750],
   ['evaluation and grading', /^(evaluation|grading)\//, 8_100],
-  ['core', /./, 17_320],
+  ['core', /./, 17_400],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
@@ -31,7 +31,7 @@ const WAYS = [
   [
     'from a schedule to its update, beside these',
     ['training/client/schedule.ts', 'training/workflows/nightly.ts', 'training/activities/index.ts'],
-    67,
+    68,
   ],
 ];
 

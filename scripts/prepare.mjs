@@ -3,12 +3,12 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const STAMP = 'node_modules/.cache/temporal-conductor/built-from';
+const STAMPS = 'node_modules/.cache/temporal-conductor';
 const BUILT = [
   'lib/cli/main.js',
   'lib/workflow-bundle.js',
@@ -25,11 +25,32 @@ if (!isInstalled()) {
   run('Installing packages, this takes a minute …', install);
 }
 
-const sources = fingerprint();
-if (!isBuilt(sources)) {
+const settings = ['package.json', 'package-lock.json', 'tsconfig.json'];
+const program = {
+  stamp: 'built-from',
+  built: BUILT,
+  sources: fingerprint([
+    ...settings,
+    'tsconfig.build.json',
+    'scripts/bundle-workflows.mjs',
+    'scripts/write-schema.mjs',
+    ...filesUnder('src'),
+  ]),
+};
+// What it takes from src/ is built with the program.
+const page = {
+  stamp: 'page-built-from',
+  built: ['lib/web/index.html'],
+  sources: fingerprint([...settings, 'scripts/build-web.mjs', ...filesUnder('web')]),
+};
+
+if (!isBuilt(program)) {
   run('Building …', ['run', '--silent', 'build']);
-  mkdirSync(dirname(STAMP), { recursive: true });
-  writeFileSync(STAMP, sources);
+  stamp(program);
+  stamp(page);
+} else if (!isBuilt(page)) {
+  run('Building the page …', ['run', '--silent', 'build:web']);
+  stamp(page);
 }
 
 function requireNode(major, minor) {
@@ -52,17 +73,20 @@ function readPackages(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : {};
 }
 
-function isBuilt(sources) {
+function isBuilt({ stamp, built, sources }) {
+  const file = join(STAMPS, stamp);
   return (
-    BUILT.every((file) => existsSync(file)) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sources
+    built.every((each) => existsSync(each)) && existsSync(file) && readFileSync(file, 'utf8') === sources
   );
 }
 
-/** A hash over all that the build reads. */
-function fingerprint() {
-  const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-  const steps = ['scripts/bundle-workflows.mjs', 'scripts/write-schema.mjs'];
-  const files = [...settings, ...steps, ...filesUnder('src')];
+function stamp({ stamp: name, sources }) {
+  mkdirSync(STAMPS, { recursive: true });
+  writeFileSync(join(STAMPS, name), sources);
+}
+
+/** A hash over all that a build reads. */
+function fingerprint(files) {
   const hash = createHash('sha256');
   for (const file of files) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
   return hash.digest('hex');

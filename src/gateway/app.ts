@@ -13,14 +13,23 @@ import { addResponses } from './surfaces/responses';
 import { addCost } from './api/cost';
 import { addEvaluations } from './api/evaluations';
 import { addHealth } from './api/health';
+import { addSession } from './api/session';
 import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
 import { countRequests } from './count-requests';
 import { addDocument } from './openapi';
+import { openPage, PAGE } from './page';
 
 /** Beyond a question of 1 MiB in JSON's longest spelling. */
 const MOST_BYTES = 8 * 1024 * 1024;
+
+/** A browser is signed in for what the page needs alone. */
+const KEYED = [
+  ['/v1/*', 'key'],
+  ['/metrics', 'key'],
+  ['/api/*', 'key or session'],
+] as const;
 
 /** The gateway's routes, before anything listens. @param host the name that it is reached by; null: any */
 export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App {
@@ -37,14 +46,16 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     const toBody = c.req.path.startsWith('/v1/messages') ? toAnthropicError : toOpenAiError;
     return c.json(toBody(refusal), refusal.status, refusal.headers);
   });
+  const answerPage = openPage(PAGE);
   app.notFound((c) => {
+    const page = answerPage(c);
+    if (page !== null) return page;
     const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for what there is`;
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
   app.use(secureHeaders(), checkHost(hosts), countRequests(gateway));
-  for (const keyed of ['/v1/*', '/api/*', '/metrics']) {
-    app.use(keyed, requireKey(gateway), limitBody(MOST_BYTES));
-  }
+  for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof), limitBody(MOST_BYTES));
+  addSession(app, gateway);
   addChat(app, gateway);
   addMessages(app, gateway);
   addModels(app, gateway);

@@ -7,6 +7,7 @@ import type { Store } from '../store/store';
 import type { DayBudgets } from './access/day-budget';
 import type { Key, KeyChecker } from './access/keys';
 import type { Metrics } from './metrics';
+import type { Sessions } from './access/passes';
 import type { RequestRates } from './access/request-rate';
 import type { Workers } from './workers';
 
@@ -23,6 +24,7 @@ export interface Place {
 /** What every route of the gateway works with. */
 export interface Gateway extends Place {
   readonly keys: KeyChecker;
+  readonly sessions: Sessions;
   readonly budgets: DayBudgets;
   readonly rates: RequestRates;
   readonly workers: Workers;

@@ -6,6 +6,7 @@ import { DayBudgets, forgetDays } from './access/day-budget';
 import type { Gateway, Place } from './gateway';
 import { LOOPBACK_HOSTS } from './access/host';
 import { KeyChecker } from './access/keys';
+import { forgetPasses, Sessions } from './access/passes';
 import { Metrics } from './metrics';
 import { RequestRates } from './access/request-rate';
 import { Workers } from './workers';
@@ -55,9 +56,11 @@ function partsOf(place: Place): Gateway {
     const { status, costUsd } = await conductor.trace(id);
     return status === 'running' ? null : Math.round(costUsd * 1e9);
   };
+  const keys = new KeyChecker(store);
   return {
     ...place,
-    keys: new KeyChecker(store),
+    keys,
+    sessions: new Sessions(store, keys),
     budgets: new DayBudgets(store, costOf),
     rates: new RequestRates(),
     workers: new Workers(temporal, config.temporal.taskQueue),
@@ -67,7 +70,7 @@ function partsOf(place: Place): Gateway {
 
 /** Removes stale entries; a failure wastes only space until the next hour. */
 async function tidy({ store }: Gateway): Promise<void> {
-  for (const forget of [forgetAsked, forgetDays, forgetTranscripts]) {
+  for (const forget of [forgetAsked, forgetDays, forgetPasses, forgetTranscripts]) {
     await forget(store).catch(() => undefined);
   }
 }

@@ -14,7 +14,10 @@ export function isWithin(id: string | null | undefined, ancestor: string): boole
 }
 
 /** The rounds of one run as a person counts them: its own, that of its review, that of the review's review … */
-export function roundsOf({ id: root, rounds }: RunTree, id = root): RoundTrace[] {
+export function roundsOf<Round extends Pick<RoundTrace, 'childId'>>(
+  { id: root, rounds }: { readonly id: string; readonly rounds: readonly Round[] },
+  id = root,
+): Round[] {
   const line = id.replace(REVIEWS, '');
   return rounds.filter(({ childId }) => (childId ?? root).replace(REVIEWS, '') === line);
 }

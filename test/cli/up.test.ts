@@ -67,6 +67,17 @@ test('its gateway answers with the printed line, and comes back with the same ke
   expect((await ask()).status).toBe(200);
 }, 60_000);
 
+test('the link that it prints signs a browser in once', async () => {
+  const [, url = '', link = ''] = await up.hear(/^Page +(\S+)\/#link=(\S+) \(signs in once\)$/m);
+  const signIn = (): Promise<Response> =>
+    fetch(`${url}/session`, {
+      method: 'POST',
+      headers: { origin: url, 'content-type': 'application/json' },
+      body: JSON.stringify({ link }),
+    });
+  expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 401]);
+}, 60_000);
+
 test('a worker outlives its `up` by no more than it needs to drain', async () => {
   const pid = await workerOf(up);
   up.signal('SIGKILL');

@@ -13,12 +13,13 @@ const started: ChildProgram[] = [];
 afterAll(() => Promise.all(started.map((child) => child.kill())));
 
 /** Starts a gateway of a stage in a process of its own, so that it can be killed. */
-export async function startGatewayProcess(stage: Stage): Promise<GatewayProcess> {
+export async function startGatewayProcess(stage: Stage, port = 0): Promise<GatewayProcess> {
   const setting: GatewaySetting = {
     address: stage.temporal.address,
     taskQueue: stage.taskQueue,
     config: stage.config,
     store: stage.store.url,
+    port,
   };
   const child = runChild(join(__dirname, 'programs', 'gateway.ts'), [JSON.stringify(setting)], process.env);
   started.push(child);

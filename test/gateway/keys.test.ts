@@ -94,7 +94,7 @@ describe('a checker', () => {
       () => `sk-tc-${randomBytes(5).toString('hex')}-${'A'.repeat(43)}`,
     );
     await Promise.all([secret, ...guesses].map((each) => checker.check(each)));
-    expect(checker).toHaveProperty('known.size', 1);
+    expect(checker).toHaveProperty('keys.known.size', 1);
   });
 
   test('asks the store again after it failed', async () => {

@@ -17,8 +17,8 @@ export interface TestGateway {
 
 let made = 0;
 
-/** A gateway of the stage's store and task queue, over HTTP on a free port. */
-export async function openGateway(stage: Stage): Promise<TestGateway> {
+/** A gateway of the stage's store and task queue, over HTTP, by default on a free port. */
+export async function openGateway(stage: Stage, port = 0): Promise<TestGateway> {
   const { client: conductor, store, temporal, taskQueue } = stage;
   const config = readGivenConfig(stage.config);
   const said: string[] = [];
@@ -30,7 +30,7 @@ export async function openGateway(stage: Stage): Promise<TestGateway> {
       store,
       say: (line) => said.push(line),
     },
-    { port: 0, host: '127.0.0.1', allowHosts: [] },
+    { port, host: '127.0.0.1', allowHosts: [] },
   );
   const key: TestGateway['key'] = async (settings = {}) => {
     made += 1;

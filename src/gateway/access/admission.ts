@@ -1,13 +1,17 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from './keys';
 import { Refusal } from '../refusal';
+import { sessionOf } from './browser';
 
-/** Lets a request in that brings a key, within the key's rate; OpenAI's clients and Anthropic's each have a header. */
-export function requireKey({ keys, rates }: Gateway): MiddlewareHandler<Env> {
+/** How a request may say whose it is: by a key in a header, of which OpenAI's clients and Anthropic's each have one, or by a cookie. */
+type Proof = 'key' | 'key or session';
+
+/** Lets a request in that proves its key, within the key's rate. */
+export function requireKey(gateway: Gateway, proof: Proof): MiddlewareHandler<Env> {
+  const { rates } = gateway;
   return async (c, next) => {
-    const bearer = /^Bearer +(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
-    const key = await keys.check(bearer ?? c.req.header('x-api-key') ?? '');
+    const key = await keyOf(gateway, c, proof);
     if (key === null) {
       const remedy =
         'send a key that holds as "Authorization: Bearer" or x-api-key ("temporal-conductor key create")';
@@ -21,6 +25,13 @@ export function requireKey({ keys, rates }: Gateway): MiddlewareHandler<Env> {
     c.set('key', key);
     await next();
   };
+}
+
+async function keyOf({ keys, sessions }: Gateway, c: Context<Env>, proof: Proof): Promise<Key | null> {
+  const bearer = /^Bearer +(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
+  const secret = bearer ?? c.req.header('x-api-key');
+  if (secret !== undefined || proof === 'key') return keys.check(secret ?? '');
+  return sessions.check(sessionOf(c) ?? '');
 }
 
 /** @throws Refusal for a key that may not do what concerns all keys */

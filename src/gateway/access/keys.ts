@@ -6,6 +6,7 @@ import { ConductorError } from '../../errors';
 import { MAX_COST_USD } from '../../protocol/messages';
 import { eachInParallel, type Store } from '../../store/store';
 import { bytesOf, changeRecord, readRecord } from '../../store/records';
+import { FreshRecords } from './fresh-records';
 
 const keySchema = z.object({
   /** Public: workflow ids of the key's solves begin with `gw-<id>-`. */
@@ -116,41 +117,25 @@ function find(keys: readonly Key[], idOrName: string, { url }: Store): Key {
   throw new AmbiguousKeyError(`more than one key is named ${asked}: give the id of one, ${ids}`);
 }
 
-/** A key that was revoked is refused this much later at most, by a gateway that remembers it. */
-const FRESH_MS = 5_000;
-
-interface Known {
-  readonly key: Promise<Key | null>;
-  readonly readAt: number;
-}
-
-/** Says which key a secret opens. Keys that do not exist are forgotten at once: guesses take no memory. */
+/** Says which key a secret opens. A key that was revoked is refused five seconds later at most. */
 export class KeyChecker {
-  private readonly known = new Map<string, Known>();
+  private readonly keys: FreshRecords<Key>;
 
-  constructor(private readonly store: Store) {}
+  constructor(store: Store) {
+    this.keys = new FreshRecords(store, placeOf, keySchema);
+  }
 
   /** The key of a secret; null for one that is malformed, unknown, wrong, expired or revoked. */
   async check(secret: string): Promise<Key | null> {
     const id = SECRET.exec(secret)?.[1];
     const key = id === undefined ? null : await this.find(id);
-    return key !== null && opens(secret, key) && isUsable(key) ? key : null;
+    return key !== null && opens(secret, key) ? key : null;
   }
 
-  /** Requests that come together wait for one reading of their key. */
-  private find(id: string): Promise<Key | null> {
-    const now = performance.now();
-    const before = this.known.get(id);
-    if (before !== undefined && now - before.readAt < FRESH_MS) return before.key;
-    const known = { key: readRecord(this.store, placeOf(id), keySchema), readAt: now };
-    this.known.set(id, known);
-    const forget = (): void => {
-      if (this.known.get(id) === known) this.known.delete(id);
-    };
-    known.key.then((key) => {
-      if (key === null) forget();
-    }, forget);
-    return known.key;
+  /** The key of an id; null for one that is unknown, expired or revoked. */
+  async find(id: string): Promise<Key | null> {
+    const key = await this.keys.read(id);
+    return key !== null && isUsable(key) ? key : null;
   }
 }
 

@@ -13,6 +13,7 @@ import { makeOwnFolder } from '../../own-folder';
 import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { createKey, KeyChecker, listKeys } from '../access/keys';
+import { createPass } from '../access/passes';
 import { CONDUCTOR_MODEL } from '../solve/model-names';
 import { type Address, startGateway } from '../server';
 
@@ -61,17 +62,18 @@ function serve({ conductor, temporal, config, store }: Session, address: Address
 }
 
 async function describeGateway({ store, server }: Session, { url }: Listening): Promise<string> {
-  const secret = server.embedded ? await ownKey(store) : null;
-  const lines = [`Gateway     ${url}/v1 (OpenAI), ${url} (Anthropic)`];
-  if (secret === null) {
+  const serves = `Gateway     ${url}/v1 (OpenAI), ${url} (Anthropic)`;
+  if (!server.embedded) {
     const hasKeys = (await listKeys(store)).some(({ revokedAt }) => revokedAt === null);
-    return [...lines, ...(hasKeys ? [] : ['Key         none yet: temporal-conductor key create NAME'])].join(
-      '\n',
-    );
+    const remedy = hasKeys ? [] : ['Key         none yet: temporal-conductor key create NAME'];
+    return [serves, `Page        ${url}`, ...remedy].join('\n');
   }
+  const { key, secret } = await ownKey(store);
   const body = `{"model":"${CONDUCTOR_MODEL}","messages":[{"role":"user","content":"What is the capital of France?"}]}`;
   return [
-    ...lines,
+    serves,
+    // What stands behind the `#` is sent to no server and kept in no log.
+    `Page        ${url}/#link=${await createPass(store, 'link', key)} (signs in once)`,
     `Key         ${secret}`,
     `Try         curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${body}'`,
   ].join('\n');
@@ -80,21 +82,22 @@ async function describeGateway({ store, server }: Session, { url }: Listening): 
 const OWN_KEY = 'this-folder';
 
 /** The key of this folder's own gateway: whoever can read the folder can read every answer in it. */
-async function ownKey(store: Store): Promise<string> {
+async function ownKey(store: Store): ReturnType<typeof createKey> {
   makeOwnFolder(FOLDER);
   const file = join(FOLDER, 'gateway.key');
   const kept = await readFile(file, 'utf8').then(
     (text) => text.trim(),
     () => '',
   );
-  if ((await new KeyChecker(store).check(kept)) !== null) return kept;
+  const key = await new KeyChecker(store).check(kept);
+  if (key !== null) return { key, secret: kept };
   const name = `${OWN_KEY}-${Date.now().toString(36)}`;
   const free = { models: null, usdPerDay: null, requestsPerMinute: null, expiresAt: null };
-  const { secret } = await createKey(store, { name, isAdmin: true, ...free });
-  await writeFile(file, `${secret}\n`, { mode: 0o600 }).catch((error: unknown) => {
+  const made = await createKey(store, { name, isAdmin: true, ...free });
+  await writeFile(file, `${made.secret}\n`, { mode: 0o600 }).catch((error: unknown) => {
     say(
       `The gateway's key cannot be kept in ${file} (${reasonOf(error)}): the next start makes another one.`,
     );
   });
-  return secret;
+  return made;
 }

@@ -11,6 +11,8 @@ export interface GatewaySetting {
   readonly taskQueue: string;
   readonly config: ConfigInput;
   readonly store: string;
+  /** @default any that is free */
+  readonly port?: number;
 }
 
 async function main(): Promise<void> {
@@ -28,7 +30,7 @@ async function main(): Promise<void> {
       store,
       say: console.error,
     },
-    { port: 0, host: '127.0.0.1', allowHosts: [] },
+    { port: setting.port ?? 0, host: '127.0.0.1', allowHosts: [] },
   );
   console.log(JSON.stringify(url));
 }

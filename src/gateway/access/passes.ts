@@ -1,0 +1,98 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { randomPart } from '../../client/run-id';
+import { bytesOf, changeRecord } from '../../store/records';
+import type { Store } from '../../store/store';
+import { FreshRecords } from './fresh-records';
+import type { Key, KeyChecker } from './keys';
+
+// A pass stands for a key, so that a browser never holds the key: a link is spent by its first use, a session by signing out.
+
+const passSchema = z.object({
+  keyId: z.string(),
+  /** SHA-256 of the secret, which has 32 random bytes. */
+  digest: z.string(),
+  expiresAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+});
+type Pass = Readonly<z.infer<typeof passSchema>>;
+
+const KINDS = { link: 'gateway/links/', session: 'gateway/sessions/' } as const;
+type Kind = keyof typeof KINDS;
+
+const HOUR_MS = 3_600_000;
+const LIFE_MS: Readonly<Record<Kind, number>> = { link: 24 * HOUR_MS, session: 30 * 24 * HOUR_MS };
+export const SESSION_SECONDS = LIFE_MS.session / 1000;
+
+const SECRET = /^([0-9a-z]{10})\.[\w-]{43}$/;
+const placeOf = (kind: Kind, id: string): string => `${KINDS[kind]}${id}.json`;
+
+/** Makes a pass for a key, and gives its secret. */
+export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<Key, 'id'>): Promise<string> {
+  const id = randomPart(10);
+  const secret = `${id}.${randomBytes(32).toString('base64url')}`;
+  const expiresAt = new Date(Date.now() + LIFE_MS[kind]).toISOString();
+  const pass: Pass = { keyId, digest: hash('sha256', secret), expiresAt, endedAt: null };
+  if (await store.create(placeOf(kind, id), bytesOf(pass))) return secret;
+  throw new Error(`the store ${store.url} has a ${kind} ${id} already: try again`);
+}
+
+/** Ends a pass. @returns the id of its key; null where the pass does not hold: of many who use a link, one is told the key */
+async function endPass(store: Store, kind: Kind, secret: string): Promise<string | null> {
+  const id = SECRET.exec(secret)?.[1];
+  if (id === undefined) return null;
+  return changeRecord<Pass, string | null>(store, placeOf(kind, id), passSchema, (pass) => {
+    if (pass === null || !holds(pass, secret)) return [null, null];
+    return [{ ...pass, endedAt: new Date().toISOString() }, pass.keyId];
+  });
+}
+
+function holds({ digest, expiresAt, endedAt }: Pass, secret: string): boolean {
+  const isRight = timingSafeEqual(hash('sha256', secret, 'buffer'), Buffer.from(digest, 'hex'));
+  return isRight && endedAt === null && Date.now() < Date.parse(expiresAt);
+}
+
+/** Knows which key a browser is signed in with. A session ends with its key. */
+export class Sessions {
+  readonly #passes: FreshRecords<Pass>;
+
+  constructor(
+    private readonly store: Store,
+    private readonly keys: KeyChecker,
+  ) {
+    this.#passes = new FreshRecords(store, (id) => placeOf('session', id), passSchema);
+  }
+
+  /** Opens a session with a link or a key. @returns its secret; null where neither holds */
+  async open({
+    link,
+    key: secret,
+  }: {
+    readonly link?: string;
+    readonly key?: string;
+  }): Promise<string | null> {
+    const keyId = link === undefined ? null : await endPass(this.store, 'link', link);
+    const key = keyId === null ? await this.keys.check(secret ?? '') : await this.keys.find(keyId);
+    return key === null ? null : createPass(this.store, 'session', key);
+  }
+
+  /** The key of a session; null where it does not hold. */
+  async check(secret: string): Promise<Key | null> {
+    const id = SECRET.exec(secret)?.[1];
+    const pass = id === undefined ? null : await this.#passes.read(id);
+    return pass !== null && holds(pass, secret) ? this.keys.find(pass.keyId) : null;
+  }
+
+  async close(secret: string): Promise<void> {
+    await endPass(this.store, 'session', secret);
+    this.#passes.forget(secret.slice(0, secret.indexOf('.')));
+  }
+}
+
+/** Removes passes that have expired. */
+export async function forgetPasses(store: Store): Promise<void> {
+  for (const kind of ['link', 'session'] as const) {
+    const than = new Date(Date.now() - LIFE_MS[kind]);
+    for await (const { key } of store.entries(KINDS[kind])) await store.removeOlder(key, than);
+  }
+}

@@ -1,0 +1,93 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { isOfThisPage, keepSession, sessionOf } from '../access/browser';
+import { limitBody } from '../access/body-limit';
+import type { App, Gateway } from '../gateway';
+import { Refusal } from '../refusal';
+import { bodyOf, jsonOf, refusals, UNKEYED } from '../routes';
+import { modelNames } from '../solve/model-names';
+
+const signInSchema = z
+  .strictObject({ link: z.string().max(200).optional(), key: z.string().max(200).optional() })
+  .openapi('SignIn');
+const doneSchema = z.strictObject({}).openapi('SignedIn');
+
+const meSchema = z
+  .object({
+    keyId: z.string(),
+    name: z.string(),
+    isAdmin: z.boolean(),
+    usdPerDay: z.number().nullable(),
+    models: z.array(z.string()),
+    workers: z.array(z.object({ id: z.string(), model: z.string() })),
+    limits: z.object({
+      steps: z.int(),
+      depth: z.int().nullable(),
+      costUsd: z.number().nullable(),
+      calls: z.int(),
+    }),
+  })
+  .openapi('Me');
+
+const signInRoute = createRoute({
+  method: 'post',
+  path: '/session',
+  summary: 'Sign a browser in with a link that was printed, which works once, or with a key',
+  security: UNKEYED,
+  request: { body: bodyOf(signInSchema) },
+  responses: { 200: jsonOf(doneSchema, 'A cookie stands for the key from now on'), ...refusals },
+});
+
+const signOutRoute = createRoute({
+  method: 'delete',
+  path: '/session',
+  summary: 'Sign a browser out',
+  security: UNKEYED,
+  responses: { 200: jsonOf(doneSchema, 'The session has ended'), ...refusals },
+});
+
+const meRoute = createRoute({
+  method: 'get',
+  path: '/api/me',
+  summary: 'Read whose the key is, what it may ask for, and the limits that hold where a solve names none',
+  responses: { 200: jsonOf(meSchema, 'The key, without its secret'), ...refusals },
+});
+
+const MOST_BYTES = 4096;
+
+export function addSession(app: App, gateway: Gateway): void {
+  const { sessions } = gateway;
+  app.use('/session', limitBody(MOST_BYTES));
+  app.openapi(signInRoute, async (c) => {
+    if (!isOfThisPage(c)) throw foreign();
+    const secret = await sessions.open(c.req.valid('json'));
+    if (secret === null) {
+      const message =
+        'this does not sign in: a link works once and for a day, a key until it is revoked; restart the gateway for a new link, or give a key';
+      throw new Refusal(401, message, { reason: 'invalid_api_key' });
+    }
+    keepSession(c, secret);
+    return c.json({}, 200);
+  });
+  app.openapi(signOutRoute, async (c) => {
+    if (!isOfThisPage(c)) throw foreign();
+    await sessions.close(sessionOf(c) ?? '');
+    keepSession(c, '');
+    return c.json({}, 200);
+  });
+  app.openapi(meRoute, (c) => {
+    const { id: keyId, name, isAdmin, usdPerDay } = c.get('key');
+    const { workers, limits } = gateway.config;
+    const { steps, depth, costUsd, calls } = limits;
+    const me = { keyId, name, isAdmin, usdPerDay, models: modelNames(gateway.config, c.get('key')) };
+    const team = workers.map((each) => ({
+      id: each.id,
+      model: 'model' in each ? each.model : each.provider,
+    }));
+    return c.json({ ...me, workers: team, limits: { steps, depth, costUsd, calls } }, 200);
+  });
+}
+
+function foreign(): Refusal {
+  const message = 'a browser signs in and out on the page of this gateway alone: open it, and try there';
+  return new Refusal(403, message, { reason: 'foreign_origin' });
+}

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import type { Context } from 'hono';
+import type { Env } from './gateway';
+
+/** Where the build puts the page: beside this file's own folder, in `lib/`. */
+export const PAGE = join(__dirname, '..', '..', 'lib', 'web');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Nothing but the gateway's own files is loaded, no text of a model's can become code, and no other page may frame this one. */
+const POLICY = [
+  "default-src 'none'",
+  ...['script', 'style', 'img', 'connect'].map((kind) => `${kind}-src 'self'`),
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer<ArrayBuffer>;
+  readonly gzipped: Buffer<ArrayBuffer> | null;
+}
+
+/** Answers with a file of the page, or null; a path that nothing has is one of the page's own where a browser asks for a document. */
+export function openPage(folder: string): (c: Context<Env>) => Response | null {
+  const files = readPage(folder);
+  const index = files.get('/index.html');
+  return (c) => {
+    const { method, path } = c.req;
+    if (index === undefined || method !== 'GET') return null;
+    const file = files.get(path);
+    // Its name holds a digest of what it is.
+    const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+    if (file !== undefined) return answerFile(c, file, caching);
+    const isDocument = !isForPrograms(path) && c.req.header('accept')?.includes('text/html') === true;
+    return isDocument ? answerFile(c, index, 'no-cache') : null;
+  };
+}
+
+function isForPrograms(path: string): boolean {
+  return /^\/(v1|api|assets|session|health|metrics|openapi\.json)(\/|$)/.test(path);
+}
+
+function answerFile(c: Context<Env>, { type, bytes, gzipped }: PageFile, caching: string): Response {
+  const isGzipped = gzipped !== null && c.req.header('accept-encoding')?.includes('gzip') === true;
+  return c.body(isGzipped ? gzipped : bytes, 200, {
+    'content-type': type,
+    'cache-control': caching,
+    'content-security-policy': POLICY,
+    vary: 'accept-encoding',
+    ...(isGzipped && { 'content-encoding': 'gzip' }),
+  });
+}
+
+/** Files of the page by their paths; none where it was not built. The build leaves a gzipped copy beside each. */
+function readPage(folder: string): Map<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  const names = listPage(folder);
+  for (const name of names) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const read = (path: string): Buffer<ArrayBuffer> => readFileSync(join(folder, path));
+    const gzipped = names.includes(`${name}.gz`) ? read(`${name}.gz`) : null;
+    files.set(`/${name.replaceAll(sep, '/')}`, { type, bytes: read(name), gzipped });
+  }
+  return files;
+}
+
+function listPage(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+  } catch {
+    return [];
+  }
+}

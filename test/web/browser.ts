@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { KeyChecker } from '../../src/gateway/access/keys';
+import { createPass } from '../../src/gateway/access/passes';
+import { PAGE } from '../../src/gateway/page';
+import type { Stage } from '../support/stage';
+
+const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const program = PROGRAMS.find((path) => existsSync(path));
+
+/** Tests that need a browser; where there is none they are left out, and say so. */
+export const describeInChromium = program === undefined ? describe.skip : describe;
+
+if (program === undefined) {
+  process.stderr.write('\nNO CHROMIUM IS INSTALLED HERE, AND THE TESTS OF THE PAGE ARE LEFT OUT.\n\n');
+} else if (!existsSync(PAGE)) {
+  throw new Error('the page is not built: run "npm run build:web"');
+}
+
+export function launchBrowser(): Promise<Browser> {
+  // A container's root has no sandbox of Chromium's; the pages are our own.
+  return chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] });
+}
+
+/** A reader with a browser of their own, and what went wrong in it. */
+export interface Reader {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Errors of the console and of scripts, and requests to other origins. */
+  readonly wrong: string[];
+}
+
+export async function openReader(browser: Browser, url: string): Promise<Reader> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  const wrong: string[] = [];
+  page.on('console', (message) => {
+    // The browser itself tells of each request that fails; those of a gateway that was killed are meant to.
+    const isOfNetwork = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isOfNetwork) wrong.push(message.text());
+  });
+  page.on('pageerror', ({ message }) => wrong.push(message));
+  page.on('dialog', (dialog) => {
+    wrong.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    const asked = request.url();
+    if (!asked.startsWith(`${url}/`)) wrong.push(`a request to ${asked.slice(0, 100)}`);
+  });
+  return { page, context, wrong };
+}
+
+/** The link that `up` prints for a key. */
+export async function linkFor({ store }: Stage, url: string, secret: string): Promise<string> {
+  const key = await new KeyChecker(store).check(secret);
+  if (key === null) throw new Error('the key does not hold');
+  return `${url}/#link=${await createPass(store, 'link', key)}`;
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** What axe finds on a page that is serious, in light and in dark. */
+export async function seriousFlaws(page: Page): Promise<string[]> {
+  const flaws: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.evaluate(axe.source);
+    const violations = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
+    for (const { id, impact, nodes } of violations) {
+      if (impact !== 'serious' && impact !== 'critical') continue;
+      flaws.push(
+        `${colorScheme}, ${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
+      );
+    }
+  }
+  return flaws;
+}

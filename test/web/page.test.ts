@@ -1,0 +1,375 @@
+import type { Browser, Page } from 'playwright-core';
+import { revokeKey } from '../../src/gateway/access/keys';
+import { startGatewayProcess } from '../durability/gateway-process';
+import { advanceRun, writeNight } from '../../src/training/activities/records';
+import { readServing, writeManifest } from '../../src/training/policy/serving';
+import { aManifest } from '../support/a-manifest';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { step, useStage } from '../support/stage';
+import { endOf, until, untilTrace } from '../support/until';
+import { describeInChromium, launchBrowser, linkFor, openReader, type Reader, seriousFlaws } from './browser';
+
+jest.setTimeout(120_000);
+
+const WORDS = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
+
+describeInChromium('the page, in Chromium', () => {
+  const stage = useStage({
+    workers: ['a', 'b'],
+    simulation: { models: { a: { answer: 'Eight **legs**.' }, b: { answer: WORDS } } },
+    configure: (config) => ({ ...config, recursion: 'worker' }),
+  });
+  let browser: Browser;
+  let gateway: TestGateway;
+  let reader: Reader;
+  let secret: string;
+
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    gateway = await openGateway(stage);
+    secret = await gateway.key({ name: 'ada', isAdmin: true });
+    reader = await openReader(browser, gateway.url);
+  });
+  afterEach(async () => {
+    await reader.context.close();
+    await gateway.close();
+    expect(reader.wrong).toEqual([]);
+  });
+
+  async function enter(url = gateway.url): Promise<Page> {
+    await reader.page.goto(await linkFor(stage, url, secret));
+    await reader.page.getByLabel('Your question').waitFor();
+    return reader.page;
+  }
+
+  /** Asks on the page, and gives the id of the solve that its place is of. */
+  async function ask(page: Page, question: string): Promise<string> {
+    await page.getByLabel('Your question').fill(question);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/solves\/./);
+    return decodeURIComponent(new URL(page.url()).pathname.slice('/solves/'.length));
+  }
+
+  const answerOf = (page: Page) => page.getByRole('region', { name: 'Answer' });
+
+  test('a link signs in once; a key does, too; signing out ends both', async () => {
+    const link = await linkFor(stage, gateway.url, secret);
+    const { page } = reader;
+    await page.goto(link);
+    await page.getByLabel('Your question').waitFor();
+    expect(page.url()).toBe(`${gateway.url}/`);
+    await page.reload();
+    await page.getByLabel('Your question').waitFor();
+
+    const other = await openReader(browser, gateway.url);
+    await other.page.goto(link);
+    await other.page.getByText(/a link works once/).waitFor();
+    expect(await seriousFlaws(other.page)).toEqual([]);
+    await other.page.getByLabel('Key').fill(secret);
+    await other.page.keyboard.press('Enter');
+    await other.page.getByText('ada').waitFor();
+    await other.page.getByRole('button', { name: 'Sign out' }).click();
+    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await other.page.reload();
+    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await other.context.cookies()).toEqual([]);
+    expect(other.wrong).toEqual([]);
+    await other.context.close();
+  });
+
+  test('a solve that is asked appears, grows, streams, finishes, and stands in the list', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
+      stage.providers.script('b', [{ fault: 'drip', ms: 4000 }]);
+      const page = await enter();
+      expect(await seriousFlaws(page)).toEqual([]);
+      await ask(page, 'How many legs has a spider?');
+      await page.getByRole('heading', { name: 'How many legs has a spider?' }).waitFor();
+      await page.getByRole('button', { name: /1\s*a\s*Look\./ }).waitFor();
+      // Some of the text is there before the last of it.
+      const growing = page.locator('.growing');
+      await growing.getByText('word3 ').waitFor();
+      expect(await growing.textContent()).not.toContain('word59');
+      await answerOf(page).getByText('word59').waitFor();
+      await page.locator('.state-done').waitFor();
+      expect(((await answerOf(page).textContent()) ?? '').split('word7 ').length).toBe(2);
+
+      await page.getByRole('button', { name: /1\s*a\s*Look\./ }).click();
+      const panel = page.getByRole('region', { name: 'Step 1' });
+      await panel.locator('strong', { hasText: 'legs' }).waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'detached' });
+
+      await page.getByRole('link', { name: 'Solves' }).click();
+      await page.getByRole('option').waitFor();
+      expect(await page.getByRole('option').count()).toBe(1);
+      expect(await seriousFlaws(page)).toEqual([]);
+      await page.keyboard.press('/');
+      await page.keyboard.type('nothing like it');
+      await page.getByText('No solve fits').waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Enter');
+      await answerOf(page).getByText('word59').waitFor();
+
+      await page.getByRole('link', { name: 'Money' }).click();
+      await page.getByRole('button', { name: 'By worker' }).click();
+      await page.getByRole('rowheader', { name: 'a', exact: true }).waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+    });
+  });
+
+  test('a plan that waits is refused in words where it is wrong, then edited, and runs as it was edited', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('b', 'Count.')]);
+      const page = await enter();
+      await page.getByText(/starts at once/).click();
+      await page.getByLabel('Approval').selectOption('plan');
+      const id = await ask(page, 'How many legs has a spider?');
+      await page.getByText('This plan waits for you.').waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Edit' }).click();
+      for (let more = 0; more < 5; more += 1) await page.getByRole('button', { name: 'Add a step' }).click();
+      await page.getByRole('button', { name: 'Run this plan' }).click();
+      await page.getByText(/The plan was refused: .*6 steps, but at most 5 are allowed/).waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+      for (let last = 6; last > 2; last -= 1) await page.getByLabel(`Remove step ${last}`).click();
+      await page.getByLabel('Step 2', { exact: true }).selectOption('a');
+      await page.getByLabel('What step 2 is asked').fill('Look twice.');
+      await page.getByRole('checkbox', { name: 'step 1' }).uncheck();
+      await page.getByRole('button', { name: 'Run this plan' }).click();
+      await answerOf(page).getByText('legs').waitFor();
+      const { rounds } = await endOf(stage, id);
+      expect(rounds[0]?.plan?.steps).toEqual([step('b', 'Count.'), step('a', 'Look twice.')]);
+    });
+  });
+
+  test('a plan that waits is rejected, and the next one approved', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('b', 'Count.')]);
+      const id = await startWaiting();
+      const page = await enter();
+      await page.goto(`${gateway.url}/solves/${id}`);
+      stage.plan([step('a', 'Look.')]);
+      await page.getByRole('button', { name: 'Reject' }).click();
+      await page.getByLabel(/What should the next plan/).fill('Who counts sees nothing.');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: /1\s*a\s*Look\./ }).waitFor();
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await answerOf(page).getByText('legs').waitFor();
+      expect((await endOf(stage, id)).answer).toBe('Eight **legs**.');
+    });
+  });
+
+  async function startWaiting(): Promise<string> {
+    const { id } = await stage.client.start({ question: 'How many?', approval: 'plan', live: true });
+    await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
+    return id;
+  }
+
+  test('a solve is hinted and limited while it runs, cancelled, and retried from a step', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('b', 'Count.')]);
+      const letGo = stage.providers.hold('b');
+      const page = await enter();
+      const id = await ask(page, 'How many legs has a spider?');
+      await stage.providers.waitForRequest(({ model }) => model === 'b');
+      await page.getByLabel('Hint for the Conductor').fill('It is no insect.');
+      await page.getByRole('button', { name: 'Hint' }).click();
+      await page.getByLabel('Limit in USD').fill('0.5');
+      await page.getByRole('button', { name: 'Set' }).click();
+      await page.getByText('of $0.5000').waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Cancel this solve' }).click();
+      await page.getByText('It was cancelled.', { exact: false }).waitFor();
+      letGo();
+      expect((await endOf(stage, id)).status).toBe('cancelled');
+      await page.getByRole('button', { name: /1\s*b\s*Count\./ }).click();
+      await page.getByLabel('From this step, with').selectOption('a');
+      await page.getByRole('button', { name: 'Retry' }).click();
+      await answerOf(page).getByText('legs').waitFor();
+      expect(page.url()).not.toContain(id);
+    });
+  });
+
+  test('a step that the Conductor gives to itself opens to a team of its own, whose plan can wait, too', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('a', 'Look.'), step('conductor', 'Weigh it.', [0])]);
+      stage.plan([step('a', 'Weigh each leg.')]);
+      const page = await enter();
+      await page.getByText(/starts at once/).click();
+      await page.getByLabel('Depth').fill('1');
+      await page.getByLabel('Approval').selectOption('all');
+      await ask(page, 'How many legs has a spider?');
+      await page.getByRole('button', { name: 'Approve' }).click();
+      const child = page.locator('details.child');
+      await child.getByText('Step 2 has a team of its own: 1 round').waitFor();
+      await child.getByRole('button', { name: 'Approve' }).click();
+      await answerOf(page).getByText('legs').waitFor();
+      await child.getByRole('button', { name: /1\s*a\s*Weigh each leg\./ }).click();
+      await page.getByRole('region', { name: 'Step 1' }).getByText('Weigh each leg.').waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+    });
+  });
+
+  test('a wait is told with its reason and its end, and a session ends with its key', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('b', 'Count.')]);
+      const retryAfter = { ms: 8000, as: 'milliseconds' } as const;
+      stage.providers.script('b', [{ fault: 'rate-limited', retryAfter }]);
+      const page = await enter();
+      await ask(page, 'How many legs has a spider?');
+      await page.getByText(/^Waits: .*; again in \d s$/).waitFor();
+      await answerOf(page).getByText('word59').waitFor();
+      await page.getByRole('link', { name: 'Solves' }).click();
+      await page.getByRole('option').waitFor();
+      await revokeKey(stage.store, 'ada');
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    });
+  });
+
+  test('a failed solve says why, and what to do', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('b', 'Count.')]);
+      stage.providers.answer('b', { fault: 'invalid-key' });
+      const page = await enter();
+      await ask(page, 'How many legs has a spider?');
+      await page.getByText(/^It failed: .*401.*Select a step to retry from it\.$/).waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+    });
+  });
+
+  test('a gateway that is killed and started again: the page recovers by itself, and shows nothing twice', async () => {
+    const first = await startGatewayProcess(stage);
+    const port = Number(new URL(first.url).port);
+    const own = await openReader(browser, first.url);
+    await stage.whileWorking(async () => {
+      stage.plan([step('b', 'Count.')]);
+      stage.providers.script('b', [{ fault: 'drip', ms: 6000 }]);
+      await own.page.goto(await linkFor(stage, first.url, secret));
+      await own.page.getByLabel('Your question').waitFor();
+      const id = await ask(own.page, 'How many legs has a spider?');
+      await answerOf(own.page).getByText('word3 ').waitFor();
+      await first.kill();
+      await own.page.getByText('Connection lost.', { exact: false }).waitFor();
+      const next = await startGatewayProcess(stage, port);
+      await answerOf(own.page).getByText('word59').waitFor();
+      await own.page.getByText('Connection lost.', { exact: false }).waitFor({ state: 'detached' });
+      expect((await answerOf(own.page).locator('p').textContent())?.trim()).toBe(WORDS);
+      await own.page.getByRole('link', { name: 'Solves' }).click();
+      await own.page.getByRole('option').waitFor();
+      expect(await own.page.getByRole('option').count()).toBe(1);
+      expect(stage.requestsTo('b')).toHaveLength(1);
+      expect((await endOf(stage, id)).status).toBe('completed');
+      await next.kill();
+    });
+    expect(own.wrong.filter((line) => !line.includes('net::ERR'))).toEqual([]);
+    await own.context.close();
+  });
+
+  test('a checkpoint is promoted and rolled back, once it was read what that changes', async () => {
+    const { store } = stage;
+    for (const name of ['000001', '000002']) await writeManifest(store, aManifest({ name }));
+    const checkpoint = { trainRun: 'nightly', name: '000002' };
+    await advanceRun(store, { schema: 1, trainRun: 'nightly', done: 2, checkpoint });
+    await writeNight(store, {
+      schema: 1,
+      trainRun: 'nightly',
+      date: '2026-11-21',
+      first: 1,
+      last: 2,
+      done: 2,
+      checkpoint,
+      begun: null,
+      train: { set: 'a'.repeat(64), count: 1, topics: [1] },
+      heldOut: { set: 'b'.repeat(64), count: 1 },
+      openedAt: '2026-11-21T01:00:00.000Z',
+      closedAt: '2026-11-21T03:00:00.000Z',
+      decision: 'It was not better.',
+    });
+    const page = await enter();
+    await page.getByRole('link', { name: 'Learning' }).click();
+    await page.getByRole('rowheader', { name: '2026-11-21' }).waitFor();
+    await page.getByText('No checkpoint serves').waitFor();
+    expect(await seriousFlaws(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Promote' }).click();
+    await page.getByText(/From the next solve on, nightly\/000002 plans in place of/).waitFor();
+    expect(await seriousFlaws(page)).toEqual([]);
+    expect((await readServing(store)).serving).toBeNull();
+    await page.getByRole('button', { name: 'Do it' }).click();
+    await page.getByRole('heading', { name: 'nightly/000002 serves' }).waitFor();
+    expect((await readServing(store)).serving).toEqual(checkpoint);
+    await page.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByRole('button', { name: 'Do it' }).click();
+    await page.getByRole('heading', { name: 'No checkpoint serves' }).waitFor();
+  });
+
+  test('hostile answers are shown as text, and execute nothing', async () => {
+    const hostile = [
+      '<script>window.hit = 1</script><img src=x onerror="window.hit = 1"><iframe srcdoc="<script>parent.hit=1</script>">',
+      '[a](javascript:window.hit=1) [b](JaVaScRiPt:window.hit=1) [c](data:text/html,<script>1</script>) <javascript:window.hit=1> [d](https://example.org/x)',
+      '![pixel](https://example.org/pixel.png) <svg onload="window.hit=1"> <a href="javascript:window.hit=1">x</a> <style>*{display:none}</style>',
+      'plain \u001b[31mred\u001b[0m \u202egnp.exe \u2066 \u200b \u0000 end',
+    ].join('\n\n');
+    await stage.whileWorking(async () => {
+      stage.plan([step('a', '<img src=x onerror="window.hit = 1"> \u202esubtask')]);
+      stage.providers.answer('a', hostile);
+      const page = await enter();
+      await ask(page, '<script>window.hit = 1</script> \u202e?');
+      const answer = answerOf(page);
+      await answer.getByText('red').waitFor();
+      await page.locator('.state-done').waitFor();
+      expect(await page.evaluate(`'hit' in window`)).toBe(false);
+      const links = page.locator('.answer a');
+      expect(await links.count()).toBe(1);
+      expect(await links.getAttribute('href')).toBe('https://example.org/x');
+      expect(await page.locator('.answer :is(script, img, iframe, svg, style)').count()).toBe(0);
+      const text = (await answer.textContent()) ?? '';
+      expect(text).toContain('<script>window.hit = 1</script>');
+      expect(text).toContain('⟨U+202E⟩gnp.exe');
+      for (const control of '\u001b\u202e\u2066\u200b') expect(text.includes(control)).toBe(false);
+      await page.getByRole('button', { name: /onerror/ }).click();
+      expect(await page.evaluate(`'hit' in window`)).toBe(false);
+    });
+  });
+
+  test('a megabyte of Markdown is shown without the page standing still', async () => {
+    const big = '# a\n\n> * [x](y) **b** `c`\n\n'.repeat(40_000);
+    await stage.whileWorking(async () => {
+      stage.plan([step('a', 'Write much.')]);
+      stage.providers.answer('a', big);
+      const page = await enter();
+      const id = await ask(page, 'Much?');
+      await endOf(stage, id);
+      await page
+        .getByText(/more characters: copy the answer/)
+        .first()
+        .waitFor();
+      await page.getByRole('link', { name: 'Solves' }).click();
+      await page.getByRole('option').waitFor();
+    });
+  });
+
+  test('what the gateway refuses keeps what was typed, and says why', async () => {
+    // No worker polls.
+    const page = await enter();
+    await page.getByLabel('Your question').fill('How many?');
+    await page.keyboard.press('Enter');
+    await page.getByText(/It was not asked: no worker polls/).waitFor();
+    expect(await page.getByLabel('Your question').inputValue()).toBe('How many?');
+    await page.goto(`${gateway.url}/solves/gw-0000000000-x`);
+    await page.getByText('This solve cannot be shown').waitFor();
+    await page.goto(`${gateway.url}/nowhere`);
+    await page.getByText('There is nothing here').waitFor();
+    await page.goto(`${gateway.url}/solves`);
+    await page.getByText('No solves yet').waitFor();
+    expect(await seriousFlaws(page)).toEqual([]);
+    await until(
+      () => page.title(),
+      (title) => title === 'conductor',
+    );
+  });
+});

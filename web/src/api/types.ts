@@ -1,0 +1,25 @@
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+
+export type Me = Schemas['Me'];
+export type Asked = Schemas['SolveRequest'];
+export type Started = Schemas['Started'];
+export type ListedSolve = Schemas['ListedSolve'];
+export type Solve = Schemas['SolveResult'];
+export type Round = Solve['rounds'][number];
+export type StepResult = Round['steps'][number];
+export type HeldLimits = Schemas['HeldLimits'];
+export type Night = Schemas['Night'];
+export type Serving = Schemas['Serving'];
+export type CostLine = Schemas['CostLine'];
+
+export interface SolveList {
+  readonly runs: readonly ListedSolve[];
+  readonly unlisted: number;
+}
+
+export interface CostReport {
+  readonly lines: readonly CostLine[];
+  readonly total: CostLine;
+}

@@ -1,0 +1,64 @@
+import type { Asked, Me } from '../api/types';
+import { counted, describeUsd } from '../../../src/trace/describe';
+
+export type Approval = 'none' | 'plan' | 'all';
+
+/** What may be chosen beside the question. Texts are what the person typed. */
+export interface Choices {
+  readonly costUsd: string;
+  readonly steps: string;
+  readonly depth: string;
+  readonly approval: Approval;
+  /** Ids of workers that are left out. */
+  readonly without: readonly string[];
+}
+
+const textOf = (limit: number | null): string => (limit === null ? '' : String(limit));
+
+export function defaultChoices({ limits }: Me): Choices {
+  const { costUsd, steps, depth } = limits;
+  return {
+    costUsd: textOf(costUsd),
+    steps: String(steps),
+    depth: textOf(depth),
+    approval: 'none',
+    without: [],
+  };
+}
+
+/** The request for a question; what was left as it is configured is not named. */
+export function askedOf(question: string, choices: Choices, me: Me): Asked {
+  const defaults = defaultChoices(me);
+  const named = (['costUsd', 'steps', 'depth'] as const).filter((name) => choices[name] !== defaults[name]);
+  const limits = Object.fromEntries(
+    named.map((name) => [name, choices[name].trim() === '' ? null : Number(choices[name])]),
+  );
+  const { approval, without } = choices;
+  return {
+    question,
+    model: 'conductor',
+    ...(named.length > 0 && { limits }),
+    ...(approval !== 'none' && { approval }),
+    ...(without.length > 0 && { pool: { deny: [...without] } }),
+  };
+}
+
+const APPROVALS: Readonly<Record<Approval, string>> = {
+  none: 'starts at once',
+  plan: 'waits for your approval of the plan',
+  all: 'waits for your approval of every plan',
+};
+
+/** What was chosen, in one line. */
+export function describeChoices(
+  { costUsd, steps, depth, approval, without }: Choices,
+  { workers }: Me,
+): string {
+  const money = costUsd.trim() === '' ? 'no limit on cost' : `at most ${describeUsd(Number(costUsd))}`;
+  const team =
+    without.length === 0
+      ? counted(workers.length, 'worker')
+      : `${workers.length - without.length} of ${counted(workers.length, 'worker')}`;
+  const deep = depth === '0' ? [] : [depth.trim() === '' ? 'any depth' : `depth ${depth}`];
+  return [money, `${counted(Number(steps), 'step')} a plan`, ...deep, team, APPROVALS[approval]].join(' · ');
+}

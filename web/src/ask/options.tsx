@@ -1,0 +1,127 @@
+import { type ReactElement, type ReactNode, useId } from 'react';
+import type { Me } from '../api/types';
+import { type Approval, type Choices, describeChoices } from './choices';
+
+interface OptionsProps {
+  readonly me: Me;
+  readonly choices: Choices;
+  readonly onChange: (choices: Choices) => void;
+  /** Stands at the end of the line. */
+  readonly children: ReactNode;
+}
+
+/** What may be set, folded into one line that says what holds. */
+export function AskOptions({ me, choices, onChange, children }: OptionsProps): ReactElement {
+  const change = (part: Partial<Choices>): void => {
+    onChange({ ...choices, ...part });
+  };
+  const toggle = (id: string): void => {
+    const { without } = choices;
+    change({ without: without.includes(id) ? without.filter((each) => each !== id) : [...without, id] });
+  };
+  return (
+    <div className="options">
+      <details>
+        <summary>{describeChoices(choices, me)}</summary>
+        <div className="fields">
+          <NumberField
+            label="Limit in USD"
+            step="0.01"
+            value={choices.costUsd}
+            onChange={(costUsd) => {
+              change({ costUsd });
+            }}
+          />
+          <NumberField
+            label="Steps a plan"
+            step="1"
+            value={choices.steps}
+            onChange={(steps) => {
+              change({ steps });
+            }}
+          />
+          <NumberField
+            label="Depth"
+            step="1"
+            value={choices.depth}
+            onChange={(depth) => {
+              change({ depth });
+            }}
+          />
+          <ApprovalField
+            value={choices.approval}
+            onChange={(approval) => {
+              change({ approval });
+            }}
+          />
+        </div>
+        <fieldset>
+          <legend>Who may be asked</legend>
+          {me.workers.map(({ id, model }) => (
+            <label key={id} title={model}>
+              <input
+                type="checkbox"
+                checked={!choices.without.includes(id)}
+                onChange={() => {
+                  toggle(id);
+                }}
+              />{' '}
+              {id}
+            </label>
+          ))}
+        </fieldset>
+      </details>
+      {children}
+    </div>
+  );
+}
+
+interface FieldProps<Value> {
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+}
+
+function NumberField({
+  label,
+  step,
+  value,
+  onChange,
+}: FieldProps<string> & { readonly label: string; readonly step: string }): ReactElement {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type="number"
+        min="0"
+        step={step}
+        placeholder="none"
+        value={value}
+        onChange={(event) => {
+          onChange(event.target.value);
+        }}
+      />
+    </div>
+  );
+}
+
+function ApprovalField({ value, onChange }: FieldProps<Approval>): ReactElement {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>Approval</label>
+      <select
+        id={id}
+        value={value}
+        onChange={(event) => {
+          onChange(event.target.value as Approval);
+        }}
+      >
+        <option value="none">none, start at once</option>
+        <option value="plan">of the first plan</option>
+        <option value="all">of every plan</option>
+      </select>
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import type { ReactElement } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import type { Me } from './api/types';
+import { Link } from './parts/link';
+import { goTo, usePath } from './route';
+import { signOut } from './session';
+
+const PLACES = [
+  ['/', 'Ask'],
+  ['/solves', 'Solves'],
+  ['/learning', 'Learning'],
+  ['/money', 'Money'],
+] as const;
+
+export function Header({ me }: { readonly me: Me }): ReactElement {
+  const path = usePath();
+  const client = useQueryClient();
+  const leave = async (): Promise<void> => {
+    await signOut();
+    goTo('/');
+    await client.resetQueries();
+  };
+  const isHere = (place: string): boolean =>
+    path === place || (place !== '/' && path.startsWith(`${place}/`));
+  return (
+    <header className="top">
+      <Link className="brand" href="/" aria-label="conductor, ask a question">
+        <img src="/mark.svg" alt="" width="16" height="16" /> <span>conductor</span>
+      </Link>
+      <nav aria-label="Places">
+        {PLACES.map(([place, name]) => (
+          <Link key={place} href={place} aria-current={isHere(place) ? 'page' : undefined}>
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <span
+        className="who"
+        title={me.isAdmin ? 'An admin key: it sees all solves' : 'It sees its own solves'}
+      >
+        {me.name}
+      </span>
+      <button type="button" className="quiet" onClick={() => void leave()}>
+        Sign out
+      </button>
+    </header>
+  );
+}

@@ -1,0 +1,12 @@
+import type { ReactElement } from 'react';
+import { useConnection } from '../api/connection';
+
+/** A quiet bar: solves need no page to go on. It lies over the page, so that nothing moves. */
+export function ConnectionBar(): ReactElement {
+  const isLost = useConnection() === 'lost';
+  return (
+    <div className="connection" role="status">
+      {isLost && <span>Connection lost. Trying again; solves go on meanwhile.</span>}
+    </div>
+  );
+}

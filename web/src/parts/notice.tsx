@@ -1,0 +1,26 @@
+import type { ReactElement, ReactNode } from 'react';
+
+/** What went wrong, and what to do. */
+export function Problem({ children }: { readonly children: ReactNode }): ReactElement {
+  return (
+    <p className="problem" role="alert">
+      {children}
+    </p>
+  );
+}
+
+/** What stands where nothing is yet. */
+export function Empty({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactElement {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      <p>{children}</p>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import type { ReactElement } from 'react';
+
+export type MarkedState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled' | 'asks';
+
+/** A shape for each state, so that no colour is needed to tell them apart. */
+const MARKS: Readonly<Record<MarkedState, readonly [shape: string, word: string]>> = {
+  waiting: ['·', 'not begun'],
+  running: ['◐', 'running'],
+  done: ['✓', 'done'],
+  failed: ['✕', 'failed'],
+  cancelled: ['⊘', 'cancelled'],
+  asks: ['‖', 'waits for you'],
+};
+
+export function StateMark({ state }: { readonly state: MarkedState }): ReactElement {
+  const [shape, word] = MARKS[state];
+  return (
+    <span className={`mark mark-${state}`} role="img" aria-label={word} title={word}>
+      {shape}
+    </span>
+  );
+}
+
+export function wordOf(state: MarkedState): string {
+  return MARKS[state][1];
+}
+
+export function stateOfRun(
+  status: 'running' | 'completed' | 'failed' | 'cancelled',
+  waitsFor: string | null | undefined,
+): MarkedState {
+  if (status === 'running') return waitsFor === 'approval' ? 'asks' : 'running';
+  return status === 'completed' ? 'done' : status;
+}

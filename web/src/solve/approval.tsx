@@ -1,0 +1,88 @@
+import { type ReactElement, type SubmitEvent, useId, useState } from 'react';
+import type { Plan } from '../../../src/plan/plan';
+import { describeEstimate } from '../../../src/trace/describe';
+import type { Round } from '../api/types';
+import { Problem } from '../parts/notice';
+import { StateMark } from '../parts/state-mark';
+import { useShown } from './context';
+import { useSteer } from './steer';
+
+interface ApprovalProps {
+  readonly round: Round;
+  /** The plan as it is shown: another one that took its place meanwhile is not approved by mistake. */
+  readonly plan: Plan;
+  readonly onEdit: () => void;
+}
+
+/** A plan waits for a person, who lets it run, changes it, or has another one written. */
+export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
+  const { solve } = useShown();
+  const { mutate, isPending, error } = useSteer(round.childId ?? solve.id, solve.id);
+  const [isRejecting, setRejecting] = useState(false);
+  return (
+    <div className="approval">
+      <p>
+        <StateMark state="asks" /> <strong>This plan waits for you.</strong>{' '}
+        {solve.estimate !== undefined && <>It takes {describeEstimate(solve.estimate)}.</>}
+      </p>
+      <div className="tools">
+        <button
+          type="button"
+          className="primary"
+          disabled={isPending}
+          onClick={() => {
+            mutate({ verb: 'approve', body: { plan } });
+          }}
+        >
+          Approve
+        </button>
+        <button type="button" disabled={isPending} onClick={onEdit}>
+          Edit
+        </button>
+        <button
+          type="button"
+          disabled={isPending}
+          aria-expanded={isRejecting}
+          onClick={() => {
+            setRejecting(!isRejecting);
+          }}
+        >
+          Reject
+        </button>
+      </div>
+      {isRejecting && (
+        <Rejection
+          onSend={(reason) => {
+            mutate({ verb: 'reject', body: { reason } });
+          }}
+        />
+      )}
+      {error !== null && <Problem>{error.message}</Problem>}
+    </div>
+  );
+}
+
+function Rejection({ onSend }: { readonly onSend: (reason: string) => void }): ReactElement {
+  const id = useId();
+  const [reason, setReason] = useState('');
+  const send = (event: SubmitEvent): void => {
+    event.preventDefault();
+    onSend(reason);
+  };
+  return (
+    <form className="line" onSubmit={send}>
+      <label htmlFor={id}>What should the next plan do otherwise?</label>
+      <input
+        id={id}
+        value={reason}
+        onChange={(event) => {
+          setReason(event.target.value);
+        }}
+        autoFocus
+      />
+      <button type="submit" disabled={reason.trim() === ''}>
+        Have another one written
+      </button>
+    </form>
+  );
+}

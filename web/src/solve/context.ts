@@ -1,0 +1,24 @@
+import { createContext, useContext } from 'react';
+import type { LiveTexts, TextPlace } from '../api/live-texts';
+import type { Me, Solve } from '../api/types';
+
+/** The solve that is shown, for all that is drawn of it. */
+export interface Shown {
+  readonly solve: Solve;
+  readonly me: Me;
+  readonly texts: LiveTexts;
+  readonly selected: TextPlace | null;
+  readonly select: (place: TextPlace | null) => void;
+}
+
+export const ShownContext = createContext<Shown | null>(null);
+
+export function useShown(): Shown {
+  const shown = useContext(ShownContext);
+  if (shown === null) throw new Error('nothing is shown of a solve here');
+  return shown;
+}
+
+export function isSamePlace(one: TextPlace | null, other: TextPlace): boolean {
+  return one?.childId === other.childId && one.round === other.round && one.step === other.step;
+}

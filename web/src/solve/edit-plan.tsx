@@ -1,0 +1,142 @@
+import { type ReactElement, useId, useMemo, useState } from 'react';
+import { CONDUCTOR_ID, type Plan, type Step } from '../../../src/plan/plan';
+import type { Round } from '../api/types';
+import { Problem } from '../parts/notice';
+import { useShown } from './context';
+import { PlanGraph } from './plan-graph';
+import { addStep, changeStep, removeStep, toggleSeen } from './draft';
+import { useSteer } from './steer';
+
+interface EditPlanProps {
+  readonly round: Round;
+  readonly plan: Plan;
+  readonly onEnd: () => void;
+}
+
+/** A plan that is changed before it runs: the graph shows it as it would be, the gateway's words say what is wrong with it. */
+export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
+  const { solve, me } = useShown();
+  const [draft, setDraft] = useState(plan);
+  const { mutate, isPending, error } = useSteer(round.childId ?? solve.id, solve.id);
+  const workers = useMemo(
+    () => [
+      ...new Set([
+        ...me.workers.map(({ id }) => id),
+        ...plan.steps.map(({ worker }) => worker),
+        CONDUCTOR_ID,
+      ]),
+    ],
+    [me, plan],
+  );
+  const toggle = (step: number, seen: number): void => {
+    setDraft(toggleSeen(draft, step, seen));
+  };
+  return (
+    <div className="editing">
+      <PlanGraph plan={draft} round={round} onToggle={toggle} />
+      <ol>
+        {draft.steps.map((step, index) => (
+          <StepFields
+            key={index}
+            step={step}
+            index={index}
+            workers={workers}
+            onChange={(change) => {
+              setDraft(changeStep(draft, index, change));
+            }}
+            onToggle={(seen) => {
+              toggle(index, seen);
+            }}
+            onRemove={() => {
+              setDraft(removeStep(draft, index));
+            }}
+          />
+        ))}
+      </ol>
+      {error !== null && <Problem>The plan was refused: {error.message}</Problem>}
+      <div className="tools">
+        <button
+          type="button"
+          className="primary"
+          disabled={isPending}
+          onClick={() => {
+            mutate({ verb: 'edit', body: { plan: draft } }, { onSuccess: onEnd });
+          }}
+        >
+          Run this plan
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            setDraft(addStep(draft));
+          }}
+        >
+          Add a step
+        </button>
+        <button type="button" className="quiet" onClick={onEnd}>
+          Leave it as it was
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface StepFieldsProps {
+  readonly step: Step;
+  readonly index: number;
+  readonly workers: readonly string[];
+  readonly onChange: (change: Partial<Step>) => void;
+  readonly onToggle: (seen: number) => void;
+  readonly onRemove: () => void;
+}
+
+function StepFields({ step, index, workers, onChange, onToggle, onRemove }: StepFieldsProps): ReactElement {
+  const id = useId();
+  return (
+    <li className="step-fields">
+      <div className="line">
+        <label htmlFor={`${id}-worker`}>Step {index + 1}</label>
+        <select
+          id={`${id}-worker`}
+          value={step.worker}
+          onChange={(event) => {
+            onChange({ worker: event.target.value });
+          }}
+        >
+          {workers.map((worker) => (
+            <option key={worker}>{worker}</option>
+          ))}
+        </select>
+        <button type="button" className="quiet" aria-label={`Remove step ${index + 1}`} onClick={onRemove}>
+          Remove
+        </button>
+      </div>
+      <textarea
+        dir="auto"
+        rows={3}
+        aria-label={`What step ${index + 1} is asked`}
+        value={step.subtask}
+        onChange={(event) => {
+          onChange({ subtask: event.target.value });
+        }}
+      />
+      {index > 0 && (
+        <fieldset>
+          <legend>Sees the output of</legend>
+          {Array.from({ length: index }, (_, seen) => (
+            <label key={seen}>
+              <input
+                type="checkbox"
+                checked={step.sees.includes(seen)}
+                onChange={() => {
+                  onToggle(seen);
+                }}
+              />{' '}
+              step {seen + 1}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </li>
+  );
+}

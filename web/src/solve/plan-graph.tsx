@@ -1,0 +1,121 @@
+import { type ReactElement, useMemo, useRef, useState, useLayoutEffect } from 'react';
+import { type Connection, type Edge, MarkerType, type Node, ReactFlow } from '@xyflow/react';
+import '@xyflow/react/dist/base.css';
+import type { Plan } from '../../../src/plan/plan';
+import type { Round } from '../api/types';
+import { type Direction, layOut, NODES } from './layout';
+import { type StepData, StepNode } from './step-node';
+
+interface PlanGraphProps {
+  readonly plan: Plan;
+  readonly round: Round;
+  /** A plan that is being edited: has a step see an earlier one, or not see it any more. */
+  readonly onToggle?: (step: number, seen: number) => void;
+}
+
+const NODE_TYPES = { step: StepNode };
+const NARROW_PX = 640;
+const SMALLEST = 0.7;
+
+/** The plan: waves from left to right, on a narrow screen from top to bottom; a line from each output to who sees it. */
+export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactElement {
+  const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box);
+  const [hovered, setHovered] = useState<number | null>(null);
+  const direction: Direction = width < NARROW_PX ? 'TB' : 'LR';
+  const placed = useMemo(() => layOut(plan, direction), [plan, direction]);
+  const zoom = Math.max(SMALLEST, Math.min(1, width / placed.width));
+  const isDraft = onToggle !== undefined;
+
+  const nodes = useMemo(
+    () =>
+      plan.steps.map((step, index): Node<StepData> => ({
+        id: String(index),
+        type: 'step',
+        ...NODES[direction],
+        position: placed.places[index] ?? { x: 0, y: 0 },
+        data: { step, index, round, direction, isDraft },
+      })),
+    [plan, placed, round, direction, isDraft],
+  );
+  const edges = useMemo(() => edgesOf(plan, hovered), [plan, hovered]);
+  const size = { width: placed.width * zoom, height: placed.height * zoom };
+  const connect = ({ source, target }: Connection): void => onToggle?.(Number(target), Number(source));
+  return (
+    <div
+      className="graph"
+      ref={box}
+      tabIndex={0}
+      role="group"
+      aria-label="Plan as a graph"
+      style={{ minHeight: size.height }}
+    >
+      {width > 0 && (
+        <div style={size}>
+          <ReactFlow
+            nodes={nodes}
+            edges={edges}
+            nodeTypes={NODE_TYPES}
+            viewport={{ x: 0, y: 0, zoom }}
+            minZoom={SMALLEST}
+            maxZoom={1}
+            nodesDraggable={false}
+            nodesFocusable={false}
+            edgesFocusable={false}
+            nodesConnectable={isDraft}
+            elementsSelectable={false}
+            panOnDrag={false}
+            panOnScroll={false}
+            zoomOnScroll={false}
+            zoomOnPinch={false}
+            zoomOnDoubleClick={false}
+            preventScrolling={false}
+            disableKeyboardA11y
+            proOptions={{ hideAttribution: true }}
+            isValidConnection={({ source, target }) => Number(source) < Number(target)}
+            onConnect={connect}
+            onNodeMouseEnter={(_, { id }) => {
+              setHovered(Number(id));
+            }}
+            onNodeMouseLeave={() => {
+              setHovered(null);
+            }}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function edgesOf({ steps }: Plan, hovered: number | null): Edge[] {
+  return steps.flatMap(({ sees }, index) =>
+    sees.map((seen): Edge => {
+      const isLit = hovered === index || hovered === seen;
+      return {
+        id: `${seen}-${index}`,
+        source: String(seen),
+        target: String(index),
+        className: isLit ? 'lit' : '',
+        markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--line-strong)' },
+      };
+    }),
+  );
+}
+
+function useWidth(box: React.RefObject<HTMLDivElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const look = (): void => {
+      setWidth(element.clientWidth);
+    };
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+    };
+  }, [box]);
+  return width;
+}

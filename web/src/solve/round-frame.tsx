@@ -1,0 +1,132 @@
+import { type ReactElement, useState } from 'react';
+import type { Plan } from '../../../src/plan/plan';
+import { counted, describeUsd, joinFacts } from '../../../src/trace/describe';
+import { callsOfPlan, isReview, isUnbegun, roundsOf } from '../../../src/trace/run-tree';
+import type { Round, Solve } from '../api/types';
+import { Problem } from '../parts/notice';
+import { Approval } from './approval';
+import { useShown } from './context';
+import { EditPlan } from './edit-plan';
+import { PlanGraph } from './plan-graph';
+
+interface RoundFrameProps {
+  readonly round: Round;
+  /** How it is counted within its run, from 1. */
+  readonly number: number;
+}
+
+/** One plan: its graph, what the Conductor decided, and below it the plans of steps that it gave to itself. */
+export function RoundFrame({ round, number }: RoundFrameProps): ReactElement {
+  const { solve } = useShown();
+  const waits = waitsForPerson(solve, round);
+  const children = round.steps.filter(({ childId }) => childId !== null);
+  return (
+    <section className={waits ? 'round asks' : 'round'} aria-label={titleOf(round, number)}>
+      <header>
+        <h2>{titleOf(round, number)}</h2>
+        <span className="faint">{describePlanning(solve.calls, round)}</span>
+      </header>
+      {round.error !== undefined && <Problem>{round.error.message}</Problem>}
+      {round.plan !== null && <PlanOrDraft round={round} plan={round.plan} waits={waits} />}
+      {children.map(({ childId, index }) => (
+        <ChildRounds key={index} childId={childId ?? ''} step={index} />
+      ))}
+    </section>
+  );
+}
+
+function waitsForPerson({ status, waitsFor }: Solve, round: Round): boolean {
+  return status === 'running' && waitsFor === 'approval' && isUnbegun(round);
+}
+
+interface PlanProps {
+  readonly round: Round;
+  readonly plan: Plan;
+  readonly waits: boolean;
+}
+
+/** A plan as it is, or, while it waits and someone edits it, as it would be. */
+function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
+  const [isEdited, setEdited] = useState(false);
+  if (plan.steps.length === 0) return <p className="faint">The answer stands: no more steps.</p>;
+  if (waits && isEdited)
+    return (
+      <EditPlan
+        round={round}
+        plan={plan}
+        onEnd={() => {
+          setEdited(false);
+        }}
+      />
+    );
+  return (
+    <>
+      {waits && (
+        <Approval
+          round={round}
+          plan={plan}
+          onEdit={() => {
+            setEdited(true);
+          }}
+        />
+      )}
+      <PlanGraph plan={plan} round={round} />
+    </>
+  );
+}
+
+/** The plans of a step that was given to the Conductor itself; closed until someone looks or one waits, since they may go deep. */
+function ChildRounds({
+  childId,
+  step,
+}: {
+  readonly childId: string;
+  readonly step: number;
+}): ReactElement | null {
+  const { solve } = useShown();
+  const [chosen, choose] = useState<boolean | null>(null);
+  const rounds = roundsOf(solve, childId);
+  const isOpen = chosen ?? rounds.some((round) => waitsForPerson(solve, round));
+  if (rounds.length === 0) return null;
+  return (
+    <details
+      className="child"
+      open={isOpen}
+      onToggle={(event) => {
+        choose(event.currentTarget.open);
+      }}
+    >
+      <summary>
+        Step {step + 1} has a team of its own: {counted(rounds.length, 'round')}
+      </summary>
+      {isOpen &&
+        rounds.map((round, index) => (
+          <RoundFrame key={`${round.childId} ${round.round}`} round={round} number={index + 1} />
+        ))}
+    </details>
+  );
+}
+
+function titleOf(round: Round, number: number): string {
+  return isReview(round) ? `Round ${number}, a review` : `Round ${number}`;
+}
+
+const DECISIONS = {
+  accepted: 'the answer was accepted',
+  revised: 'the answer was revised',
+  failed: 'it came to nothing',
+} as const;
+
+function describePlanning(calls: Parameters<typeof callsOfPlan>[0], round: Round): string {
+  const own = callsOfPlan(calls, round);
+  const usd = own.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0) / 1e9;
+  const repairs = own.filter(({ purpose }) => purpose === 'repair').length;
+  return joinFacts(
+    round.isGiven === true
+      ? 'the plan was given'
+      : own.length > 0 && `planned by ${own.at(-1)?.model ?? 'the Conductor'}`,
+    usd > 0 && describeUsd(usd),
+    repairs > 0 && `repaired ${counted(repairs, 'time')}`,
+    round.decision !== null && DECISIONS[round.decision],
+  );
+}

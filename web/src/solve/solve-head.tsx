@@ -1,0 +1,104 @@
+import { type ReactElement, useEffect } from 'react';
+import { describeCost, describeMs, describeTokens, describeUsd } from '../../../src/trace/describe';
+import { useLimits } from '../api/queries';
+import type { Solve } from '../api/types';
+import type { Wait } from '../api/use-live-solve';
+import { Problem } from '../parts/notice';
+import { useNow } from '../parts/now';
+import { StateMark, stateOfRun, wordOf } from '../parts/state-mark';
+import { useShown } from './context';
+import { showText } from './show-text';
+
+/** What was asked, how far it is, and what it cost against what it may. */
+export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElement {
+  const { solve } = useShown();
+  const isRunning = solve.status === 'running';
+  const { data: limits } = useLimits(solve.id, isRunning && solve.runId !== '');
+  const now = useNow(1000, isRunning);
+  const state = stateOfRun(solve.status, solve.waitsFor);
+  const most = limits?.costUsd ?? null;
+  useEffect(() => {
+    document.title = `${wordOf(state)} · ${solve.question.slice(0, 60)}`;
+    return () => {
+      document.title = 'conductor';
+    };
+  }, [state, solve.question]);
+  return (
+    <div className="solve-head">
+      <h1 dir="auto">{showText(solve.question)}</h1>
+      <p className="facts">
+        <span className={`state state-${state}`}>
+          <StateMark state={state} /> {wordOf(state)}
+        </span>
+        <span>{describeTime(solve, now)}</span>
+        <span>
+          {describeCost(solve)}
+          {most !== null && ` of ${describeUsd(most)}`}
+          {most !== null && most > 0 && (
+            <meter min={0} max={most} value={solve.costUsd} aria-label="cost against its limit" />
+          )}
+        </span>
+        <span>{describeTokens(solve)}</span>
+      </p>
+      <p className="wait" aria-live="polite">
+        {isRunning ? describeWait(solve, wait, now) : ''}
+      </p>
+      <End solve={solve} />
+    </div>
+  );
+}
+
+function describeTime({ rounds, status }: Solve, now: number): string {
+  const steps = rounds.flatMap((round) => round.steps);
+  const starts = steps.flatMap(({ startedAt }) => (startedAt === null ? [] : [Date.parse(startedAt)]));
+  if (starts.length === 0) return '';
+  const ends = steps.flatMap(({ endedAt }) => (endedAt === null ? [] : [Date.parse(endedAt)]));
+  const end = status === 'running' ? now : Math.max(...ends, ...starts);
+  const ms = Math.max(0, end - Math.min(...starts));
+  return status === 'running' ? describeMs(Math.round(ms / 1000) * 1000 || 1000) : describeMs(ms);
+}
+
+function describeWait({ waitsFor }: Solve, wait: Wait | null, now: number): string {
+  if (waitsFor === 'limit')
+    return 'A step waits until it fits the limits: raise one below, or wait until others give back what they do not use.';
+  if (wait?.for !== 'rate') return '';
+  const seconds = Math.ceil((Date.parse(wait.until) - now) / 1000);
+  return seconds > 0 ? `Waits: ${wait.reason}; again in ${seconds} s` : '';
+}
+
+const STOPS = {
+  calls: 'its limit on calls',
+  tokens: 'its limit on tokens',
+  cost: 'its limit on cost',
+  wallClock: 'its limit on time',
+  approval: 'the deadline of its approval',
+} as const;
+
+/** How it ended, where that is not simply with an answer. */
+function End({
+  solve: { status, stoppedBy, error, degraded, answerCut },
+}: {
+  readonly solve: Solve;
+}): ReactElement | null {
+  if (status === 'running') return null;
+  if (stoppedBy !== null)
+    return (
+      <Problem>
+        It was stopped by {STOPS[stoppedBy]}. Select a step and retry from it with another limit.
+      </Problem>
+    );
+  if (status === 'failed')
+    return (
+      <Problem>It failed: {error?.message ?? 'no reason is known.'} Select a step to retry from it.</Problem>
+    );
+  if (status === 'cancelled')
+    return (
+      <p className="faint">
+        It was cancelled. What was done until then is kept; select a step to go on from it.
+      </p>
+    );
+  if (answerCut === true) return <p className="faint">The answer was cut off at its limit of tokens.</p>;
+  return degraded ? (
+    <p className="faint">Something failed on the way; the steps that were left answered.</p>
+  ) : null;
+}

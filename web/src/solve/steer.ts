@@ -1,0 +1,24 @@
+import { useMutation, type UseMutationResult, useQueryClient } from '@tanstack/react-query';
+import { KEYS, solvePath } from '../api/queries';
+import { request } from '../api/request';
+
+export interface Order {
+  readonly verb: 'approve' | 'edit' | 'reject' | 'hint' | 'depth' | 'limits' | 'cancel' | 'retry';
+  readonly body?: object;
+}
+
+/** Steers a run: `id` is its own, or that of a child that waits. What is shown is read again, whatever the gateway said. */
+export function useSteer<Answer = unknown>(
+  id: string,
+  shownId = id,
+): UseMutationResult<Answer, Error, Order> {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ verb, body = {} }: Order) =>
+      request<Answer>(`${solvePath(id)}/${verb}`, { method: 'POST', body }),
+    onSettled: (answer, _, { verb }) => {
+      if (verb === 'limits' && answer !== undefined) client.setQueryData(KEYS.limits(shownId), answer);
+      return client.invalidateQueries({ queryKey: KEYS.solve(shownId) });
+    },
+  });
+}

@@ -1,0 +1,149 @@
+import { type ReactElement, type SubmitEvent, useId, useState } from 'react';
+import { useLimits } from '../api/queries';
+import type { HeldLimits } from '../api/types';
+import { Problem } from '../parts/notice';
+import { useShown } from './context';
+import { type Order, useSteer } from './steer';
+
+/** What may be done to a solve that runs. */
+export function Steering(): ReactElement | null {
+  const { solve } = useShown();
+  const isRunning = solve.status === 'running';
+  const { data: limits } = useLimits(solve.id, isRunning && solve.runId !== '');
+  const { mutate, isPending, error } = useSteer(solve.id);
+  if (!isRunning) return null;
+  return (
+    <section className="steering" aria-label="Steering">
+      <Hint
+        onSend={(hint, then) => {
+          mutate({ verb: 'hint', body: { hint } }, { onSuccess: then });
+        }}
+      />
+      {limits !== undefined && (
+        <Limits key={`${limits.depth} ${limits.costUsd}`} limits={limits} order={mutate} />
+      )}
+      <Cancel
+        isPending={isPending}
+        onCancel={() => {
+          mutate({ verb: 'cancel' });
+        }}
+      />
+      {error !== null && <Problem>{error.message}</Problem>}
+    </section>
+  );
+}
+
+function Hint({ onSend }: { readonly onSend: (hint: string, then: () => void) => void }): ReactElement {
+  const [hint, setHint] = useState('');
+  const send = (event: SubmitEvent): void => {
+    event.preventDefault();
+    onSend(hint, () => {
+      setHint('');
+    });
+  };
+  return (
+    <form className="line hint" onSubmit={send}>
+      <input
+        aria-label="Hint for the Conductor"
+        placeholder="Something for the Conductor to consider"
+        value={hint}
+        onChange={(event) => {
+          setHint(event.target.value);
+        }}
+      />
+      <button type="submit" disabled={hint.trim() === ''}>
+        Hint
+      </button>
+    </form>
+  );
+}
+
+interface LimitsProps {
+  readonly limits: HeldLimits;
+  readonly order: (order: Order) => void;
+}
+
+function Limits({ limits, order }: LimitsProps): ReactElement {
+  const id = useId();
+  const [depth, setDepth] = useState(textOf(limits.depth));
+  const [costUsd, setCostUsd] = useState(textOf(limits.costUsd));
+  const send = (event: SubmitEvent): void => {
+    event.preventDefault();
+    order({ verb: 'limits', body: { depth: numberOf(depth), costUsd: numberOf(costUsd) } });
+  };
+  const isChanged = depth !== textOf(limits.depth) || costUsd !== textOf(limits.costUsd);
+  return (
+    <form className="line" onSubmit={send}>
+      <label htmlFor={`${id}-depth`}>Depth</label>
+      <input
+        id={`${id}-depth`}
+        className="short"
+        type="number"
+        min="0"
+        step="1"
+        placeholder="any"
+        value={depth}
+        onChange={(event) => {
+          setDepth(event.target.value);
+        }}
+      />
+      <label htmlFor={`${id}-cost`}>Limit in USD</label>
+      <input
+        id={`${id}-cost`}
+        className="short"
+        type="number"
+        min="0"
+        step="any"
+        placeholder="none"
+        value={costUsd}
+        onChange={(event) => {
+          setCostUsd(event.target.value);
+        }}
+      />
+      <button type="submit" disabled={!isChanged}>
+        Set
+      </button>
+    </form>
+  );
+}
+
+const textOf = (limit: number | null): string => (limit === null ? '' : String(limit));
+const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+
+/** Asks once more, in place: what is cancelled does not go on. */
+function Cancel({
+  isPending,
+  onCancel,
+}: {
+  readonly isPending: boolean;
+  readonly onCancel: () => void;
+}): ReactElement {
+  const [isSure, setSure] = useState(false);
+  if (!isSure)
+    return (
+      <button
+        type="button"
+        onClick={() => {
+          setSure(true);
+        }}
+      >
+        Cancel
+      </button>
+    );
+  return (
+    <span className="line">
+      <button type="button" className="danger" disabled={isPending} onClick={onCancel} autoFocus>
+        Cancel this solve
+      </button>
+      <button
+        type="button"
+        className="quiet"
+        onClick={() => {
+          setSure(false);
+        }}
+      >
+        Let it run
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,104 @@
+import type { ReactElement } from 'react';
+import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
+import type { Step } from '../../../src/plan/plan';
+import { describeDuration, describeUsd, joinFacts, stateOf } from '../../../src/trace/describe';
+import { callsOfStep } from '../../../src/trace/run-tree';
+import { useLiveText } from '../api/live-texts';
+import type { Round, Solve, StepResult } from '../api/types';
+import { useNow } from '../parts/now';
+import { type MarkedState, StateMark } from '../parts/state-mark';
+import { isSamePlace, useShown } from './context';
+import type { Direction } from './layout';
+import { showText } from './show-text';
+
+export interface StepData extends Record<string, unknown> {
+  readonly step: Step;
+  readonly index: number;
+  readonly round: Round;
+  readonly direction: Direction;
+  readonly isDraft: boolean;
+}
+
+/** A step of a plan: who was asked what, and how far it is. Its size never changes. */
+export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
+  const { step, index, round, direction, isDraft } = data;
+  const { solve, texts, selected, select } = useShown();
+  const place = { childId: round.childId, round: round.round, step: index };
+  const text = useLiveText(texts, place);
+  const state = isDraft ? 'waiting' : markOf(solve, round, index);
+  const isSelected = !isDraft && isSamePlace(selected, place);
+  const worker = isDraft ? step.worker : (round.steps[index]?.worker ?? step.worker);
+  const [before, behind] =
+    direction === 'LR' ? [Position.Left, Position.Right] : [Position.Top, Position.Bottom];
+  return (
+    <>
+      <Handle type="target" position={before} isConnectable={isDraft} />
+      <button
+        type="button"
+        className={`step step-${state}`}
+        aria-pressed={isSelected}
+        disabled={isDraft}
+        onClick={() => {
+          select(isSelected ? null : place);
+        }}
+      >
+        <span className="step-head">
+          <StateMark state={state} />
+          <span className="number">{index + 1}</span>
+          <span className="worker">{worker}</span>
+        </span>
+        <span className="subtask" dir="auto">
+          {showText(step.subtask)}
+        </span>
+        <span className="step-foot">
+          {state === 'running' && text !== '' ? (
+            <bdi className="tail">{showText(text.slice(-60))}</bdi>
+          ) : (
+            <Facts round={round} index={index} isDraft={isDraft} />
+          )}
+        </span>
+      </button>
+      <Handle type="source" position={behind} isConnectable={isDraft} />
+    </>
+  );
+}
+
+export function markOf({ status }: Solve, round: Round, index: number): MarkedState {
+  const result = round.steps[index];
+  const state = result === undefined ? 'waiting' : stateOf(result);
+  return state === 'running' && status !== 'running' ? 'cancelled' : state;
+}
+
+function Facts({
+  round,
+  index,
+  isDraft,
+}: Pick<StepData, 'round' | 'index' | 'isDraft'>): ReactElement | null {
+  const { solve } = useShown();
+  const result = round.steps[index];
+  const isRunning = markOf(solve, round, index) === 'running';
+  const now = useNow(1000, isRunning);
+  if (isDraft || result === undefined) return null;
+  const calls = callsOfStep(solve.calls, round, result);
+  return (
+    <>
+      {joinFacts(describeTime(result, isRunning, now), describePrice(calls), describeFailures(calls, result))}
+    </>
+  );
+}
+
+function describeTime({ startedAt, endedAt }: StepResult, isRunning: boolean, now: number): string | null {
+  if (startedAt === null || (endedAt === null && !isRunning)) return null;
+  return describeDuration(startedAt, endedAt, new Date(now).toISOString());
+}
+
+function describePrice(calls: Solve['calls']): string | null {
+  const nanoUsd = calls.reduce((sum, call) => sum + (call.nanoUsd ?? 0), 0);
+  return nanoUsd === 0 ? null : describeUsd(nanoUsd / 1e9);
+}
+
+function describeFailures(calls: Solve['calls'], { error }: StepResult): string | null {
+  if (error !== null) return error.message;
+  const failures = calls.filter((call) => call.error !== null).length;
+  return failures === 0 ? null : `tried ${failures + 1} times`;
+}

@@ -1,0 +1,146 @@
+import type { ReactElement } from 'react';
+import { describeDuration, describeUsd, isKept, joinFacts } from '../../../src/trace/describe';
+import { callsOfStep } from '../../../src/trace/run-tree';
+import { type TextPlace, useLiveText } from '../api/live-texts';
+import type { Step } from '../../../src/plan/plan';
+import type { Round, Solve, StepResult } from '../api/types';
+import { Problem } from '../parts/notice';
+import { StateMark, wordOf } from '../parts/state-mark';
+import { AnswerText } from './answer-text';
+import { useShown } from './context';
+import { Retry } from './retry';
+import { showText } from './show-text';
+import { markOf } from './step-node';
+
+/** One step: what it was asked, what it saw, what it answered, and each call that it took. */
+export function StepPanel({ place }: { readonly place: TextPlace }): ReactElement | null {
+  const { solve, select } = useShown();
+  const round = solve.rounds.find((each) => each.childId === place.childId && each.round === place.round);
+  const [step, result] = [round?.plan?.steps[place.step], round?.steps[place.step]];
+  if (round === undefined || step === undefined || result === undefined) return null;
+  const canRetry = solve.status !== 'running' && round.childId === null;
+  return (
+    <section className="step-panel" aria-label={`Step ${place.step + 1}`}>
+      <header>
+        <h2>
+          Step {place.step + 1} · {result.worker}
+        </h2>
+        <button
+          type="button"
+          className="quiet"
+          aria-label="Close the step"
+          onClick={() => {
+            select(null);
+          }}
+        >
+          ✕
+        </button>
+      </header>
+      <p className="faint">
+        <StateMark state={markOf(solve, round, place.step)} /> {describeStep(solve, round, result)}
+      </p>
+      {result.error !== null && <Problem>{result.error.message}</Problem>}
+      <Asked step={step} place={place} />
+      <Answered output={result.output} place={place} />
+      <Calls calls={callsOfStep(solve.calls, round, result)} />
+      {canRetry && <Retry key={place.step} step={place.step} worker={step.worker} />}
+    </section>
+  );
+}
+
+function describeStep(solve: Solve, round: Round, result: StepResult): string {
+  const { model, fallbackFor, startedAt, endedAt } = result;
+  return joinFacts(
+    wordOf(markOf(solve, round, result.index)),
+    model,
+    fallbackFor !== null && `stood in for ${fallbackFor}`,
+    isKept(result) && 'kept from an earlier run',
+    startedAt !== null && endedAt !== null && describeDuration(startedAt, endedAt),
+  );
+}
+
+function Asked({ step, place }: { readonly step: Step; readonly place: TextPlace }): ReactElement {
+  const { select } = useShown();
+  return (
+    <>
+      <h3>Asked</h3>
+      <p className="prompt" dir="auto">
+        {showText(step.subtask)}
+      </p>
+      {step.sees.length > 0 && (
+        <p className="sees">
+          Saw the output of{' '}
+          {step.sees.map((seen) => (
+            <button
+              key={seen}
+              type="button"
+              className="quiet"
+              onClick={() => {
+                select({ ...place, step: seen });
+              }}
+            >
+              step {seen + 1}
+            </button>
+          ))}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Answered({
+  output,
+  place,
+}: {
+  readonly output: string | null;
+  readonly place: TextPlace;
+}): ReactElement {
+  const { texts } = useShown();
+  const growing = useLiveText(texts, place);
+  const text = output ?? growing;
+  return (
+    <>
+      <h3>Answered</h3>
+      {text === '' ? (
+        <p className="faint">Nothing yet.</p>
+      ) : (
+        <AnswerText text={text} isGrowing={output === null} />
+      )}
+    </>
+  );
+}
+
+function Calls({ calls }: { readonly calls: Solve['calls'] }): ReactElement | null {
+  if (calls.length === 0) return null;
+  return (
+    <>
+      <h3>Calls</h3>
+      <div className="scroll">
+        <table className="calls">
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              <th scope="col">In</th>
+              <th scope="col">Out</th>
+              <th scope="col">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {calls.map(({ callId, attempt, model, usage, nanoUsd, error }) => (
+              <tr key={`${callId} ${attempt}`}>
+                <th scope="row">
+                  {model}
+                  {attempt > 1 && `, attempt ${attempt}`}
+                  {error !== null && <span className="reason">{error.message}</span>}
+                </th>
+                <td>{usage?.inputTokens.toLocaleString() ?? '–'}</td>
+                <td>{usage?.outputTokens.toLocaleString() ?? '–'}</td>
+                <td>{nanoUsd === null ? 'unknown' : describeUsd(nanoUsd / 1e9)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

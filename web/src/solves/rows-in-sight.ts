@@ -1,0 +1,48 @@
+import { type RefObject, useEffect, useRef, useState } from 'react';
+
+interface RowsInSight {
+  readonly box: RefObject<HTMLDivElement | null>;
+  /** The rows from `first` until before `last` are to be drawn. */
+  readonly first: number;
+  readonly last: number;
+  /** Scrolls no further than it takes to see a row. */
+  readonly reveal: (row: number) => void;
+}
+
+/** Rows above and below, so that a quick scroll shows no gap. */
+const MARGIN = 8;
+
+/** Which rows of one height can be seen in a box that scrolls. */
+export function useRowsInSight(count: number, rowPx: number): RowsInSight {
+  const box = useRef<HTMLDivElement>(null);
+  const [sight, setSight] = useState({ top: 0, height: 800 });
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const look = (): void => {
+      setSight({ top: element.scrollTop, height: element.clientHeight });
+    };
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', look);
+    };
+  }, []);
+  const reveal = (row: number): void => {
+    const element = box.current;
+    if (element === null) return;
+    const [top, bottom] = [row * rowPx, (row + 1) * rowPx];
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (bottom > element.scrollTop + element.clientHeight)
+      element.scrollTop = bottom - element.clientHeight;
+  };
+  const first = Math.max(0, Math.floor(sight.top / rowPx) - MARGIN);
+  return {
+    box,
+    first,
+    last: Math.min(count, Math.ceil((sight.top + sight.height) / rowPx) + MARGIN),
+    reveal,
+  };
+}

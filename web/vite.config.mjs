@@ -1,0 +1,19 @@
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  logLevel: 'warn',
+  build: {
+    outDir: '../lib/web',
+    emptyOutDir: true,
+    target: 'es2022',
+    // A file that is written into another one would need a looser policy than the gateway's.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    // What is bundled asks that its notices go along.
+    license: { fileName: 'licenses.md' },
+    // 'use client' is for servers that draw pages.
+    rolldownOptions: { checks: { moduleLevelDirective: false } },
+  },
+});
