@@ -41,7 +41,7 @@ export async function openEvaluation(
     configure: (config) => ({
       ...config,
       recursion: 'review',
-      conductor: { ...config.conductor, price: conductorPrice } as typeof config.conductor,
+      conductor: { ...config.conductor, price: conductorPrice },
       verifier: { ...config.conductor, model: 'judge', price: WORKER_PRICE } as typeof config.verifier,
       workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
     }),
