@@ -208,7 +208,7 @@ function sayDraining(): void {
 function describeSession({ server, config: { conductor, workers, temporal, store } }: Session): string {
   return [
     `Temporal    ${server.address}, namespace ${server.namespace} (${server.source})`,
-    ...(server.uiAddress === null ? [] : [`Web page    ${server.uiAddress}`]),
+    ...(server.uiAddress === null ? [] : [`Temporal UI ${server.uiAddress}`]),
     `Task queue  ${temporal.taskQueue}`,
     `Conductor   ${describeConductor(conductor)}`,
     `Workers     ${workers.map(({ id }) => id).join(', ')}`,
