@@ -85,7 +85,7 @@ async function startUp(folder: string) {
   // Such as that its worker ended and was started again.
   child.stderr.pipe(process.stderr, { end: false });
   const address = /Temporal +(\S+),/.exec(said)?.[1];
-  const webPage = /Web page +(\S+)/.exec(said)?.[1];
+  const webPage = /Temporal UI +(\S+)/.exec(said)?.[1];
   if (child.pid === undefined || address === undefined || webPage === undefined) {
     throw new Error(`"temporal-conductor up" did not become ready:\n${said}`);
   }
