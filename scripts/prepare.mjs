@@ -37,7 +37,7 @@ const program = {
     ...filesUnder('src'),
   ]),
 };
-// What it takes from src/ is built with the program.
+// A change in src/ builds everything anew, so the page's own fingerprint can leave src/ out.
 const page = {
   stamp: 'page-built-from',
   built: ['lib/web/index.html'],

@@ -11,7 +11,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // What is bundled asks that its notices go along.
+    // Bundled libraries require their licence notices to be shipped with them.
     license: { fileName: 'licenses.md' },
     // 'use client' is for servers that draw pages.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
