@@ -9,7 +9,7 @@ const pure =
  * arrow goes down or stays on its floor, even if only types cross.
  */
 const floors = [
-  ['errors, turns, programs', '(errors|listen|turns|start-program|own-folder)\\.ts$'],
+  ['errors, turns, programs', '(errors|listen|turns|start-program|own-folder|version)\\.ts$'],
   ['the plan language', 'plan/'],
   ['what crosses the wire', 'protocol/'],
   ['traces', 'trace/'],

@@ -1,13 +1,12 @@
 #!/usr/bin/env node
 // The command line: reads the arguments, and turns what a command throws into a sentence and an exit code.
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { reasonOf } from '../errors';
 import { EVALUATION } from '../evaluation/cli/add-on';
 import { GATEWAY } from '../gateway/cli/add-on';
 import { TRAINING } from '../training/cli/add-on';
+import { readVersion } from '../version';
 import { addOns } from './add-ons';
 import { EXIT, type ExitCode, exitCodeOfError } from './ending';
 import { buildProgram } from './program';
@@ -42,11 +41,6 @@ function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isBare = error.name === 'ServiceError' && error.cause instanceof Error;
   return isBare ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
-}
-
-function readVersion(): string {
-  const text = readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 void main();

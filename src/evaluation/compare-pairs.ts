@@ -1,6 +1,6 @@
 import { resampleMean } from './resample';
 import { scoreInterval, scoreTest, smallestFound, type Study } from './score-test';
-import { type Interval, meanOf, smallestGain, spreadOf } from './statistics';
+import { type Interval, meanOf, RISK, smallestGain, spreadOf } from './statistics';
 
 // Two methods on the same questions. Interval and p come from one test each time, so that they cannot contradict each other.
 
@@ -52,8 +52,6 @@ function compareMeans(means: readonly number[]): Judged {
   const spread = Math.max(spreadOf(means) || 0, Math.sqrt(3 / means.length));
   return { interval: clamp(interval, -1, 1), p, smallestGain: smallestGain(means.length, spread, RISK / 2) };
 }
-
-const RISK = 0.05;
 
 export function clamp([low, high]: Interval, least: number, most: number): Interval {
   return [Math.max(least, low), Math.min(most, high)];

@@ -1,5 +1,5 @@
 import { randomFrom } from './chance';
-import { type Interval, meanOf, spreadOf, tQuantile, tTail } from './statistics';
+import { type Interval, meanOf, RISK, spreadOf, tQuantile, tTail } from './statistics';
 
 /** An interval of 95 % for a mean over questions, and the p of its being 0, which agree. */
 interface Resampled {
@@ -8,7 +8,6 @@ interface Resampled {
   readonly standardError: number | null;
 }
 
-const RISK = 0.05;
 const DRAWS = 1_999;
 /** Beyond, Student's t distribution is as good, and draws take long. */
 const MOST_VALUES = 2_000;

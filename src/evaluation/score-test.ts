@@ -1,4 +1,4 @@
-import { type Interval, smallestGain, tQuantile, tTail } from './statistics';
+import { type Interval, MISSED, RISK, smallestGain, tQuantile, tTail } from './statistics';
 
 /** Verdicts of two methods on the same questions. */
 export interface Study {
@@ -8,9 +8,7 @@ export interface Study {
   readonly questions: number;
 }
 
-const RISK = 0.05;
-/** A difference that exists is found four times out of five. */
-const POWER = 0.8;
+const POWER = 1 - MISSED;
 const BISECTIONS = 50;
 
 /**

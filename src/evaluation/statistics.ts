@@ -4,9 +4,9 @@
 export type Interval = readonly [low: number, high: number];
 
 /** Two-sided risk of an interval, and of all judgements on one set of questions together. */
-const RISK = 0.05;
+export const RISK = 0.05;
 /** A difference that exists is missed one time out of five. */
-const MISSED = 0.2;
+export const MISSED = 0.2;
 /** Fewer values do not tell how much of their mean is chance, least of all when they happen to agree. */
 export const FEWEST_VALUES = 5;
 

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readVersion } from '../version';
 import type { App } from './gateway';
 
 /** The OpenAPI document of all routes that an app has; `docs/openapi.json` is a copy of it. */
@@ -26,9 +25,4 @@ export function addDocument(app: App): void {
     description: 'A key of `temporal-conductor key create`; `x-api-key` takes it, too',
   });
   app.get('/openapi.json', (c) => c.json(documentOf(app)));
-}
-
-function readVersion(): string {
-  const text = readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
 import type { ConductorCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import { readVersion } from '../../version';
 import type { MadeWith, Manifest, MethodRecord } from '../results';
 import type { Report } from './report';
 
@@ -30,11 +29,6 @@ export function madeWith({ conductor, workers, limits }: ResolvedRun): MadeWith 
 
 function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
-}
-
-function readVersion(): string {
-  const text = readFileSync(join(__dirname, '../../../package.json'), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 /** What another person needs to have the same evaluation made again: models with their settings, prompts and versions. */

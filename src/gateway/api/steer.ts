@@ -57,6 +57,8 @@ interface Steer<Body, Answer> {
   /** A signal is kept until a worker comes; all else waits for a worker's answer. */
   readonly needsWorker: boolean;
   readonly action?: AuditAction;
+  /** Whether a body only reads what holds, which no audit log needs to keep. */
+  readonly isLook?: (body: Body) => boolean;
   readonly work: (asked: Steered<Body>) => Promise<Answer>;
 }
 
@@ -88,6 +90,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     body: changeSchema,
     answer: heldSchema,
     needsWorker: true,
+    isLook: (body) => Object.keys(body).length === 0,
     work: async (asked) => {
       await checkRaise(asked);
       return asked.gateway.conductor.setLimits(asked.id, asked.body);
@@ -141,7 +144,15 @@ function addSteer<Body extends object, Answer extends object>(
   app: App,
   gateway: Gateway,
   name: string,
-  { summary, body: schema, answer, needsWorker, action = 'steer', work }: Steer<Body, Answer>,
+  {
+    summary,
+    body: schema,
+    answer,
+    needsWorker,
+    action = 'steer',
+    isLook = () => false,
+    work,
+  }: Steer<Body, Answer>,
 ): void {
   const route = createRoute({
     method: 'post',
@@ -158,14 +169,14 @@ function addSteer<Body extends object, Answer extends object>(
     if (needsWorker) await gateway.workers.require();
     const body = c.req.valid('json');
     const done = await work({ gateway, key, id, body });
-    // Whoever names no limit reads those that hold.
-    if (name === 'limits' && Object.keys(body).length === 0) return c.json(done, 200) as never;
-    const who = { keyId: key.id, keyName: key.name, target: id };
-    await noteAudit(gateway.store, {
-      ...who,
-      action,
-      ...(action === 'steer' && { detail: { change: name } }),
-    });
+    if (!isLook(body)) {
+      const who = { keyId: key.id, keyName: key.name, target: id };
+      await noteAudit(gateway.store, {
+        ...who,
+        action,
+        ...(action === 'steer' && { detail: { change: name } }),
+      });
+    }
     return c.json(done, 200) as never;
   });
 }

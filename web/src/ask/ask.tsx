@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactElement, type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
+import { emptyTrace } from '../../../src/trace/reduce';
 import { KEYS, useAsk } from '../api/queries';
 import type { Me } from '../api/types';
 import { Problem } from '../parts/notice';
@@ -39,7 +40,8 @@ export function Ask({ me }: { readonly me: Me }): ReactElement {
     if (!isReady) return;
     const then = {
       onSuccess: ({ id }: { readonly id: string }) => {
-        client.setQueryData(KEYS.solve(id), { ...NOTHING_YET, id, question: question.trim() });
+        // Its place is drawn at once, before anything is known of it.
+        client.setQueryData(KEYS.solve(id), emptyTrace({ id, runId: '', question: question.trim() }));
         goTo(pathOfSolve(id));
       },
     };
@@ -103,19 +105,3 @@ export function Ask({ me }: { readonly me: Me }): ReactElement {
     </main>
   );
 }
-
-/** A solve as it is before anything is known of it, so that its place is drawn at once. */
-const NOTHING_YET = {
-  runId: '',
-  status: 'running',
-  answer: null,
-  degraded: false,
-  stoppedBy: null,
-  error: null,
-  checkpoint: null,
-  rounds: [],
-  calls: [],
-  usage: { inputTokens: 0, outputTokens: 0, calls: 0 },
-  costUsd: 0,
-  costIsLowerBound: false,
-} as const;

@@ -1,5 +1,6 @@
 import { type ReactElement, type ReactNode, useId } from 'react';
 import type { Me } from '../api/types';
+import { NumberField } from '../parts/number-field';
 import { type Approval, type Choices, describeChoices } from './choices';
 
 interface OptionsProps {
@@ -24,30 +25,39 @@ export function AskOptions({ me, choices, onChange, children }: OptionsProps): R
       <details>
         <summary>{describeChoices(choices, me)}</summary>
         <div className="fields">
-          <NumberField
-            label="Limit in USD"
-            step="0.01"
-            value={choices.costUsd}
-            onChange={(costUsd) => {
-              change({ costUsd });
-            }}
-          />
-          <NumberField
-            label="Steps a plan"
-            step="1"
-            value={choices.steps}
-            onChange={(steps) => {
-              change({ steps });
-            }}
-          />
-          <NumberField
-            label="Depth"
-            step="1"
-            value={choices.depth}
-            onChange={(depth) => {
-              change({ depth });
-            }}
-          />
+          <div className="field">
+            <NumberField
+              label="Limit in USD"
+              step="0.01"
+              nothing="none"
+              value={choices.costUsd}
+              onChange={(costUsd) => {
+                change({ costUsd });
+              }}
+            />
+          </div>
+          <div className="field">
+            <NumberField
+              label="Steps a plan"
+              step="1"
+              nothing="none"
+              value={choices.steps}
+              onChange={(steps) => {
+                change({ steps });
+              }}
+            />
+          </div>
+          <div className="field">
+            <NumberField
+              label="Depth"
+              step="1"
+              nothing="none"
+              value={choices.depth}
+              onChange={(depth) => {
+                change({ depth });
+              }}
+            />
+          </div>
           <ApprovalField
             value={choices.approval}
             onChange={(approval) => {
@@ -79,31 +89,6 @@ export function AskOptions({ me, choices, onChange, children }: OptionsProps): R
 interface FieldProps<Value> {
   readonly value: Value;
   readonly onChange: (value: Value) => void;
-}
-
-function NumberField({
-  label,
-  step,
-  value,
-  onChange,
-}: FieldProps<string> & { readonly label: string; readonly step: string }): ReactElement {
-  const id = useId();
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        type="number"
-        min="0"
-        step={step}
-        placeholder="none"
-        value={value}
-        onChange={(event) => {
-          onChange(event.target.value);
-        }}
-      />
-    </div>
-  );
 }
 
 function ApprovalField({ value, onChange }: FieldProps<Approval>): ReactElement {

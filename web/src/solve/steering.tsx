@@ -1,6 +1,7 @@
-import { type ReactElement, type SubmitEvent, useId, useState } from 'react';
+import { type ReactElement, type SubmitEvent, useState } from 'react';
 import { useLimits } from '../api/queries';
 import type { HeldLimits } from '../api/types';
+import { NumberField } from '../parts/number-field';
 import { Problem } from '../parts/notice';
 import { useShown } from './context';
 import { type Order, useSteer } from './steer';
@@ -64,7 +65,6 @@ interface LimitsProps {
 }
 
 function Limits({ limits, order }: LimitsProps): ReactElement {
-  const id = useId();
   const [depth, setDepth] = useState(textOf(limits.depth));
   const [costUsd, setCostUsd] = useState(textOf(limits.costUsd));
   const send = (event: SubmitEvent): void => {
@@ -74,31 +74,14 @@ function Limits({ limits, order }: LimitsProps): ReactElement {
   const isChanged = depth !== textOf(limits.depth) || costUsd !== textOf(limits.costUsd);
   return (
     <form className="line" onSubmit={send}>
-      <label htmlFor={`${id}-depth`}>Depth</label>
-      <input
-        id={`${id}-depth`}
-        className="short"
-        type="number"
-        min="0"
-        step="1"
-        placeholder="any"
-        value={depth}
-        onChange={(event) => {
-          setDepth(event.target.value);
-        }}
-      />
-      <label htmlFor={`${id}-cost`}>Limit in USD</label>
-      <input
-        id={`${id}-cost`}
-        className="short"
-        type="number"
-        min="0"
+      <NumberField label="Depth" step="1" nothing="any" value={depth} onChange={setDepth} className="short" />
+      <NumberField
+        label="Limit in USD"
         step="any"
-        placeholder="none"
+        nothing="none"
         value={costUsd}
-        onChange={(event) => {
-          setCostUsd(event.target.value);
-        }}
+        onChange={setCostUsd}
+        className="short"
       />
       <button type="submit" disabled={!isChanged}>
         Set
