@@ -4,10 +4,9 @@ import { manifestKey } from '../../src/evaluation/contract';
 import type { Manifest } from '../../src/evaluation/results';
 import { readAudit } from '../../src/gateway/access/audit';
 import { dateOf } from '../../src/store/costs';
-import { advanceRun, writeNight } from '../../src/training/activities/records';
-import { readServing, writeManifest } from '../../src/training/policy/serving';
-import { aManifest } from '../support/a-manifest';
+import { readServing } from '../../src/training/policy/serving';
 import { openGateway, type TestGateway } from '../support/gateway';
+import { keepNightly } from '../support/keep-nightly';
 import { useStage } from '../support/stage';
 
 const stage = useStage({ workers: ['a'] });
@@ -19,25 +18,7 @@ beforeEach(async () => {
   gateway = await openGateway(stage);
   admin = await gateway.key({ isAdmin: true, name: 'operator' });
   key = await gateway.key();
-  const { store } = stage;
-  for (const name of ['000001', '000002']) await writeManifest(store, aManifest({ name }));
-  const checkpoint = { trainRun: 'nightly', name: '000002' };
-  await advanceRun(store, { schema: 1, trainRun: 'nightly', done: 2, checkpoint });
-  await writeNight(store, {
-    schema: 1,
-    trainRun: 'nightly',
-    date: '2026-11-21',
-    first: 1,
-    last: 2,
-    done: 2,
-    checkpoint,
-    begun: null,
-    train: { set: 'a'.repeat(64), count: 1, topics: [1] },
-    heldOut: { set: 'b'.repeat(64), count: 1 },
-    openedAt: '2026-11-21T01:00:00.000Z',
-    closedAt: '2026-11-21T03:00:00.000Z',
-    decision: null,
-  });
+  await keepNightly(stage.store, null);
 });
 afterEach(() => gateway.close());
 

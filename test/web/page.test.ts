@@ -1,10 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { revokeKey } from '../../src/gateway/access/keys';
 import { startGatewayProcess } from '../durability/gateway-process';
-import { advanceRun, writeNight } from '../../src/training/activities/records';
-import { readServing, writeManifest } from '../../src/training/policy/serving';
-import { aManifest } from '../support/a-manifest';
+import { readServing } from '../../src/training/policy/serving';
 import { openGateway, type TestGateway } from '../support/gateway';
+import { keepNightly } from '../support/keep-nightly';
 import { step, useStage } from '../support/stage';
 import { endOf, until, untilTrace } from '../support/until';
 import { describeInChromium, launchBrowser, linkFor, openReader, type Reader, seriousFlaws } from './browser';
@@ -272,24 +271,7 @@ describeInChromium('the page, in Chromium', () => {
 
   test('a checkpoint is promoted and rolled back, once it was read what that changes', async () => {
     const { store } = stage;
-    for (const name of ['000001', '000002']) await writeManifest(store, aManifest({ name }));
-    const checkpoint = { trainRun: 'nightly', name: '000002' };
-    await advanceRun(store, { schema: 1, trainRun: 'nightly', done: 2, checkpoint });
-    await writeNight(store, {
-      schema: 1,
-      trainRun: 'nightly',
-      date: '2026-11-21',
-      first: 1,
-      last: 2,
-      done: 2,
-      checkpoint,
-      begun: null,
-      train: { set: 'a'.repeat(64), count: 1, topics: [1] },
-      heldOut: { set: 'b'.repeat(64), count: 1 },
-      openedAt: '2026-11-21T01:00:00.000Z',
-      closedAt: '2026-11-21T03:00:00.000Z',
-      decision: 'It was not better.',
-    });
+    await keepNightly(store, 'It was not better.');
     const page = await enter();
     await page.getByRole('link', { name: 'Learning' }).click();
     await page.getByRole('rowheader', { name: '2026-11-21' }).waitFor();
@@ -301,7 +283,7 @@ describeInChromium('the page, in Chromium', () => {
     expect((await readServing(store)).serving).toBeNull();
     await page.getByRole('button', { name: 'Do it' }).click();
     await page.getByRole('heading', { name: 'nightly/000002 serves' }).waitFor();
-    expect((await readServing(store)).serving).toEqual(checkpoint);
+    expect((await readServing(store)).serving).toEqual({ trainRun: 'nightly', name: '000002' });
     await page.getByRole('button', { name: 'Roll back' }).click();
     await page.getByRole('button', { name: 'Do it' }).click();
     await page.getByRole('heading', { name: 'No checkpoint serves' }).waitFor();

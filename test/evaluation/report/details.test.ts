@@ -8,6 +8,7 @@ import { resolveRun } from '../../../src/config/resolve-run';
 import { parseConfig } from '../../../src/config/load';
 import { keepText } from '../../../src/store/texts';
 import { aRecord } from '../a-record';
+import { CARD } from './a-card';
 import { openStore } from '../../../src/store/open-store';
 import { freshFolder } from '../../local/fresh-folder';
 
@@ -87,16 +88,10 @@ test('ten disagreements are shown whole, won and lost ones, whatever stands in t
 });
 
 test('models, temperatures, prompts and versions are told, and other words for the Conductor have another hash', () => {
-  const card = {
-    provider: 'openai',
-    model: 'gpt-x',
-    apiKeyEnv: 'KEY',
-    price: { input: 1, output: 2 },
-  } as const;
   const run = resolveRun(
     parseConfig({
-      conductor: { ...card, temperature: 0.2 },
-      workers: [{ id: 'a', ...card, temperature: 1 }],
+      conductor: { ...CARD, temperature: 0.2 },
+      workers: [{ id: 'a', ...CARD, temperature: 1 }],
     }),
   );
   const made = madeWith(run);
@@ -118,21 +113,15 @@ test('models, temperatures, prompts and versions are told, and other words for t
 });
 
 test('a trained Conductor whose tokens have no price is named as one that looks too cheap', () => {
-  const card = {
-    provider: 'openai',
-    model: 'gpt-x',
-    apiKeyEnv: 'KEY',
-    price: { input: 1, output: 2 },
-  } as const;
   const partsOf = (conductor: ConfigInput['conductor'], method = 'conductor'): string => {
-    const run = resolveRun(parseConfig({ conductor, workers: [{ id: 'a', ...card }] }));
+    const run = resolveRun(parseConfig({ conductor, workers: [{ id: 'a', ...CARD }] }));
     return JSON.stringify(describeSetting({ run, methods: [method] }, []));
   };
   expect(partsOf({ provider: 'policy' })).toContain('say with conductor.price what they cost');
-  expect(partsOf(card, 'conductor:nightly/000040')).toContain('conductor.price');
+  expect(partsOf(CARD, 'conductor:nightly/000040')).toContain('conductor.price');
   const price = { input: 0.5, output: 0.5 };
   expect(partsOf({ provider: 'policy', price })).not.toContain('conductor.price');
   expect(partsOf({ provider: 'policy', price })).toContain('0.5 in, 0.5 out');
-  expect(partsOf(card)).not.toContain('conductor.price');
+  expect(partsOf(CARD)).not.toContain('conductor.price');
   expect(partsOf({ provider: 'policy' }, 'worker:a')).not.toContain('conductor.price');
 });

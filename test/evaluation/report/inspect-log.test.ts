@@ -7,13 +7,7 @@ import { parseConfig } from '../../../src/config/load';
 import { keepText } from '../../../src/store/texts';
 import { freshFolder } from '../../local/fresh-folder';
 import { aRecord } from '../a-record';
-
-const card = {
-  provider: 'openai',
-  model: 'gpt-x',
-  apiKeyEnv: 'KEY',
-  price: { input: 1, output: 2 },
-} as const;
+import { CARD } from './a-card';
 
 // Read by `read_eval_log` of inspect_ai 0.3.285 when it was written, which needs a Python of its own.
 test('a log for Inspect has a sample for each try, with its whole answer and its verdict', async () => {
@@ -43,7 +37,7 @@ test('a log for Inspect has a sample for each try, with its whole answer and its
     workers: ['a'],
     seed: 1,
     startedAt: '2026-11-26T01:02:03.004Z',
-    run: resolveRun(parseConfig({ conductor: card, workers: [{ id: 'a', ...card }] })),
+    run: resolveRun(parseConfig({ conductor: CARD, workers: [{ id: 'a', ...CARD }] })),
   } as const;
   const changeable = { ...manifest, methods: [...manifest.methods], workers: [...manifest.workers] };
   const [method] = summarize(changeable, records).methods;
