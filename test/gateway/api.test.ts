@@ -111,6 +111,8 @@ test('a plan that waits is edited, rejected or approved; what is held can be cha
     expect(await to('hint', { hint: 'Spiders are no insects.' })).toEqual({ status: 200, body: { id } });
     expect(await to('hint', { hint: ' ' })).toMatchObject({ status: 409 });
     expect(await to('depth', { depth: 1 })).toEqual({ status: 200, body: { id } });
+    // A look at the limits changes nothing, and stands in no log.
+    expect(await to('limits', {})).toMatchObject({ status: 200, body: { depth: 1 } });
     expect(await to('limits', { calls: 20 })).toMatchObject({ status: 200, body: { calls: 20, depth: 1 } });
 
     stage.plan([step('b', 'Count.')]);
