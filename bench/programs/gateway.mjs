@@ -2,7 +2,8 @@
 import { createRequire } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
 
 const require = createRequire(import.meta.url);
 const { ConductorClient } = require('../../lib/index.js');
@@ -14,7 +15,7 @@ const { configuredStore } = require('../../lib/store/open-store.js');
 const config = readGivenConfig(JSON.parse(process.env.BENCH_CONFIG));
 const store = configuredStore(config);
 const temporal = new Client({
-  connection: await Connection.connect({ address: process.env.TEMPORAL_ADDRESS }),
+  connection: await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS }),
 });
 const conductor = new ConductorClient({ client: temporal, store, taskQueue: config.temporal.taskQueue });
 const { url } = await startGateway(

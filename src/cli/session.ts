@@ -45,6 +45,8 @@ export interface SessionOptions
   readonly outliving?: string;
   /** The command is about a run that the server must know. */
   readonly used?: boolean;
+  /** Many requests are to come: Temporal's native part spends less on each, and takes longer to load. */
+  readonly natively?: boolean;
   /** The server must be one that Temporal's environment configuration names. */
   readonly elsewhere?: boolean;
 }
@@ -65,7 +67,7 @@ export async function withSession<Result>(
     const store = configuredStore(config);
     const worker = await bringWorker(server, { config, servesCheckpoints, store, keys }, options, how);
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
-    const connection = worker?.connection ?? (await Connection.connect(server.connection));
+    const connection = worker?.connection ?? (await connect(server, how));
     const close = (): Promise<void> => worker?.stop() ?? connection.close();
     try {
       const dataConverter = keys && encryptionConverter(keys, config.encryption);
@@ -88,6 +90,14 @@ export async function withSession<Result>(
   }
 }
 
+// Temporal's native part takes longest to load, and few commands need it.
+
+async function connect(server: TemporalServer, { natively, log }: SessionOptions) {
+  if (natively !== true) return Connection.connect(server.connection);
+  const { connectNatively } = await import('./native-connection.js');
+  return connectNatively(server, log);
+}
+
 async function bringWorker(
   server: TemporalServer,
   parts: WorkerParts,
@@ -101,7 +111,6 @@ async function bringWorker(
     await checkTrust(parts.config, options);
     await requireOwnRuns(server, options.trust);
   }
-  // Temporal's native part takes longest to load, and few commands need it.
   const { startWorker } = await import('./start-worker.js');
   return startWorker(server, parts, { graceMs, log, makesCalls });
 }

@@ -1,16 +1,12 @@
-import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { Config } from '../config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/key-ring';
-import { remedyOfTls, type Say, type TemporalServer } from '../local/configured-server';
-import { makeOwnFolder } from '../own-folder';
-import { reasonOf } from '../errors';
+import type { Say, TemporalServer } from '../local/configured-server';
 import type { Store } from '../store/store';
 import { type AddOn, addOns } from './add-ons';
-import { harmless } from './terminal';
-import { FOLDER } from './trust';
+import { connectNatively } from './native-connection';
 
 export interface WorkerSettings {
   readonly graceMs: number;
@@ -40,17 +36,9 @@ const BREAK_OFF_MS = 5_000;
 export async function startWorker(
   server: TemporalServer,
   { config, servesCheckpoints = false, store, keys }: WorkerParts,
-  { graceMs, makesCalls, log = sayToFile }: WorkerSettings,
+  { graceMs, makesCalls, log }: WorkerSettings,
 ): Promise<RunningWorker> {
-  installRuntime(log);
-  const connection = await NativeConnection.connect(server.connection).catch((error: unknown) => {
-    const reason = reasonOf(error);
-    // The native part looks for certificates in other places than Node, so it may fail where a client does not.
-    const remedy =
-      remedyOfTls(reason) ?? 'Other commands reach it: see whether it has just gone away, and try again';
-    const what = `the worker cannot connect to Temporal at ${server.address}`;
-    throw new Error(`${what}: ${reason}. ${remedy}`, { cause: error });
-  });
+  const connection = await connectNatively(server, log);
   const { plugin, bundle } = await pluginFor({ config, store }, servesCheckpoints);
   const creation = Worker.create({
     connection,
@@ -95,30 +83,4 @@ async function pluginFor(...given: Parameters<NonNullable<AddOn['pluginFor']>>) 
     if (found != null) return found;
   }
   throw new Error('no add-on has a plugin for a worker');
-}
-
-/** Must come before all else of Temporal's native part. Signals are ours: a command has more to end than its worker. */
-function installRuntime(log: Say): void {
-  Runtime.install({
-    logger: new DefaultLogger('INFO', (entry) => {
-      // Beside warnings, only what workflows of ours say: a line for each run that ends.
-      if (entry.level !== 'INFO' || entry.meta?.sdkComponent === 'workflow') log(describeEntry(entry));
-    }),
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
-    shutdownSignals: [],
-  });
-}
-
-function sayToFile(line: string): void {
-  makeOwnFolder(FOLDER);
-  appendFileSync(join(FOLDER, 'worker.log'), `${harmless(line)}\n`, { mode: 0o600 });
-}
-
-const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;
-
-function describeEntry({ level, message, timestampNanos, meta = {} }: LogEntry): string {
-  const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString();
-  const facts = FACTS.flatMap((fact) => (meta[fact] === undefined ? [] : [`${fact}=${String(meta[fact])}`]));
-  const reason = meta.error instanceof Error ? `: ${meta.error.message}` : '';
-  return [time, level, `${message}${reason}`, ...facts].join(' ');
 }

@@ -52,7 +52,8 @@ export async function* readHistory(
 
 /**
  * Makes a call that ends when the signal is aborted. The SDK leaves a listener at the signal that it is given, with all that
- * the call holds: so each call has a signal of its own.
+ * the call holds: so each call has a signal of its own. A native connection does not heed it: its call is left to the server,
+ * which ends it soon.
  */
 async function endedBy<Answer>(
   signal: AbortSignal,
@@ -61,12 +62,16 @@ async function endedBy<Answer>(
 ): Promise<Answer> {
   signal.throwIfAborted();
   const own = new AbortController();
-  const end = (): void => {
-    own.abort(signal.reason);
-  };
+  let end = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    end = () => {
+      own.abort(signal.reason);
+      reject(signal.reason as Error);
+    };
+  });
   signal.addEventListener('abort', end);
   try {
-    return await client.withAbortSignal(own.signal, ask);
+    return await Promise.race([client.withAbortSignal(own.signal, ask), aborted]);
   } finally {
     signal.removeEventListener('abort', end);
   }

@@ -4,7 +4,7 @@ import type { PlanningRun, WritePlanRequest } from './activity-contract';
 import type { CallPurpose } from './solve';
 import { FAILURES } from './failures';
 import type { SolveInput } from './input';
-import type { ResolvedRun, RunLimits } from './cards';
+import type { ResolvedRun, RunLimits, RunWorker } from './cards';
 import { isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
 // What an input and a configuration say about the plans of a run: the workflow and readers of its history must agree.
@@ -30,7 +30,11 @@ export function planContextOf(
 }
 
 /** The plan that runs when the Conductor wrote none: the first worker answers alone. */
-export function standInPlan({ workers: [best] }: Pick<ResolvedRun, 'workers'>): Plan {
+export function standInPlan({
+  workers: [best],
+}: {
+  readonly workers: readonly Pick<RunWorker, 'id'>[];
+}): Plan {
   return { steps: best ? [{ worker: best.id, subtask: 'Answer the question completely.', sees: [] }] : [] };
 }
 

@@ -1,3 +1,5 @@
+import { Client } from '@temporalio/client';
+import { ConductorClient } from '../../src/client/conductor-client';
 import { readGivenConfig } from '../../src/config/load';
 import { createKey, type KeySettings } from '../../src/gateway/access/keys';
 import { startGateway } from '../../src/gateway/server';
@@ -19,13 +21,15 @@ let made = 0;
 
 /** A gateway of the stage's store and task queue, over HTTP, by default on a free port. */
 export async function openGateway(stage: Stage, port = 0): Promise<TestGateway> {
-  const { client: conductor, store, temporal, taskQueue } = stage;
+  const { store, taskQueue } = stage;
+  // As the command connects.
+  const temporal = new Client({ connection: stage.temporal.nativeConnection });
   const config = readGivenConfig(stage.config);
   const said: string[] = [];
   const listening = await startGateway(
     {
-      conductor,
-      temporal: temporal.client,
+      conductor: new ConductorClient({ client: temporal, store, taskQueue }),
+      temporal,
       config: { ...config, temporal: { ...config.temporal, taskQueue } },
       store,
       say: (line) => said.push(line),

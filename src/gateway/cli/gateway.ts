@@ -20,6 +20,8 @@ import { type Address, startGateway } from '../server';
 export const GATEWAY_PORT = 8484;
 export const GATEWAY_HOST = '127.0.0.1';
 
+const SESSION = { role: 'look', natively: true } as const;
+
 type GatewayOptions = WorkOptions & Pick<Address, 'port' | 'host'> & { readonly allowHost?: string[] };
 
 /** `gateway`: what a production deployment runs for clients of OpenAI and Anthropic, beside a server and workers elsewhere. */
@@ -27,7 +29,7 @@ export async function gateway(options: GatewayOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadSettings(options);
   await checkStore(loaded.store);
-  return withSession(loaded, options, { role: 'look', outliving: 'gateway' }, async (session) => {
+  return withSession(loaded, options, { ...SESSION, outliving: 'gateway' }, async (session) => {
     const place = { port: options.port, host: options.host, allowHosts: options.allowHost ?? [] };
     const listening = await serve(session, place).catch((cause: unknown) => {
       if (codeOf(cause) !== 'EADDRINUSE') throw cause;
@@ -44,7 +46,7 @@ export async function gateway(options: GatewayOptions): Promise<ExitCode> {
 
 /** `up-gateway`: the gateway of `up`, until that asks it to stop or is gone. */
 export function upGateway(options: WorkOptions): Promise<ExitCode> {
-  return asPart(options, { role: 'look' }, async (session, sayReady, stop) => {
+  return asPart(options, SESSION, async (session, sayReady, stop) => {
     const place = { port: GATEWAY_PORT, host: GATEWAY_HOST, allowHosts: [] };
     const listening = await serve(session, place).catch((error: unknown) => {
       // Another folder's, as a rule: `up` works without this very port.

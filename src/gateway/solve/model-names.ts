@@ -1,4 +1,3 @@
-import { resolveRun } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import type { LimitsInput, SolveInput } from '../../protocol/input';
 import { standInPlan } from '../../protocol/planning';
@@ -39,9 +38,9 @@ function choiceOf(name: string, config: Config): ModelChoice | null {
   if (checkpoint !== undefined) {
     return readCheckpointId(checkpoint) === null ? null : { conductor: { checkpoint }, limits: {} };
   }
-  const worker = WORKER.exec(name)?.[1];
-  if (worker === undefined || !config.workers.some(({ id }) => id === worker)) return null;
-  const pool = { allow: [worker] };
-  const plan = standInPlan(resolveRun(config, { pool }));
-  return { pool, given: { plan, outputs: [null] }, limits: { depth: 0 } };
+  const named = WORKER.exec(name)?.[1];
+  const worker = config.workers.find(({ id }) => id === named);
+  if (worker === undefined) return null;
+  const given = { plan: standInPlan({ workers: [worker] }), outputs: [null] };
+  return { pool: { allow: [worker.id] }, given, limits: { depth: 0 } };
 }

@@ -135,12 +135,13 @@ async function idOf(gateway: Gateway, key: Key, { headers }: Sent, digest: strin
   const given = headers.get('idempotency-key');
   if (given !== null)
     return { id: `${prefixOf(key)}${digestOf(key.id, given).slice(0, 24)}`, isRepeated: true };
-  const isRetry = Number(headers.get('x-stainless-retry-count') ?? 0) > 0;
-  const last = isRetry ? await readLastAsked(gateway.store, key, digest) : null;
+  // Clients that count their attempts say so from the first one on; others are never recognized.
+  const retries = headers.get('x-stainless-retry-count');
+  const last = Number(retries ?? 0) > 0 ? await readLastAsked(gateway.store, key, digest) : null;
   if (last !== null) return { id: last, isRepeated: true };
   const id = `${prefixOf(key)}${randomBytes(12).toString('hex')}`;
   // Before anything is started: a repeated request finds it, whatever becomes of this one.
-  await noteAsked(gateway.store, key, digest, id);
+  if (retries !== null) await noteAsked(gateway.store, key, digest, id);
   return { id, isRepeated: false };
 }
 

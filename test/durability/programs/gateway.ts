@@ -1,5 +1,6 @@
 /** A gateway in a process of its own, made to be killed. */
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
 import { ConductorClient, type ConfigInput } from '../../../src';
 import { readGivenConfig } from '../../../src/config/load';
 import { startGateway } from '../../../src/gateway/server';
@@ -21,7 +22,7 @@ async function main(): Promise<void> {
   const { address, taskQueue } = setting;
   const config = readGivenConfig(setting.config);
   const store = openStore(setting.store, process.cwd());
-  const temporal = new Client({ connection: await Connection.connect({ address }) });
+  const temporal = new Client({ connection: await NativeConnection.connect({ address }) });
   const { url } = await startGateway(
     {
       conductor: new ConductorClient({ client: temporal, store, taskQueue }),
