@@ -104,6 +104,9 @@ export const read = {
     const bytes = Buffer.byteLength(text);
     return bytes >= 1 && bytes <= 64 ? text : undefined;
   }),
+  address: reader('an address that begins with http:// or https://', (text) =>
+    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined,
+  ),
   origins: repeated(
     reader('an origin as browsers send it, e.g. http://127.0.0.1:8233', (text) =>
       URL.canParse(text) && new URL(text).origin === text ? [text] : undefined,

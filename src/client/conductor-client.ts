@@ -11,6 +11,7 @@ import {
   DEFAULT_TASK_QUEUE,
   EDIT_PLAN_UPDATE,
   REJECT_PLAN_UPDATE,
+  LIMITS_QUERY,
   SET_LIMITS_UPDATE,
   SET_MAX_DEPTH_SIGNAL,
   SOLVE_WORKFLOW,
@@ -168,7 +169,14 @@ export class ConductorClient {
     await signalRun(this.client, id, ADD_HINT_SIGNAL, hint);
   }
 
-  /** Changes the limits that are named, if any, and returns all that now hold. */
+  /** The limits that hold now; asks a worker, and writes nothing. */
+  async limits(id: string): Promise<HeldLimits> {
+    const held = await this.client.workflow.getHandle(id).query<HeldLimits | null>(LIMITS_QUERY);
+    if (held === null) throw new RefusedError(`run ${id} has no limits yet: try again when it has begun`);
+    return held;
+  }
+
+  /** Changes the limits that are named, and returns all that now hold. */
   async setLimits(id: string, change: LimitsChange): Promise<HeldLimits> {
     return updateRun(this.client, id, SET_LIMITS_UPDATE, change);
   }
@@ -192,7 +200,7 @@ export class ConductorClient {
   /** Context by which `parsePlan` reads a plan for this run, and by which the run would judge it now. */
   async planContext(id: string): Promise<PlanContext> {
     const origin = await this.readOrigin(id);
-    return contextOf(origin, await this.setLimits(id, {}));
+    return contextOf(origin, await this.limits(id));
   }
 
   /** A new run that goes on from a step of an earlier one. @throws BadRetryError for an unknown step or worker */

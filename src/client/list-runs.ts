@@ -29,6 +29,8 @@ export interface ListedRun {
 export interface ListOptions {
   /** How many of the runs that have ended, the last ones first. @default 10 */
   readonly ended?: number;
+  /** Lists only runs that had ended by this time: the page before one whose last run ended then, which it repeats. */
+  readonly endedBefore?: string | undefined;
   readonly taskQueue?: string;
   /** Beginning of the ids of all that are listed. */
   readonly prefix?: string;
@@ -57,12 +59,13 @@ const ENDED = "ExecutionStatus != 'Running'";
 export async function listRuns(
   client: Client,
   readTrace: (id: string) => Promise<SolveTrace>,
-  { ended = 10, taskQueue, prefix, known = [] }: ListOptions,
+  { ended = 10, endedBefore, taskQueue, prefix, known = [] }: ListOptions,
 ): Promise<RunList> {
   const listable = [...inQueue(taskQueue), ...(prefix === undefined ? [] : [beginsWith(prefix)])];
   const going = [...listable, RUNNING];
-  const unfinished = await findRuns(client, going, MOST_UNFINISHED);
-  const over = await findRuns(client, [...listable, ENDED], ended);
+  const isFirstPage = endedBefore === undefined;
+  const unfinished = isFirstPage ? await findRuns(client, going, MOST_UNFINISHED) : [];
+  const over = await findRuns(client, [...listable, ENDED, ...endedBy(endedBefore)], ended);
   const listed = unfinished.length;
   const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, going)) - listed;
   const found = new Map([...over, ...unfinished].map((run) => [run.workflowId, run]));
@@ -209,6 +212,12 @@ async function countRuns(client: Client, conditions: readonly string[]): Promise
 
 function queryOf(conditions: readonly string[], type: string): string {
   return [`WorkflowType = '${type}'`, ...conditions].join(' AND ');
+}
+
+/** Times are told in milliseconds here, and known more exactly to the server. */
+function endedBy(time: string | undefined): string[] {
+  if (time === undefined) return [];
+  return [`CloseTime <= ${quoted(new Date(Date.parse(time) + 1).toISOString())}`];
 }
 
 function inQueue(taskQueue: string | undefined): string[] {

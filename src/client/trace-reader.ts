@@ -31,6 +31,8 @@ export interface RunOrigin {
 
 export interface KnownRun {
   readonly trace: SolveTrace;
+  /** What it was asked; empty where that is no solve's. */
+  readonly input: Partial<SolveInput>;
   readonly origin: RunOrigin | null;
 }
 
@@ -43,7 +45,8 @@ export async function* readRun(
   const reader = new TraceReader(id, new HistoryDecoder(client.options.loadedDataConverter));
   for await (const events of readHistory(client, { workflowId: id }, following)) {
     for (const event of events) await reader.read(event);
-    yield { trace: reader.trace, origin: reader.origin };
+    const { trace, input, origin } = reader;
+    yield { trace, input, origin };
   }
 }
 
@@ -85,7 +88,7 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  */
 export class TraceReader {
   private readonly pending = new Map<string, PendingCall>();
-  private input: Partial<SolveInput> = {};
+  input: Partial<SolveInput> = {};
   private run: ResolvedRun | null = null;
   private config: ConfigDigest | null = null;
   private asked: Asked = { question: '' };

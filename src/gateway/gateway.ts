@@ -17,6 +17,8 @@ export interface Place {
   readonly temporal: Client;
   readonly config: Config;
   readonly store: Store;
+  /** Where Temporal's own page shows the workflows of the namespace, if that is known. */
+  readonly workflowsPage?: string | undefined;
   /** Takes a line on what went wrong here, which is no caller's business. */
   readonly say: (line: string) => void;
 }

@@ -40,10 +40,12 @@ export interface LimitsChange {
   readonly wallClockMs?: number;
 }
 
-/** The answer to `setLimits`: what now holds, which is never less than what is spent or promised to calls under way. */
+/** What now holds, which is never less than what is spent or promised to calls under way. */
 export interface HeldLimits extends Required<LimitsChange> {
   /** Milliseconds left of the wall clock, without the time that plans waited for a person. */
   readonly remainingMs: number;
+  /** When the run ends if nobody decides on the plan that waits; null where none does. ISO 8601. */
+  readonly approvalEndsAt: string | null;
 }
 
 /** Shown to the Conductor before it writes another plan. */

@@ -5,6 +5,7 @@ export const SOLVE_WORKFLOW = 'conductorSolve';
 export const SOLVE_PART_WORKFLOW = 'conductorSolvePart';
 
 export const STATE_QUERY = 'state';
+export const LIMITS_QUERY = 'limits';
 
 // Signals: no answer, never refused.
 export const SET_MAX_DEPTH_SIGNAL = 'setMaxDepth';

@@ -31,6 +31,8 @@ export class Limits {
   /** Counts what may let a waiting call fit. */
   private changes = 0;
   private waitedMs = 0;
+  /** When a wait for a person ends without them, in milliseconds; null where none is under way. */
+  personEndsAt: number | null = null;
   /** Calls and children that wait until they fit. */
   private waiting = 0;
   private stop: { readonly by: StoppedBy; readonly failure: ApplicationFailure } | null = null;
@@ -65,7 +67,9 @@ export class Limits {
   /** Waits for a person, at most as long as plans may wait, and takes the time off the run's account. */
   async waitForPerson(isAnswered: () => boolean): Promise<void> {
     const start = Date.now();
+    this.personEndsAt = start + this.asked.approvalMs;
     await condition(isAnswered, this.asked.approvalMs);
+    this.personEndsAt = null;
     this.waitedMs += Date.now() - start;
   }
 

@@ -26,6 +26,7 @@ import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
   EDIT_PLAN_UPDATE,
+  LIMITS_QUERY,
   REJECT_PLAN_UPDATE,
   SET_LIMITS_UPDATE,
   SET_MAX_DEPTH_SIGNAL,
@@ -40,6 +41,9 @@ import type { Verdict, WaitingPlan } from './steering';
 
 /** The live trace, long texts by reference, and whether a limit holds a step back. Answers on finished runs too. */
 export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
+
+/** The limits that hold; null before the first call has resolved them. */
+export const limitsQuery = defineQuery<HeldLimits | null>(LIMITS_QUERY);
 
 /** How deep the Conductor may call itself from now on; null: as deep as the other limits let it. */
 export const setMaxDepthSignal = defineSignal<[number | null]>(SET_MAX_DEPTH_SIGNAL);
@@ -61,6 +65,10 @@ export function listen(start: RunStart): void {
     const { trace } = start.recorder;
     const isHeld = start.steering.limits?.isWaitedFor === true && trace.waitsFor === undefined;
     return isHeld ? { ...trace, waitsFor: 'limit' } : trace;
+  });
+  setHandler(limitsQuery, () => {
+    const { limits } = start.steering;
+    return limits && heldLimits(limits);
   });
   listenForSignals(start);
   setHandler(setLimitsUpdate, (change) => setLimits(start, change), {
@@ -159,5 +167,15 @@ function runLimitsOf({ costUsd, ...change }: LimitsChange): Partial<RunLimits> {
 function heldLimits(limits: Limits): HeldLimits {
   const { steps, depth, calls, tokens, nanoUsd, wallClockMs } = limits.current;
   const costUsd = nanoUsd === null ? null : nanoUsd / 1e9;
-  return { steps, depth, calls, tokens, costUsd, wallClockMs, remainingMs: limits.remainingMs() };
+  const { personEndsAt } = limits;
+  return {
+    steps,
+    depth,
+    calls,
+    tokens,
+    costUsd,
+    wallClockMs,
+    remainingMs: limits.remainingMs(),
+    approvalEndsAt: personEndsAt === null ? null : new Date(personEndsAt).toISOString(),
+  };
 }

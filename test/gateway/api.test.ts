@@ -111,8 +111,9 @@ test('a plan that waits is edited, rejected or approved; what is held can be cha
     expect(await to('hint', { hint: 'Spiders are no insects.' })).toEqual({ status: 200, body: { id } });
     expect(await to('hint', { hint: ' ' })).toMatchObject({ status: 409 });
     expect(await to('depth', { depth: 1 })).toEqual({ status: 200, body: { id } });
-    // A look at the limits changes nothing, and stands in no log.
-    expect(await to('limits', {})).toMatchObject({ status: 200, body: { depth: 1 } });
+    const held = await ask('GET', `/api/solves/${id}/limits`);
+    expect(held).toMatchObject({ status: 200, body: { depth: 1 } });
+    expect(Date.parse(String(held.body.approvalEndsAt))).toBeGreaterThan(Date.now());
     expect(await to('limits', { calls: 20 })).toMatchObject({ status: 200, body: { calls: 20, depth: 1 } });
 
     stage.plan([step('b', 'Count.')]);
@@ -121,6 +122,13 @@ test('a plan that waits is edited, rejected or approved; what is held can be cha
     const other = { steps: [step('a', 'Guess.')] };
     expect(await to('approve', { plan: other })).toMatchObject({ status: 409 });
     expect(await to('edit', { plan: { steps: [step('c', 'Guess.')] } })).toMatchObject({ status: 400 });
+    const blind = { steps: [step('a', 'Guess.', [1])] };
+    expect(await to('edit', { plan: blind })).toMatchObject({
+      body: { error: { message: expect.stringContaining('Step 0 cannot see step 1') as string } },
+    });
+    expect(await to('edit', { plan: blind, firstStep: 1 })).toMatchObject({
+      body: { error: { message: expect.stringContaining('Step 1 cannot see step 1') as string } },
+    });
     expect(await to('edit', { plan: other })).toEqual({ status: 200, body: { plan: other } });
     expect((await endOf(stage, id)).answer).toBe('Many.');
     expect(await to('cancel')).toMatchObject({ status: 409 });

@@ -128,7 +128,9 @@ describeInChromium('the page, in Chromium', () => {
       await page.getByText(/starts at once/).click();
       await page.getByLabel('Approval').selectOption('plan');
       const id = await ask(page, 'How many legs has a spider?');
-      await page.getByText('This plan waits for you.').waitFor();
+      await page
+        .getByText(/This plan waits for you\..*Without a decision the run ends in \d+ (min|h)\./)
+        .waitFor();
       expect(await seriousFlaws(page)).toEqual([]);
       await page.getByRole('button', { name: 'Edit' }).click();
       for (let more = 0; more < 5; more += 1) await page.getByRole('button', { name: 'Add a step' }).click();
@@ -136,15 +138,30 @@ describeInChromium('the page, in Chromium', () => {
       await page.getByText(/The plan was refused: .*6 steps, but at most 5 are allowed/).waitFor();
       expect(await seriousFlaws(page)).toEqual([]);
       for (let last = 6; last > 2; last -= 1) await page.getByLabel(`Remove step ${last}`).click();
+      // A long subtask: the refusal counts steps as the page does.
+      await page.getByLabel('What step 2 is asked').fill('x'.repeat(20_000));
+      await page.getByRole('button', { name: 'Run this plan' }).click();
+      await page.getByText(/The subtask of step 2 has 20,?\d+ bytes/).waitFor();
       await page.getByLabel('Step 2', { exact: true }).selectOption('a');
       await page.getByLabel('What step 2 is asked').fill('Look twice.');
       await page.getByRole('checkbox', { name: 'step 1' }).uncheck();
+      // A line that is drawn from one step to another says the same as its box.
+      await drawLine(page, 1, 2);
+      await page.getByRole('checkbox', { name: 'step 1', checked: true }).waitFor();
+      await drawLine(page, 1, 2);
+      await page.getByRole('checkbox', { name: 'step 1', checked: false }).waitFor();
       await page.getByRole('button', { name: 'Run this plan' }).click();
       await answerOf(page).getByText('legs').waitFor();
       const { rounds } = await endOf(stage, id);
       expect(rounds[0]?.plan?.steps).toEqual([step('b', 'Count.'), step('a', 'Look twice.')]);
     });
   });
+
+  async function drawLine(page: Page, from: number, to: number): Promise<void> {
+    const port = (step: number, kind: string) =>
+      page.locator(`[data-id="${step - 1}"] .react-flow__handle.${kind}`);
+    await port(from, 'source').dragTo(port(to, 'target'));
+  }
 
   test('a plan that waits is rejected, and the next one approved', async () => {
     await stage.whileWorking(async () => {
@@ -211,6 +228,62 @@ describeInChromium('the page, in Chromium', () => {
       await child.getByRole('button', { name: /1\s*a\s*Weigh each leg\./ }).click();
       await page.getByRole('region', { name: 'Step 1' }).getByText('Weigh each leg.').waitFor();
       expect(await seriousFlaws(page)).toEqual([]);
+    });
+  });
+
+  test('depth that is lowered in flight has a step answered without a team of its own', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('b', 'Count.'), step('conductor', 'Weigh it.', [0])]);
+      const letGo = stage.providers.hold('b');
+      const page = await enter();
+      await page.getByText(/starts at once/).click();
+      await page.getByLabel('Depth').fill('1');
+      const id = await ask(page, 'How many legs has a spider?');
+      await stage.providers.waitForRequest(({ model }) => model === 'b');
+      const steering = page.getByRole('region', { name: 'Steering' });
+      await steering.getByLabel('Depth').fill('0');
+      await steering.getByRole('button', { name: 'Set' }).click();
+      await until(
+        () => stage.client.limits(id),
+        ({ depth }) => depth === 0,
+      );
+      letGo();
+      await page.locator('.state-done, .state-failed').waitFor();
+      expect(await page.locator('details.child').count()).toBe(0);
+      expect((await endOf(stage, id)).rounds.filter(({ childId }) => childId !== null)).toEqual([]);
+    });
+  });
+
+  test('a conversation goes on, and two runs of a question stand beside each other', async () => {
+    await stage.whileWorking(async () => {
+      const page = await enter();
+      stage.plan([step('a', 'Look.')]);
+      const first = await ask(page, 'How many legs has a spider?');
+      await answerOf(page).getByText('legs').waitFor();
+      stage.plan([step('b', 'Count.')]);
+      await page.getByLabel('The next question').fill('And a fly?');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'And a fly?' }).waitFor();
+      await answerOf(page).getByText('word59').waitFor();
+      await page.getByText('The conversation before: 2 turns').click();
+      await page.getByRole('region', { name: 'The team' }).getByText('legs').waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+      expect(stage.requestsTo('b').map(({ body }) => JSON.stringify(body))).toEqual([
+        expect.stringMatching(/How many legs has a spider.*Eight \*\*legs\*\*.*And a fly/),
+      ]);
+
+      await page.goto(`${gateway.url}/`);
+      stage.plan([step('b', 'Guess.')]);
+      await ask(page, 'How many legs has a spider?');
+      await answerOf(page).getByText('word59').waitFor();
+      await page.getByText('Compare').click();
+      await page.getByRole('link', { name: /done/ }).click();
+      const other = page.getByRole('region', { name: `Solve ${first}` });
+      await other.getByRole('button', { name: /1\s*a\s*Look\./ }).waitFor();
+      await answerOf(page).getByText('word59').waitFor();
+      expect(await seriousFlaws(page)).toEqual([]);
+      await other.getByRole('link', { name: 'Show this one alone' }).click();
+      await page.waitForURL(`${gateway.url}/solves/${first}`);
     });
   });
 

@@ -8,12 +8,13 @@ import { ConnectionBar } from './parts/connection-bar';
 import { Header } from './header';
 import { Empty, Problem } from './parts/notice';
 import { Link } from './parts/link';
-import { solveOfPath, usePath } from './route';
+import { solvesOfPath, usePath } from './route';
 import { signInByLink } from './session';
 import { SignIn } from './sign-in';
 import { Solves } from './solves/solves';
 
 const SolvePlace = lazy(() => import('./solve/solve-place'));
+const ComparePlace = lazy(() => import('./solve/compare-place'));
 const Learning = lazy(() => import('./learning/learning'));
 const Money = lazy(() => import('./money/money'));
 
@@ -76,8 +77,10 @@ function WatchSession(): null {
 
 function Place({ me }: { readonly me: Me }): ReactElement {
   const path = usePath();
-  const solve = solveOfPath(path);
-  if (solve !== null) return <SolvePlace key={solve} id={solve} me={me} />;
+  const [solve, other] = solvesOfPath(path);
+  if (solve !== undefined && other !== undefined)
+    return <ComparePlace key={path} ids={[solve, other]} me={me} />;
+  if (solve !== undefined) return <SolvePlace key={solve} id={solve} me={me} />;
   if (path === '/') return <Ask me={me} />;
   if (path === '/solves') return <Solves me={me} />;
   if (path === '/learning') return <Learning me={me} />;

@@ -31,13 +31,16 @@ export function pathOfSolve(id: string): string {
   return `/solves/${encodeURIComponent(id)}`;
 }
 
-/** The solve that a path names, or null. */
-export function solveOfPath(path: string): string | null {
-  const named = /^\/solves\/([^/]+)$/.exec(path)?.[1];
-  if (named === undefined) return null;
+export function pathOfBoth(one: string, other: string): string {
+  return `${pathOfSolve(one)}/beside/${encodeURIComponent(other)}`;
+}
+
+/** The solves that a path names, the one that is shown or two beside each other; else none. */
+export function solvesOfPath(path: string): readonly string[] {
+  const [, one, other] = /^\/solves\/([^/]+)(?:\/beside\/([^/]+))?$/.exec(path) ?? [];
   try {
-    return decodeURIComponent(named);
+    return [one, other].flatMap((id) => (id === undefined ? [] : [decodeURIComponent(id)]));
   } catch {
-    return null;
+    return [];
   }
 }

@@ -40,7 +40,8 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
   const { maxCost: costUsd, calls, tokens, wallClock: wallClockMs, steps } = options;
   return steerRun(given, options, async (conductor, id) => {
     const asked: LimitsChange = { costUsd, calls, tokens, wallClockMs, steps };
-    const held = await conductor.setLimits(id, asked);
+    const isLook = Object.values(asked).every((limit) => limit === undefined);
+    const held = await (isLook ? conductor.limits(id) : conductor.setLimits(id, asked));
     const shown = showLimits(held);
     await print(shown.map(([, name, value]) => name.padEnd(NAME_COLUMNS) + value).join('\n'));
     const missed = shown.filter(([key]) => asked[key] !== undefined && asked[key] !== held[key]);

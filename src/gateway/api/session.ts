@@ -17,6 +17,8 @@ const meSchema = z
     name: z.string(),
     isAdmin: z.boolean(),
     usdPerDay: z.number().nullable(),
+    /** Where Temporal's own page shows workflows, to admins; `/<id>/<run id>` leads to one. */
+    workflowsPage: z.string().nullable(),
     models: z.array(z.string()),
     workers: z.array(z.object({ id: z.string(), model: z.string() })),
     limits: z.object({
@@ -78,7 +80,9 @@ export function addSession(app: App, gateway: Gateway): void {
     const { id: keyId, name, isAdmin, usdPerDay } = c.get('key');
     const { workers, limits } = gateway.config;
     const { steps, depth, costUsd, calls } = limits;
-    const me = { keyId, name, isAdmin, usdPerDay, models: modelNames(gateway.config, c.get('key')) };
+    const workflowsPage = isAdmin ? (gateway.workflowsPage ?? null) : null;
+    const models = modelNames(gateway.config, c.get('key'));
+    const me = { keyId, name, isAdmin, usdPerDay, workflowsPage, models };
     const team = workers.map((each) => ({
       id: each.id,
       model: 'model' in each ? each.model : each.provider,

@@ -1,6 +1,7 @@
 import { asRefusal } from '../as-refusal';
 import { createRoute, z } from '@hono/zod-openapi';
 import { type LiveEvent, readCursor } from '../../client/live-events';
+import type { AskedRequest } from '../../client/asked';
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
 import { solveResultSchema } from '../../protocol/solve';
 import { answerSchemaOf } from '../solve/asked';
@@ -12,12 +13,15 @@ import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
 import { badRequest, toOpenAiError } from '../refusal';
 import { costLimit } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
+import { readConversation, turnsOfConversation } from '../solve/conversation';
 import { prefixOf, sentBy, startRequest } from '../solve/start-solve';
 import { requireSolve } from './own-solve';
 
 const askedSchema = z
   .strictObject({
     question: z.string().optional(),
+    /** Id of a solve that was answered: the question goes on from there. */
+    after: z.string().min(1).max(1000).optional(),
     messages: z.array(conversationTurnSchema).min(1).optional(),
     /** A name of `GET /v1/models`. */
     model: z.string().default(CONDUCTOR_MODEL),
@@ -66,11 +70,16 @@ const listRoute = createRoute({
   method: 'get',
   path: '/api/solves',
   summary: "List the key's solves, or with an admin key all: unfinished ones first",
-  request: { query: z.object({ limit: z.coerce.number().int().min(0).max(100).default(10) }) },
+  request: {
+    query: z.object({
+      limit: z.coerce.number().int().min(0).max(100).default(10),
+      endedBefore: z.iso.datetime().optional(),
+    }),
+  },
   responses: {
     200: jsonOf(
       z.object({ runs: z.array(listedSchema).readonly(), unlisted: z.int() }),
-      'At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred',
+      'At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. With `endedBefore`, only those that ended by then',
     ),
     ...refusals,
   },
@@ -82,6 +91,14 @@ const readRoute = createRoute({
   summary: 'Read a solve as it is now, running or ended',
   request: { params: idSchema },
   responses: { 200: jsonOf(resultSchema, 'Its plans, steps, calls, cost and answer'), ...refusals },
+});
+
+const conversationRoute = createRoute({
+  method: 'get',
+  path: '/api/solves/{id}/conversation',
+  summary: 'Read all turns that a solve was asked with, the question last',
+  request: { params: idSchema },
+  responses: { 200: jsonOf(z.array(conversationTurnSchema).readonly(), 'The turns'), ...refusals },
 });
 
 const eventsRoute = createRoute({
@@ -110,7 +127,7 @@ export function addSolves(app: App, gateway: Gateway): void {
     const key = c.get('key');
     const asked = c.req.valid('json');
     const { model } = asked;
-    const wanted = { model, request: requestOf(gateway, key, asked) };
+    const wanted = { model, request: await requestOf(gateway, key, asked) };
     const started = await startRequest(gateway, key, wanted, await sentBy(c));
     if (started.isNew) void bookLater({ gateway, key, started });
     const { id, runId, isNew } = started;
@@ -119,12 +136,18 @@ export function addSolves(app: App, gateway: Gateway): void {
   app.openapi(listRoute, async (c) => {
     const key = c.get('key');
     const whose = key.isAdmin ? { taskQueue: config.temporal.taskQueue } : { prefix: prefixOf(key) };
-    return c.json(await conductor.list({ ended: c.req.valid('query').limit, ...whose }), 200);
+    const { limit: ended, endedBefore } = c.req.valid('query');
+    return c.json(await conductor.list({ ended, endedBefore, ...whose }), 200);
   });
   app.openapi(readRoute, async (c) => {
     const { id } = c.req.valid('param');
     await requireSolve(gateway, c.get('key'), id);
     return c.json(await conductor.trace(id), 200);
+  });
+  app.openapi(conversationRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    await requireSolve(gateway, c.get('key'), id);
+    return c.json((await readConversation(gateway, id)).asked, 200);
   });
   app.openapi(eventsRoute, async (c) => {
     const { id } = c.req.valid('param');
@@ -148,18 +171,17 @@ async function* framesOf(events: AsyncIterable<LiveEvent>): AsyncGenerator<strin
 
 type AskedSolve = z.output<typeof askedSchema>;
 
-function requestOf(
-  { config }: Gateway,
+async function requestOf(
+  gateway: Gateway,
   key: Key,
-  { question, messages, model, answerSchema, ...rest }: AskedSolve,
+  { question, after, messages, model, answerSchema, ...rest }: AskedSolve,
 ) {
+  const { config } = gateway;
   const { pool, given, conductor, limits } = readModel(model, key, config);
-  if ((question === undefined) === (messages === undefined)) {
-    throw badRequest('send either a question, or messages whose last one is the question', 'question');
-  }
+  const asked = await askedOf(gateway, key, { question, after, messages });
   const format = { type: 'json_schema' };
   return {
-    ...(messages === undefined ? { question: question ?? '' } : { messages }),
+    ...asked,
     ...rest,
     // A model of one worker has no other pool.
     pool: pool ?? rest.pool,
@@ -168,4 +190,21 @@ function requestOf(
     ...(conductor && { conductor }),
     ...(given && { given }),
   };
+}
+
+async function askedOf(
+  gateway: Gateway,
+  key: Key,
+  { question, after, messages }: Pick<AskedSolve, 'question' | 'after' | 'messages'>,
+): Promise<AskedRequest> {
+  if (messages !== undefined && question === undefined && after === undefined) return { messages };
+  if (messages !== undefined || question === undefined) {
+    const message =
+      'send either a question, "after" a solve or not, or messages whose last one is the question';
+    throw badRequest(message, 'question');
+  }
+  if (after === undefined) return { question };
+  await requireSolve(gateway, key, after);
+  const before = turnsOfConversation(await readConversation(gateway, after), { param: 'after', value: after });
+  return { messages: [...before, { role: 'user', content: question }] };
 }

@@ -33,7 +33,7 @@ const changeSchema = z.strictObject({
   costUsd: z.number().min(0).max(MAX_COST_USD).nullable().optional(),
   wallClockMs: z.int().min(1).max(MAX_WALL_CLOCK_MS).optional(),
 });
-const heldSchema = changeSchema.required().extend({ remainingMs: z.number() }).openapi('HeldLimits');
+const heldSchema = changeSchema.required().extend({ remainingMs: z.number(), approvalEndsAt: z.string().nullable() }).openapi('HeldLimits');
 const nothing = z.strictObject({});
 const doneSchema = z.object({ id: z.string() }).openapi('Done');
 const retrySchema = z.strictObject({
@@ -57,8 +57,6 @@ interface Steer<Body, Answer> {
   /** A signal is kept until a worker comes; all else waits for a worker's answer. */
   readonly needsWorker: boolean;
   readonly action?: AuditAction;
-  /** Whether a body only reads what holds, which no audit log needs to keep. */
-  readonly isLook?: (body: Body) => boolean;
   readonly work: (asked: Steered<Body>) => Promise<Answer>;
 }
 
@@ -86,11 +84,10 @@ export function addSteering(app: App, gateway: Gateway): void {
     },
   });
   addSteer(app, gateway, 'limits', {
-    summary: 'Change the limits that are named, and read all that then hold',
+    summary: 'Change the limits that are named; all that then hold are the answer',
     body: changeSchema,
     answer: heldSchema,
     needsWorker: true,
-    isLook: (body) => Object.keys(body).length === 0,
     work: async (asked) => {
       await checkRaise(asked);
       return asked.gateway.conductor.setLimits(asked.id, asked.body);
@@ -108,11 +105,15 @@ export function addSteering(app: App, gateway: Gateway): void {
   });
   addSteer(app, gateway, 'edit', {
     summary: 'Run another plan instead of the one that waits',
-    body: z.strictObject({ plan: planSchema }),
+    body: z.strictObject({
+      plan: planSchema,
+      /** Number of the first step in `sees`, and in what a refusal says. */
+      firstStep: z.union([z.literal(0), z.literal(1)]).default(0),
+    }),
     answer: z.object({ plan: planSchema }),
     needsWorker: true,
-    work: async ({ gateway: { conductor }, id, body }) => {
-      const plan = validatePlan(body.plan, await conductor.planContext(id));
+    work: async ({ gateway: { conductor }, id, body: { plan: edited, firstStep } }) => {
+      const plan = validatePlan(edited, await conductor.planContext(id), { firstStep });
       return { plan: await conductor.editPlan(id, plan) };
     },
   });
@@ -137,6 +138,7 @@ export function addSteering(app: App, gateway: Gateway): void {
       return { id };
     },
   });
+  addLimits(app, gateway);
   addRetry(app, gateway);
 }
 
@@ -150,7 +152,6 @@ function addSteer<Body extends object, Answer extends object>(
     answer,
     needsWorker,
     action = 'steer',
-    isLook = () => false,
     work,
   }: Steer<Body, Answer>,
 ): void {
@@ -164,21 +165,41 @@ function addSteer<Body extends object, Answer extends object>(
   app.openapi(route, async (c) => {
     const key = c.get('key');
     const { id } = c.req.valid('param');
-    const { isRunning } = await requireSolve(gateway, key, id);
-    if (!isRunning) throw new RefusedError(`solve ${id} has ended already: nothing of it can be changed`);
+    await requireRunning(gateway, key, id);
     if (needsWorker) await gateway.workers.require();
     const body = c.req.valid('json');
     const done = await work({ gateway, key, id, body });
-    if (!isLook(body)) {
-      const who = { keyId: key.id, keyName: key.name, target: id };
-      await noteAudit(gateway.store, {
-        ...who,
-        action,
-        ...(action === 'steer' && { detail: { change: name } }),
-      });
-    }
+    const who = { keyId: key.id, keyName: key.name, target: id };
+    await noteAudit(gateway.store, {
+      ...who,
+      action,
+      ...(action === 'steer' && { detail: { change: name } }),
+    });
     return c.json(done, 200) as never;
   });
+}
+
+const limitsRoute = createRoute({
+  method: 'get',
+  path: '/api/solves/{id}/limits',
+  summary: 'Read the limits that hold while a solve runs, and until when a plan waits',
+  request: { params: idSchema },
+  responses: { 200: jsonOf(heldSchema, 'What holds now'), ...refusals },
+});
+
+function addLimits(app: App, gateway: Gateway): void {
+  app.openapi(limitsRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    await requireRunning(gateway, c.get('key'), id);
+    await gateway.workers.require();
+    return c.json(await gateway.conductor.limits(id), 200);
+  });
+}
+
+/** @throws RefusedError for a solve that has ended */
+async function requireRunning(gateway: Gateway, key: Key, id: string): Promise<void> {
+  const { isRunning } = await requireSolve(gateway, key, id);
+  if (!isRunning) throw new RefusedError(`solve ${id} has ended already: nothing of it can be changed`);
 }
 
 /** A key whose day has a budget set aside what the solve held; any other may raise a cost as far as the operator allows. */
@@ -187,7 +208,7 @@ async function checkRaise({ gateway, key, id, body }: Steered<LimitsChange>): Pr
   const hasBudget = key.usdPerDay !== null;
   if (costUsd === undefined || (key.isAdmin && !hasBudget)) return;
   const held = hasBudget
-    ? (await gateway.conductor.setLimits(id, {})).costUsd
+    ? (await gateway.conductor.limits(id)).costUsd
     : gateway.config.limits.costUsd;
   if (held === null || (costUsd !== null && costUsd <= held)) return;
   const why = hasBudget

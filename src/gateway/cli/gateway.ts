@@ -22,7 +22,10 @@ export const GATEWAY_HOST = '127.0.0.1';
 
 const SESSION = { role: 'look', natively: true } as const;
 
-type GatewayOptions = WorkOptions & Pick<Address, 'port' | 'host'> & { readonly allowHost?: string[] };
+type GatewayOptions = WorkOptions & Pick<Address, 'port' | 'host'> & {
+    readonly allowHost?: string[];
+    readonly temporalUi?: string;
+  };
 
 /** `gateway`: what a production deployment runs for clients of OpenAI and Anthropic, beside a server and workers elsewhere. */
 export async function gateway(options: GatewayOptions): Promise<ExitCode> {
@@ -31,7 +34,7 @@ export async function gateway(options: GatewayOptions): Promise<ExitCode> {
   await checkStore(loaded.store);
   return withSession(loaded, options, { ...SESSION, outliving: 'gateway' }, async (session) => {
     const place = { port: options.port, host: options.host, allowHosts: options.allowHost ?? [] };
-    const listening = await serve(session, place).catch((cause: unknown) => {
+    const listening = await serve(session, place, options.temporalUi).catch((cause: unknown) => {
       if (codeOf(cause) !== 'EADDRINUSE') throw cause;
       throw new UsageError(`port ${place.port} is taken: name another one with --port`, { cause });
     });
@@ -59,8 +62,11 @@ export function upGateway(options: WorkOptions): Promise<ExitCode> {
   });
 }
 
-function serve({ conductor, temporal, config, store }: Session, address: Address): Promise<Listening> {
-  return startGateway({ conductor, temporal, config, store, say }, address);
+function serve(session: Session, address: Address, temporalUi?: string): Promise<Listening> {
+  const { conductor, temporal, config, store, server } = session;
+  const ui = temporalUi ?? server.uiAddress;
+  const workflowsPage = ui === null ? undefined : `${ui}/namespaces/${server.namespace}/workflows`;
+  return startGateway({ conductor, temporal, config, store, workflowsPage, say }, address);
 }
 
 async function describeGateway({ store, server }: Session, { url }: Listening): Promise<string> {

@@ -3,17 +3,16 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { AttachedSolve } from '../../client/conductor-client';
 import { isNotFound } from '../../client/steer';
-import { readRunNow } from '../../client/trace-reader';
 import type { ConversationTurn } from '../../protocol/input';
-import { readText } from '../../store/texts';
 import { noteAudit } from '../access/audit';
 import { IGNORE_HEADER } from '../solve/asked';
 import { streamEvents } from '../event-stream';
 import { leave, waitForResult } from '../solve/follow-answer';
 import type { App, Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { badRequest, Refusal, refusalOfRun } from '../refusal';
+import { Refusal, refusalOfRun } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
+import { readConversation, turnsOfConversation } from '../solve/conversation';
 import { mayTouch, sentBy, startSolve } from '../solve/start-solve';
 import { headersOf, solveHeader } from '../solve/usage';
 import { type KnownResponse, responseOf, responseSchema } from './response-object';
@@ -158,15 +157,6 @@ async function turnsBefore(
 ): Promise<ConversationTurn[]> {
   if (responseId == null) return [];
   const { id, notes } = await findResponse(gateway, key, responseId);
-  const { origin, trace } = await readRunNow(gateway.temporal, id);
-  if (trace.answer === null) {
-    const state =
-      trace.status === 'running' ? 'has no answer yet: wait for it' : 'gave no answer: ask it again';
-    throw badRequest(`previous_response_id: ${responseId} ${state}`, 'previous_response_id');
-  }
-  const asked = origin?.input.messages?.slice(notes.isInstructed ? 1 : 0) ?? [];
-  const turns = [...asked, { role: 'assistant' as const, content: trace.answer }];
-  return Promise.all(
-    turns.map(async ({ role, content }) => ({ role, content: await readText(gateway.store, content) })),
-  );
+  const name = { param: 'previous_response_id', value: responseId };
+  return turnsOfConversation(await readConversation(gateway, id), name).slice(notes.isInstructed ? 1 : 0);
 }

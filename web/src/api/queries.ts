@@ -3,10 +3,12 @@ import {
   useMutation,
   type UseMutationResult,
   useQuery,
+  useQueryClient,
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { Refused, request, Unreachable } from './request';
-import type { Asked, CostReport, HeldLimits, Me, Solve, SolveList, Started } from './types';
+import { addEarlier, firstEnd, PAGE, type SolveList, withEarlier } from './solve-list';
+import type { Asked, CostReport, HeldLimits, Me, Solve, SolvePage, Started, Turn } from './types';
 
 const RETRY_MS = 1500;
 
@@ -29,21 +31,39 @@ export const KEYS = {
   solves: ['solves'],
   solve: (id: string) => ['solve', id],
   limits: (id: string) => ['limits', id],
+  turns: (id: string) => ['turns', id],
   cost: (by: string) => ['cost', by],
 } as const;
 
 const LIST_MS = 3000;
-const LISTED = 100;
 
 export function useMe(): UseQueryResult<Me> {
   return useQuery({ queryKey: KEYS.me, queryFn: () => request<Me>('/api/me'), staleTime: 60_000 });
 }
 
-export function useSolves(): UseQueryResult<SolveList> {
+/** @param isLive whether the list stays true by itself; else it is read where it is not known */
+export function useSolves(isLive = true): UseQueryResult<SolveList> {
+  const client = useQueryClient();
   return useQuery({
     queryKey: KEYS.solves,
-    queryFn: () => request<SolveList>(`/api/solves?limit=${LISTED}`),
-    refetchInterval: LIST_MS,
+    queryFn: async () => {
+      const newest = await request<SolvePage>(`/api/solves?limit=${PAGE}`);
+      return withEarlier(client.getQueryData<SolveList>(KEYS.solves), newest);
+    },
+    ...(isLive ? { refetchInterval: LIST_MS } : { staleTime: 60_000 }),
+  });
+}
+
+/** Reads one more page of solves that have ended. */
+export function useEarlierSolves(): UseMutationResult<void, Error, SolveList> {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (known) => {
+      const before = firstEnd(known);
+      if (before === null) return;
+      const page = await request<SolvePage>(`/api/solves?limit=${PAGE}&endedBefore=${before}`);
+      client.setQueryData<SolveList>(KEYS.solves, (now) => now && addEarlier(now, page));
+    },
   });
 }
 
@@ -58,14 +78,23 @@ export function useSolve(id: string): UseQueryResult<Solve> {
   });
 }
 
-/** The limits of a solve that runs. A change of none reads them. */
+/** The limits of a solve that runs, as soon as it has some. */
 export function useLimits(id: string, isRunning: boolean): UseQueryResult<HeldLimits> {
   return useQuery({
     queryKey: KEYS.limits(id),
-    queryFn: () => request<HeldLimits>(`${solvePath(id)}/limits`, { method: 'POST', body: {} }),
+    queryFn: () => request<HeldLimits>(`${solvePath(id)}/limits`),
     enabled: isRunning,
-    staleTime: Infinity,
+    refetchInterval: ({ state }) => (state.data === undefined ? LIST_MS : false),
     retry: false,
+  });
+}
+
+/** All turns that a solve was asked with. */
+export function useTurns(id: string): UseQueryResult<readonly Turn[]> {
+  return useQuery({
+    queryKey: KEYS.turns(id),
+    queryFn: () => request<readonly Turn[]>(`${solvePath(id)}/conversation`),
+    staleTime: Infinity,
   });
 }
 

@@ -573,6 +573,7 @@ export interface paths {
             parameters: {
                 query?: {
                     limit?: number | null;
+                    endedBefore?: string;
                 };
                 header?: never;
                 path?: never;
@@ -580,7 +581,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred */
+                /** @description At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. With `endedBefore`, only those that ended by then */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -688,6 +689,66 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SolveResult"];
+                    };
+                };
+                /** @description What is wrong with the request, and what to do */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description What failed */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/solves/{id}/conversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read all turns that a solve was asked with, the question last */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The turns */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @enum {string} */
+                            role: "system" | "user" | "assistant";
+                            content: string;
+                        }[];
                     };
                 };
                 /** @description What is wrong with the request, and what to do */
@@ -916,9 +977,49 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Read the limits that hold while a solve runs, and until when a plan waits */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description What holds now */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["HeldLimits"];
+                    };
+                };
+                /** @description What is wrong with the request, and what to do */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description What failed */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
         put?: never;
-        /** Change the limits that are named, and read all that then hold */
+        /** Change the limits that are named; all that then hold are the answer */
         post: {
             parameters: {
                 query?: never;
@@ -1073,6 +1174,8 @@ export interface paths {
                                 sees: number[];
                             }[];
                         };
+                        /** @default 0 */
+                        firstStep?: 0 | 1;
                     };
                 };
             };
@@ -2036,6 +2139,7 @@ export interface components {
             name: string;
             isAdmin: boolean;
             usdPerDay: number | null;
+            workflowsPage: string | null;
             models: string[];
             workers: {
                 id: string;
@@ -2360,6 +2464,7 @@ export interface components {
         };
         SolveRequest: {
             question?: string;
+            after?: string;
             messages?: {
                 /** @enum {string} */
                 role: "system" | "user" | "assistant";
@@ -2521,6 +2626,7 @@ export interface components {
             costUsd: number | null;
             wallClockMs: number;
             remainingMs: number;
+            approvalEndsAt: string | null;
         };
         CostLine: {
             name: string;

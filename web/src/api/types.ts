@@ -14,9 +14,14 @@ export type Night = Schemas['Night'];
 export type Serving = Schemas['Serving'];
 export type CostLine = Schemas['CostLine'];
 
-export interface SolveList {
+export interface SolvePage {
   readonly runs: readonly ListedSolve[];
   readonly unlisted: number;
+}
+
+export interface Turn {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
 }
 
 export interface CostReport {

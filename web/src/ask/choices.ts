@@ -27,7 +27,7 @@ export function defaultChoices({ limits }: Me): Choices {
 }
 
 /** The request for a question; what was left as it is configured is not named. */
-export function askedOf(question: string, choices: Choices, me: Me): Asked {
+export function askedOf(question: string, choices: Choices, me: Me): Asked & { readonly question: string } {
   const defaults = defaultChoices(me);
   const named = (['costUsd', 'steps', 'depth'] as const).filter((name) => choices[name] !== defaults[name]);
   const limits = Object.fromEntries(

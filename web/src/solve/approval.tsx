@@ -1,8 +1,10 @@
 import { type ReactElement, type SubmitEvent, useId, useState } from 'react';
 import type { Plan } from '../../../src/plan/plan';
-import { describeEstimate } from '../../../src/trace/describe';
+import { describeAge, describeEstimate } from '../../../src/trace/describe';
+import { useLimits } from '../api/queries';
 import type { Round } from '../api/types';
 import { Problem } from '../parts/notice';
+import { useNow } from '../parts/now';
 import { StateMark } from '../parts/state-mark';
 import { useShown } from './context';
 import { useSteer } from './steer';
@@ -23,7 +25,8 @@ export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
     <div className="approval">
       <p>
         <StateMark state="asks" /> <strong>This plan waits for you.</strong>{' '}
-        {solve.estimate !== undefined && <>It takes {describeEstimate(solve.estimate)}.</>}
+        {solve.estimate !== undefined && <>It takes {describeEstimate(solve.estimate)}.</>}{' '}
+        <Deadline id={round.childId ?? solve.id} />
       </p>
       <div className="tools">
         <button
@@ -59,6 +62,19 @@ export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
       )}
       {error !== null && <Problem>{error.message}</Problem>}
     </div>
+  );
+}
+
+/** When the run ends if nobody decides. */
+function Deadline({ id }: { readonly id: string }): ReactElement | null {
+  const { data } = useLimits(id, true);
+  const now = useNow(1000);
+  if (data?.approvalEndsAt == null) return null;
+  const left = Date.parse(data.approvalEndsAt) - now;
+  return (
+    <span title={new Date(data.approvalEndsAt).toLocaleString()}>
+      {left > 0 ? `Without a decision the run ends in ${describeAge(left)}.` : 'The time to decide is over.'}
+    </span>
   );
 }
 

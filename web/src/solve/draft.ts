@@ -6,6 +6,11 @@ export function changeStep({ steps }: Plan, index: number, change: Partial<Step>
   return { steps: steps.map((step, each) => (each === index ? { ...step, ...change } : step)) };
 }
 
+/** As people count steps, so that what a refusal says is what they see. */
+export function countedFromOne({ steps }: Plan): Plan {
+  return { steps: steps.map((step) => ({ ...step, sees: step.sees.map((seen) => seen + 1) })) };
+}
+
 /** Has a step see an earlier one, or not see it any more. */
 export function toggleSeen(plan: Plan, index: number, seen: number): Plan {
   const before = plan.steps[index]?.sees ?? [];

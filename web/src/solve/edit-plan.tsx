@@ -4,7 +4,7 @@ import type { Round } from '../api/types';
 import { Problem } from '../parts/notice';
 import { useShown } from './context';
 import { PlanGraph } from './plan-graph';
-import { addStep, changeStep, removeStep, toggleSeen } from './draft';
+import { addStep, changeStep, countedFromOne, removeStep, toggleSeen } from './draft';
 import { useSteer } from './steer';
 
 interface EditPlanProps {
@@ -60,7 +60,10 @@ export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
           className="primary"
           disabled={isPending}
           onClick={() => {
-            mutate({ verb: 'edit', body: { plan: draft } }, { onSuccess: onEnd });
+            mutate(
+              { verb: 'edit', body: { plan: countedFromOne(draft), firstStep: 1 } },
+              { onSuccess: onEnd },
+            );
           }}
         >
           Run this plan

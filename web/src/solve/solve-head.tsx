@@ -7,6 +7,7 @@ import { Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
 import { StateMark, stateOfRun, wordOf } from '../parts/state-mark';
 import { useShown } from './context';
+import { OtherRuns } from './other-runs';
 import { showText } from './show-text';
 
 /** What was asked, how far it is, and what it cost against what it may. */
@@ -26,7 +27,7 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
   return (
     <div className="solve-head">
       <h1 dir="auto">{showText(solve.question)}</h1>
-      <p className="facts">
+      <div className="facts">
         <span className={`state state-${state}`}>
           <StateMark state={state} /> {wordOf(state)}
         </span>
@@ -39,13 +40,33 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
           )}
         </span>
         <span>{describeTokens(solve)}</span>
-      </p>
+        <Ways />
+      </div>
       <p className="wait" aria-live="polite">
         {isRunning ? describeWait(solve, wait, now) : ''}
       </p>
       <End solve={solve} />
     </div>
   );
+}
+
+/** Where else this run can be seen, and beside what. */
+function Ways(): ReactElement {
+  const { solve, me } = useShown();
+  return (
+    <>
+      {me.workflowsPage !== null && solve.runId !== '' && (
+        <a href={pathIn(me.workflowsPage, solve)} target="_blank" rel="noopener noreferrer">
+          Temporal’s page
+        </a>
+      )}
+      {solve.status !== 'running' && <OtherRuns solve={solve} />}
+    </>
+  );
+}
+
+function pathIn(workflowsPage: string, { id, runId }: Solve): string {
+  return `${workflowsPage}/${encodeURIComponent(id)}/${runId}`;
 }
 
 function describeTime({ rounds, status }: Solve, now: number): string {

@@ -5,8 +5,12 @@ import { Link } from '../parts/link';
 import { Empty, Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
 import { goTo, pathOfSolve } from '../route';
+import { EarlierSolves } from './earlier-solves';
 import { ROW_PX, SolveRow } from './row';
 import { useRowsInSight } from './rows-in-sight';
+
+/** Earlier solves are read before the last known one is in sight. */
+const AHEAD = 20;
 
 /** Solves, live: `/` filters, arrow keys move, Enter opens. Only the rows in sight are drawn. */
 export function Solves({ me }: { readonly me: Me }): ReactElement {
@@ -65,6 +69,9 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
         <span className="count">
           {data !== undefined && describeCount(shown.length, data.runs.length, data.unlisted)}
         </span>
+        {data !== undefined && (
+          <EarlierSolves list={data} isFiltered={words !== ''} isNear={last + AHEAD > shown.length} />
+        )}
       </div>
       {error !== null && data === undefined && <Problem>The solves cannot be read: {error.message}</Problem>}
       {data !== undefined && shown.length === 0 && <NoSolves isFiltered={data.runs.length > 0} />}

@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { emptyTrace } from '../../../src/trace/reduce';
+import { KEYS, useAsk } from '../api/queries';
+import type { Asked } from '../api/types';
+import { goTo, pathOfSolve } from '../route';
+
+interface Asking {
+  /** Asks, and shows the solve. The same request, sent again, is the same solve. */
+  readonly send: (asked: Asked & { readonly question: string }) => void;
+  /** What is sent next is another request. */
+  readonly renew: () => void;
+  readonly isPending: boolean;
+  readonly error: Error | null;
+}
+
+/** Sent with a question, so that one that is sent twice is one solve. */
+function newSending(): string {
+  return [...crypto.getRandomValues(new Uint8Array(12))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+}
+
+export function useAsking(): Asking {
+  const client = useQueryClient();
+  const { mutate, isPending, error } = useAsk();
+  const [sentAs, setSentAs] = useState(newSending);
+  return {
+    isPending,
+    error,
+    renew: () => {
+      setSentAs(newSending());
+    },
+    send: (asked) => {
+      const onSuccess = ({ id }: { readonly id: string }): void => {
+        // Its place is drawn at once, before anything is known of it.
+        client.setQueryData(KEYS.solve(id), emptyTrace({ id, runId: '', question: asked.question }));
+        goTo(pathOfSolve(id));
+      };
+      mutate({ asked, sentAs }, { onSuccess });
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { type ReactElement, type SubmitEvent, useState } from 'react';
+import { counted } from '../../../src/trace/describe';
+import { useTurns } from '../api/queries';
+import type { Turn } from '../api/types';
+import { QuestionBox } from '../ask/question-box';
+import { useAsking } from '../ask/use-asking';
+import { Problem } from '../parts/notice';
+import { AnswerText } from './answer-text';
+import { useShown } from './context';
+
+const SPEAKERS: Readonly<Record<Turn['role'], string>> = {
+  system: 'Instructions',
+  user: 'You',
+  assistant: 'The team',
+};
+
+/** What was said before the question, folded. */
+export function EarlierTurns(): ReactElement | null {
+  const { solve } = useShown();
+  const { data: turns = [] } = useTurns(solve.id);
+  const [isOpen, setOpen] = useState(false);
+  const earlier = turns.slice(0, -1);
+  if (earlier.length === 0) return null;
+  return (
+    <details
+      className="earlier"
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+      }}
+    >
+      <summary>The conversation before: {counted(earlier.length, 'turn')}</summary>
+      {isOpen &&
+        earlier.map(({ role, content }, index) => (
+          <section key={index} aria-label={SPEAKERS[role]}>
+            <h3>{SPEAKERS[role]}</h3>
+            <AnswerText text={content} />
+          </section>
+        ))}
+    </details>
+  );
+}
+
+/** Asks the next question of the conversation that this solve has answered. */
+export function FollowUp(): ReactElement | null {
+  const { solve } = useShown();
+  const { send, renew, isPending, error } = useAsking();
+  const [question, setQuestion] = useState('');
+  if (solve.status === 'running' || solve.answer === null) return null;
+  const isReady = question.trim() !== '' && !isPending;
+  const ask = (event?: SubmitEvent): void => {
+    event?.preventDefault();
+    if (isReady) send({ question: question.trim(), after: solve.id, model: 'conductor' });
+  };
+  return (
+    <form className="follow-up" onSubmit={ask}>
+      <QuestionBox
+        rows={2}
+        label="The next question"
+        placeholder="Go on from this answer"
+        value={question}
+        onChange={(value) => {
+          setQuestion(value);
+          renew();
+        }}
+        onSend={ask}
+      />
+      <button type="submit" disabled={!isReady}>
+        {isPending ? 'Asking …' : 'Ask on'}
+      </button>
+      {error !== null && <Problem>It was not asked: {error.message}</Problem>}
+    </form>
+  );
+}

@@ -1,0 +1,43 @@
+import { type ReactElement, type ReactNode, useEffect, useMemo, useState } from 'react';
+import type { TextPlace } from '../api/live-texts';
+import { useSolve } from '../api/queries';
+import type { Me } from '../api/types';
+import { useLiveSolve, type Wait } from '../api/use-live-solve';
+import { Link } from '../parts/link';
+import { Empty } from '../parts/notice';
+import { type Shown, ShownContext } from './context';
+
+interface ShownSolveProps {
+  readonly id: string;
+  readonly me: Me;
+  readonly children: (shown: Shown, wait: Wait | null) => ReactNode;
+}
+
+/** Reads and follows a solve for all that is drawn of it. Escape closes the step that is selected. */
+export function ShownSolve({ id, me, children }: ShownSolveProps): ReactElement | null {
+  const { data: solve, error } = useSolve(id);
+  const { texts, wait } = useLiveSolve(id);
+  const [selected, select] = useState<TextPlace | null>(null);
+  useEscape(() => {
+    select(null);
+  });
+  const shown = useMemo(() => solve && { solve, me, texts, selected, select }, [solve, me, texts, selected]);
+  if (shown !== undefined) return <ShownContext value={shown}>{children(shown, wait)}</ShownContext>;
+  return error === null ? null : (
+    <Empty title="This solve cannot be shown">
+      {error.message}. <Link href="/solves">See all solves</Link>
+    </Empty>
+  );
+}
+
+function useEscape(work: () => void): void {
+  useEffect(() => {
+    const press = ({ key }: KeyboardEvent): void => {
+      if (key === 'Escape') work();
+    };
+    window.addEventListener('keydown', press);
+    return () => {
+      window.removeEventListener('keydown', press);
+    };
+  });
+}
