@@ -1,8 +1,17 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 export default defineConfig({
   root: import.meta.dirname,
   logLevel: 'warn',
+  resolve: {
+    // The library's form for browsers decodes entities by `innerHTML`, which trusted types refuse.
+    alias: {
+      'decode-named-character-reference': fileURLToPath(
+        import.meta.resolve('decode-named-character-reference'),
+      ),
+    },
+  },
   build: {
     outDir: '../lib/web',
     emptyOutDir: true,

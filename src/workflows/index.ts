@@ -11,6 +11,7 @@ export {
   approvePlanUpdate,
   editPlanUpdate,
   rejectPlanUpdate,
+  limitsQuery,
   setLimitsUpdate,
   setMaxDepthSignal,
   stateQuery,

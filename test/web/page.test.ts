@@ -1,12 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { revokeKey } from '../../src/gateway/access/keys';
 import { startGatewayProcess } from '../durability/gateway-process';
 import { readServing } from '../../src/training/policy/serving';
-import { openGateway, type TestGateway } from '../support/gateway';
 import { keepNightly } from '../support/keep-nightly';
 import { step, useStage } from '../support/stage';
 import { endOf, until, untilTrace } from '../support/until';
-import { describeInChromium, launchBrowser, linkFor, openReader, type Reader, seriousFlaws } from './browser';
+import { describeInChromium, linkFor, openReader, seriousFlaws } from './browser';
+import { answerOf, ask, usePage } from './use-page';
 
 jest.setTimeout(120_000);
 
@@ -18,56 +18,23 @@ describeInChromium('the page, in Chromium', () => {
     simulation: { models: { a: { answer: 'Eight **legs**.' }, b: { answer: WORDS } } },
     configure: (config) => ({ ...config, recursion: 'worker' }),
   });
-  let browser: Browser;
-  let gateway: TestGateway;
-  let reader: Reader;
-  let secret: string;
-
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    gateway = await openGateway(stage);
-    secret = await gateway.key({ name: 'ada', isAdmin: true });
-    reader = await openReader(browser, gateway.url);
-  });
-  afterEach(async () => {
-    await reader.context.close();
-    await gateway.close();
-    expect(reader.wrong).toEqual([]);
-  });
-
-  async function enter(url = gateway.url): Promise<Page> {
-    await reader.page.goto(await linkFor(stage, url, secret));
-    await reader.page.getByLabel('Your question').waitFor();
-    return reader.page;
-  }
-
-  /** Asks on the page, and gives the id of the solve that its place is of. */
-  async function ask(page: Page, question: string): Promise<string> {
-    await page.getByLabel('Your question').fill(question);
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/solves\/./);
-    return decodeURIComponent(new URL(page.url()).pathname.slice('/solves/'.length));
-  }
-
-  const answerOf = (page: Page) => page.getByRole('region', { name: 'Answer' });
+  const site = usePage(stage);
+  const { enter } = site;
 
   test('a link signs in once; a key does, too; signing out ends both', async () => {
-    const link = await linkFor(stage, gateway.url, secret);
-    const { page } = reader;
+    const link = await linkFor(stage, site.gateway.url, site.secret);
+    const { page } = site.reader;
     await page.goto(link);
     await page.getByLabel('Your question').waitFor();
-    expect(page.url()).toBe(`${gateway.url}/`);
+    expect(page.url()).toBe(`${site.gateway.url}/`);
     await page.reload();
     await page.getByLabel('Your question').waitFor();
 
-    const other = await openReader(browser, gateway.url);
+    const other = await openReader(site.browser, site.gateway.url);
     await other.page.goto(link);
     await other.page.getByText(/a link works once/).waitFor();
     expect(await seriousFlaws(other.page)).toEqual([]);
-    await other.page.getByLabel('Key').fill(secret);
+    await other.page.getByLabel('Key').fill(site.secret);
     await other.page.keyboard.press('Enter');
     await other.page.getByText('ada').waitFor();
     await other.page.getByRole('button', { name: 'Sign out' }).click();
@@ -168,7 +135,7 @@ describeInChromium('the page, in Chromium', () => {
       stage.plan([step('b', 'Count.')]);
       const id = await startWaiting();
       const page = await enter();
-      await page.goto(`${gateway.url}/solves/${id}`);
+      await page.goto(`${site.gateway.url}/solves/${id}`);
       stage.plan([step('a', 'Look.')]);
       await page.getByRole('button', { name: 'Reject' }).click();
       await page.getByLabel(/What should the next plan/).fill('Who counts sees nothing.');
@@ -272,7 +239,7 @@ describeInChromium('the page, in Chromium', () => {
         expect.stringMatching(/How many legs has a spider.*Eight \*\*legs\*\*.*And a fly/),
       ]);
 
-      await page.goto(`${gateway.url}/`);
+      await page.goto(`${site.gateway.url}/`);
       stage.plan([step('b', 'Guess.')]);
       await ask(page, 'How many legs has a spider?');
       await answerOf(page).getByText('word59').waitFor();
@@ -283,7 +250,7 @@ describeInChromium('the page, in Chromium', () => {
       await answerOf(page).getByText('word59').waitFor();
       expect(await seriousFlaws(page)).toEqual([]);
       await other.getByRole('link', { name: 'Show this one alone' }).click();
-      await page.waitForURL(`${gateway.url}/solves/${first}`);
+      await page.waitForURL(`${site.gateway.url}/solves/${first}`);
     });
   });
 
@@ -317,11 +284,11 @@ describeInChromium('the page, in Chromium', () => {
   test('a gateway that is killed and started again: the page recovers by itself, and shows nothing twice', async () => {
     const first = await startGatewayProcess(stage);
     const port = Number(new URL(first.url).port);
-    const own = await openReader(browser, first.url);
+    const own = await openReader(site.browser, first.url);
     await stage.whileWorking(async () => {
       stage.plan([step('b', 'Count.')]);
       stage.providers.script('b', [{ fault: 'drip', ms: 6000 }]);
-      await own.page.goto(await linkFor(stage, first.url, secret));
+      await own.page.goto(await linkFor(stage, first.url, site.secret));
       await own.page.getByLabel('Your question').waitFor();
       const id = await ask(own.page, 'How many legs has a spider?');
       await answerOf(own.page).getByText('word3 ').waitFor();
@@ -362,52 +329,6 @@ describeInChromium('the page, in Chromium', () => {
     await page.getByRole('heading', { name: 'No checkpoint serves' }).waitFor();
   });
 
-  test('hostile answers are shown as text, and execute nothing', async () => {
-    const hostile = [
-      '<script>window.hit = 1</script><img src=x onerror="window.hit = 1"><iframe srcdoc="<script>parent.hit=1</script>">',
-      '[a](javascript:window.hit=1) [b](JaVaScRiPt:window.hit=1) [c](data:text/html,<script>1</script>) <javascript:window.hit=1> [d](https://example.org/x)',
-      '![pixel](https://example.org/pixel.png) <svg onload="window.hit=1"> <a href="javascript:window.hit=1">x</a> <style>*{display:none}</style>',
-      'plain \u001b[31mred\u001b[0m \u202egnp.exe \u2066 \u200b \u0000 end',
-    ].join('\n\n');
-    await stage.whileWorking(async () => {
-      stage.plan([step('a', '<img src=x onerror="window.hit = 1"> \u202esubtask')]);
-      stage.providers.answer('a', hostile);
-      const page = await enter();
-      await ask(page, '<script>window.hit = 1</script> \u202e?');
-      const answer = answerOf(page);
-      await answer.getByText('red').waitFor();
-      await page.locator('.state-done').waitFor();
-      expect(await page.evaluate(`'hit' in window`)).toBe(false);
-      const links = page.locator('.answer a');
-      expect(await links.count()).toBe(1);
-      expect(await links.getAttribute('href')).toBe('https://example.org/x');
-      expect(await page.locator('.answer :is(script, img, iframe, svg, style)').count()).toBe(0);
-      const text = (await answer.textContent()) ?? '';
-      expect(text).toContain('<script>window.hit = 1</script>');
-      expect(text).toContain('⟨U+202E⟩gnp.exe');
-      for (const control of '\u001b\u202e\u2066\u200b') expect(text.includes(control)).toBe(false);
-      await page.getByRole('button', { name: /onerror/ }).click();
-      expect(await page.evaluate(`'hit' in window`)).toBe(false);
-    });
-  });
-
-  test('a megabyte of Markdown is shown without the page standing still', async () => {
-    const big = '# a\n\n> * [x](y) **b** `c`\n\n'.repeat(40_000);
-    await stage.whileWorking(async () => {
-      stage.plan([step('a', 'Write much.')]);
-      stage.providers.answer('a', big);
-      const page = await enter();
-      const id = await ask(page, 'Much?');
-      await endOf(stage, id);
-      await page
-        .getByText(/more characters: copy the answer/)
-        .first()
-        .waitFor();
-      await page.getByRole('link', { name: 'Solves' }).click();
-      await page.getByRole('option').waitFor();
-    });
-  });
-
   test('what the gateway refuses keeps what was typed, and says why', async () => {
     // No worker polls.
     const page = await enter();
@@ -415,11 +336,11 @@ describeInChromium('the page, in Chromium', () => {
     await page.keyboard.press('Enter');
     await page.getByText(/It was not asked: no worker polls/).waitFor();
     expect(await page.getByLabel('Your question').inputValue()).toBe('How many?');
-    await page.goto(`${gateway.url}/solves/gw-0000000000-x`);
+    await page.goto(`${site.gateway.url}/solves/gw-0000000000-x`);
     await page.getByText('This solve cannot be shown').waitFor();
-    await page.goto(`${gateway.url}/nowhere`);
+    await page.goto(`${site.gateway.url}/nowhere`);
     await page.getByText('There is nothing here').waitFor();
-    await page.goto(`${gateway.url}/solves`);
+    await page.goto(`${site.gateway.url}/solves`);
     await page.getByText('No solves yet').waitFor();
     expect(await seriousFlaws(page)).toEqual([]);
     await until(

@@ -1,0 +1,109 @@
+import { SOLVE_WORKFLOW } from '../../src/protocol/names';
+import { useStage } from '../support/stage';
+import { until } from '../support/until';
+import { describeInChromium, seriousFlaws } from './browser';
+import { usePage } from './use-page';
+
+jest.setTimeout(180_000);
+
+const ENDED = 230;
+const DRAWN_AT_MOST = 60;
+
+describeInChromium('the list of solves, in Chromium', () => {
+  const stage = useStage({ workers: ['a'] });
+  const site = usePage(stage);
+
+  /** Runs that are over without a worker. */
+  async function startEnded(): Promise<void> {
+    const { workflow } = stage.temporal.client;
+    for (let index = 0; index < ENDED; index += 1) {
+      const workflowId = `list-${stage.taskQueue}-${index}`;
+      const args = [{ question: `Question q${index}q?` }];
+      const handle = await workflow.start(SOLVE_WORKFLOW, { workflowId, taskQueue: stage.taskQueue, args });
+      await handle.terminate();
+    }
+    await until(
+      () => stage.client.list({ ended: 1000, taskQueue: stage.taskQueue }),
+      ({ runs }) => runs.length === ENDED && runs.every(({ status }) => status === 'failed'),
+    );
+  }
+
+  test('earlier solves come as one scrolls, few rows are drawn, and a filter looks further back on request', async () => {
+    await startEnded();
+    const page = await site.enter();
+    await page.getByRole('link', { name: 'Solves' }).click();
+    const rows = page.getByRole('option');
+    await rows.first().waitFor();
+    await page.getByText('100', { exact: true }).waitFor();
+    await page.getByLabel('Filter solves').fill('q7q');
+    await page.getByText('No solve fits').waitFor();
+    await page.getByRole('button', { name: 'Look further back' }).click();
+    // A page repeats the last run of the one before.
+    await page.getByText(/^0 of 19\d$/).waitFor();
+    await page.getByRole('button', { name: 'Look further back' }).click();
+    await page.getByText('1 of 230').waitFor();
+    expect(await page.getByRole('button', { name: 'Look further back' }).count()).toBe(0);
+    expect(await seriousFlaws(page)).toEqual([]);
+
+    await page.reload();
+    const list = page.getByRole('listbox');
+    await rows.first().waitFor();
+    await list.press('End');
+    await page.getByText(/^19\d$/).waitFor();
+    await list.press('End');
+    await page.getByText('230', { exact: true }).waitFor();
+    await list.press('End');
+    await page.getByText('Question q0q?').waitFor();
+    expect(await rows.count()).toBeLessThan(DRAWN_AT_MOST);
+    const names = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('[role=option]')].map(({ href }) => href)`,
+    );
+    expect(new Set(names).size).toBe(names.length);
+    expect(await rows.last().getAttribute('aria-setsize')).toBe(String(ENDED));
+    // What came meanwhile stands first, and nothing that was read is lost.
+    const { id } = await stage.client.start({ question: 'A new one?' });
+    await page.getByText('231', { exact: true }).waitFor();
+    await stage.temporal.client.workflow.getHandle(id).terminate();
+  });
+
+  test('five thousand rows scroll; the longest task is printed', async () => {
+    const row = (index: number) => ({
+      id: `many-${index}`,
+      runId: 'none',
+      status: 'completed',
+      waitsFor: null,
+      hasWorker: null,
+      question: `Question q${index}q, which is about as long as one that a person would ask?`,
+      problems: [],
+      costUsd: 0.0012,
+      costIsLowerBound: false,
+      startedAt: new Date(Date.UTC(2026, 0, 1) - index * 60_000).toISOString(),
+      endedAt: new Date(Date.UTC(2026, 0, 1) - index * 60_000).toISOString(),
+    });
+    const runs = Array.from({ length: 5000 }, (_, index) => row(index));
+    const page = await site.enter();
+    // So many runs would take minutes to make: what the gateway says is played, since the browser alone is at work here.
+    await page.route('**/api/solves?*', (route) =>
+      route.fulfill({
+        json: { runs: route.request().url().includes('endedBefore') ? [] : runs, unlisted: 0 },
+      }),
+    );
+    await page.getByRole('link', { name: 'Solves' }).click();
+    const list = page.getByRole('listbox');
+    await page.getByRole('option').first().waitFor();
+    await page.evaluate(`window.longest = 0; new PerformanceObserver((list) => {
+      window.longest = Math.max(window.longest, ...list.getEntries().map(({ duration }) => duration));
+    }).observe({ type: 'longtask' })`);
+    await list.hover();
+    for (let turns = 0; turns < 40; turns += 1) await page.mouse.wheel(0, 4000);
+    await list.press('End');
+    await page.getByText('Question q4999q', { exact: false }).waitFor();
+    expect(await page.getByRole('option').count()).toBeLessThan(DRAWN_AT_MOST);
+    await page.getByLabel('Filter solves').fill('q4321q');
+    await page.getByText(/^1 of 5000/).waitFor();
+    const longest = await page.evaluate<number>('window.longest');
+    process.stderr.write(
+      `The longest task while 5,000 rows scrolled: ${Math.round(longest)} ms (aim: 200).\n`,
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { openGateway, type TestGateway } from '../support/gateway';
+import type { Stage } from '../support/stage';
+import { launchBrowser, linkFor, openReader, type Reader } from './browser';
+
+interface Site {
+  readonly browser: Browser;
+  readonly gateway: TestGateway;
+  readonly reader: Reader;
+  /** Of an admin key. */
+  readonly secret: string;
+  /** Signs the reader in, who then stands before the box for questions. */
+  readonly enter: (url?: string) => Promise<Page>;
+}
+
+/** A gateway and a reader anew for each test of a file. Whatever goes wrong in the browser fails the test. */
+export function usePage(stage: Stage): Site {
+  const site = {
+    enter: async (url = site.gateway.url) => {
+      const { page } = site.reader;
+      await page.goto(await linkFor(stage, url, site.secret));
+      await page.getByLabel('Your question').waitFor();
+      return page;
+    },
+  } as { -readonly [Name in keyof Site]: Site[Name] };
+  beforeAll(async () => {
+    site.browser = await launchBrowser();
+  });
+  afterAll(() => site.browser.close());
+  beforeEach(async () => {
+    site.gateway = await openGateway(stage);
+    site.secret = await site.gateway.key({ name: 'ada', isAdmin: true });
+    site.reader = await openReader(site.browser, site.gateway.url);
+  });
+  afterEach(async () => {
+    await site.reader.context.close();
+    await site.gateway.close();
+    expect(site.reader.wrong).toEqual([]);
+  });
+  return site;
+}
+
+/** Asks on the page, and gives the id of the solve that its place is of. */
+export async function ask(page: Page, question: string): Promise<string> {
+  await page.getByLabel('Your question').fill(question);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/solves\/./);
+  return decodeURIComponent(new URL(page.url()).pathname.slice('/solves/'.length));
+}
+
+export function answerOf(page: Page): Locator {
+  return page.getByRole('region', { name: 'Answer' });
+}
