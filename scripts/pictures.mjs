@@ -1,7 +1,8 @@
-// `npm run pictures`: makes anew what the README shows of a run, docs/live-view.svg and docs/temporal-page.png.
+// `npm run pictures`: makes anew what the README and docs/ show of a run: docs/live-view.svg, docs/temporal-page.png and
+// docs/page-*.png.
 //
 // A real solve by the simulated models of the demo. It takes Python 3, which gives the command a terminal, and Chromium
-// (CHROMIUM, else `chromium` on the PATH). What comes out is to be looked at: Temporal's page is another project's.
+// (CHROMIUM, else /usr/bin/chromium). What comes out is to be looked at: Temporal's page is another project's.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,11 +12,13 @@ import { fileURLToPath } from 'node:url';
 import { configuration, DOOMED, MODELS, QUESTION } from '../examples/demo/script.mjs';
 import { startSimulatedProviders } from '../lib/testing/index.js';
 import { withPalette } from './pictures/small-png.mjs';
+import { photographPage } from './pictures/page.mjs';
 import { drawScreens } from './pictures/screens.mjs';
 
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../lib/cli/main.js', import.meta.url));
 const COLUMNS = 106;
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Gives a command a terminal of that width. */
 const AT_TERMINAL = `import fcntl, os, pty, struct, sys, termios
 os.environ['TERM'] = 'xterm'
@@ -53,6 +56,12 @@ try {
   );
   const { id, runId } = JSON.parse(run(process.execPath, [COMMAND, 'trace', 'last', '--format', 'json']));
   const { uiAddress } = JSON.parse(readFileSync(join(folder, '.conductor', 'server.json'), 'utf8'));
+  const link = /http:\/\/\S+\/#link=\S+/.exec(up.printed())[0];
+  const slowly = () => {
+    providers.script('sonnet', [refusal]);
+    providers.script(DOOMED, [{ fault: 'drip', ms: 4000 }]);
+  };
+  await photographPage(link, { question: QUESTION, slowly, folder, docs: DOCS, program: CHROMIUM });
   photograph(`${uiAddress}/namespaces/default/workflows/${id}/${runId}`);
 } finally {
   up.child.kill('SIGINT');
@@ -96,7 +105,7 @@ function shoot(address, name, width, height) {
     '--virtual-time-budget=20000',
   ];
   const size = `--window-size=${width},${height}`;
-  run(process.env.CHROMIUM ?? 'chromium', [...options, size, `--screenshot=${join(folder, name)}`, address]);
+  run(CHROMIUM, [...options, size, `--screenshot=${join(folder, name)}`, address]);
 }
 
 function start(program, args) {

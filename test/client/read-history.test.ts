@@ -13,6 +13,7 @@ const POLLS = 20;
 /** A client whose calls leave a listener at their signal, as the SDK's do. */
 function clientOf(answer: (index: number) => Promise<object>) {
   const replies: WeakRef<object>[] = [];
+  const ended: true[] = [];
   let signal: AbortSignal | undefined;
   const client = {
     options: { namespace: 'default', loadedDataConverter: {} },
@@ -28,6 +29,7 @@ function clientOf(answer: (index: number) => Promise<object>) {
         const stopped = new Promise<never>((_, reject) => {
           signal?.addEventListener('abort', () => {
             call.cancel();
+            ended.push(true);
             reject(new Error('cancelled'));
           });
         });
@@ -37,7 +39,7 @@ function clientOf(answer: (index: number) => Promise<object>) {
       },
     },
   };
-  return { client: client as unknown as Client, replies };
+  return { client: client as unknown as Client, replies, ended };
 }
 
 const pageOf = (index: number): Promise<object> =>
@@ -59,13 +61,24 @@ test('whoever follows a run for long keeps nothing of the calls that are over', 
 });
 
 test('whoever stops following ends the call under way, and begins none', async () => {
-  const { client, replies } = clientOf(() => new Promise(() => undefined));
+  const { client, replies, ended } = clientOf(() => new Promise(() => undefined));
   const leaving = new AbortController();
   const reading = readHistory(client, { workflowId: 'run' }, leaving.signal).next();
   await turn();
   leaving.abort();
-  await expect(reading).rejects.toThrow('cancelled');
+  await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+  expect(ended).toHaveLength(1);
   const again = readHistory(client, { workflowId: 'run' }, leaving.signal).next();
   await expect(again).rejects.toMatchObject({ name: 'AbortError' });
   expect(replies).toEqual([]);
+});
+
+test('a connection that does not heed a signal keeps nobody waiting', async () => {
+  const { client } = clientOf(() => new Promise(() => undefined));
+  const deaf = { ...client, withAbortSignal: (_: AbortSignal, ask: () => Promise<object>) => ask() };
+  const leaving = new AbortController();
+  const reading = readHistory(deaf as unknown as Client, { workflowId: 'run' }, leaving.signal).next();
+  await turn();
+  leaving.abort();
+  await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
 });

@@ -13,6 +13,9 @@ import { endOf, until } from '../support/until';
 import { startGatewayProcess } from './gateway-process';
 import { startWorkerProcess } from './worker-process';
 
+// A busy machine takes long to start so many processes.
+jest.setTimeout(180_000);
+
 const TEXT = 'Eight legs, and as many eyes. '.repeat(80);
 
 /** Tests something on a stage of its own, beside the others: each waits most of the time. */

@@ -200,11 +200,14 @@ async function askedOf(
   if (messages !== undefined && question === undefined && after === undefined) return { messages };
   if (messages !== undefined || question === undefined) {
     const message =
-      'send either a question, "after" a solve or not, or messages whose last one is the question';
+      'send either a question, or messages whose last one is the question; "after" goes with a question alone';
     throw badRequest(message, 'question');
   }
   if (after === undefined) return { question };
   await requireSolve(gateway, key, after);
-  const before = turnsOfConversation(await readConversation(gateway, after), { param: 'after', value: after });
+  const before = turnsOfConversation(await readConversation(gateway, after), {
+    param: 'after',
+    value: after,
+  });
   return { messages: [...before, { role: 'user', content: question }] };
 }
