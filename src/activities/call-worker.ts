@@ -1,16 +1,13 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { OutputSchema } from '../plan/plan';
-import { type GivenText, sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/prompt/worker';
+import { sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/prompt/worker';
 import type { Reserved, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { ModelCard } from '../protocol/cards';
-import type { Background } from '../protocol/input';
 import { FAILURES } from '../protocol/failures';
-import type { Store } from '../store/store';
-import { readText } from '../store/texts';
-import { readAsked } from './asked';
 import { callModel } from './call-model';
 import { checkAnswer } from './check-answer';
 import type { Dependencies, ModelCall } from './model-call';
+import { readPrompt } from './worker-prompt';
 
 /** Activity `conductor.callWorker`: one subtask to one model, with all that the step may see. Throws as `callModel`. */
 export async function callWorker(
@@ -22,9 +19,8 @@ export async function callWorker(
     const problem = `worker ${worker.id} is a Temporal ${worker.kind}, which the workflow calls by itself`;
     throw ApplicationFailure.nonRetryable(problem, FAILURES.configuration);
   }
-  const { layout, instructions } = worker;
   const { store } = dependencies;
-  const prompt = { ...(await textsOf(store, request)), layout, instructions };
+  const prompt = await readPrompt(store, { ...request, worker });
   const result = await callModel(dependencies, {
     purpose: 'step',
     round,
@@ -61,37 +57,4 @@ function answerOutputSchema({ answerSchema }: WorkerPrompt): OutputSchema | unde
   const schema: Record<string, unknown> = { ...(JSON.parse(answerSchema) as OutputSchema['schema']) };
   delete schema.$schema;
   return { name: 'answer', schema };
-}
-
-async function textsOf(
-  store: Store,
-  request: WorkerRequest,
-): Promise<Omit<WorkerPrompt, 'layout' | 'instructions'>> {
-  const { subtask, sees, background = [], failed } = request;
-  const [asked, given, reply, ...visible] = await Promise.all([
-    readAsked(store, request),
-    readBackground(store, background),
-    readText(store, failed?.reply ?? ''),
-    ...sees.map(async (seen) => ({
-      step: seen.step,
-      subtask: await readText(store, seen.subtask),
-      output: await readText(store, seen.output),
-    })),
-  ]);
-  return {
-    ...asked,
-    subtask,
-    background: given,
-    sees: visible,
-    ...(failed && { failed: { reply, problem: failed.problem.message } }),
-  };
-}
-
-export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {
-  return Promise.all(
-    background.map(async ({ subtask, output }) => ({
-      subtask: subtask && (await readText(store, subtask)),
-      output: await readText(store, output),
-    })),
-  );
 }

@@ -12,7 +12,7 @@ import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { readAsked } from './asked';
 import { callModel } from './call-model';
-import { readBackground } from './call-worker';
+import { readBackground } from './worker-prompt';
 import type { Dependencies } from './model-call';
 
 /**

@@ -17,6 +17,9 @@ export interface TestGateway {
   readonly close: () => Promise<void>;
 }
 
+/** Nothing answers there: pages only lead to it. */
+export const WORKFLOWS_PAGE = 'http://127.0.0.1:9/namespaces/default/workflows';
+
 let made = 0;
 
 /** A gateway of the stage's store and task queue, over HTTP, by default on a free port. */
@@ -32,6 +35,7 @@ export async function openGateway(stage: Stage, port = 0): Promise<TestGateway> 
       temporal,
       config: { ...config, temporal: { ...config.temporal, taskQueue } },
       store,
+      workflowsPage: WORKFLOWS_PAGE,
       say: (line) => said.push(line),
     },
     { port, host: '127.0.0.1', allowHosts: [] },

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { revokeKey } from '../../src/gateway/access/keys';
 import { startGatewayProcess } from '../durability/gateway-process';
 import { readServing } from '../../src/training/policy/serving';
+import { WORKFLOWS_PAGE } from '../support/gateway';
 import { keepNightly } from '../support/keep-nightly';
 import { step, useStage } from '../support/stage';
 import { endOf, until, untilTrace } from '../support/until';
@@ -27,6 +28,10 @@ describeInChromium('the page, in Chromium', () => {
     await page.goto(link);
     await page.getByLabel('Your question').waitFor();
     expect(page.url()).toBe(`${site.gateway.url}/`);
+    const paint = await page.evaluate<number>(
+      `performance.getEntriesByName('first-contentful-paint')[0].startTime`,
+    );
+    process.stderr.write(`First content ${Math.round(paint)} ms after the link (aim: 1000).\n`);
     await page.reload();
     await page.getByLabel('Your question').waitFor();
 
@@ -66,9 +71,17 @@ describeInChromium('the page, in Chromium', () => {
       await page.getByRole('button', { name: /1\s*a\s*Look\./ }).click();
       const panel = page.getByRole('region', { name: 'Step 1' });
       await panel.locator('strong', { hasText: 'legs' }).waitFor();
+      await panel.getByText('As it was sent').click();
+      const [sent] = stage.requestsTo('a').map(({ body }) => body);
+      const prompt = (await panel.locator('.sent').textContent()) ?? '';
+      expect(prompt).toContain('How many legs has a spider?');
+      expect(sent).toContain(JSON.stringify(prompt).slice(1, -1));
       expect(await seriousFlaws(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await panel.waitFor({ state: 'detached' });
+
+      const elsewhere = await page.getByRole('link', { name: 'Temporal’s page' }).getAttribute('href');
+      expect(elsewhere).toMatch(new RegExp(`^${WORKFLOWS_PAGE}/gw-[^/]+/[0-9a-f-]{36}$`));
 
       await page.getByRole('link', { name: 'Solves' }).click();
       await page.getByRole('option').waitFor();

@@ -10,7 +10,8 @@ import { bookLater } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
-import { badRequest, toOpenAiError } from '../refusal';
+import { badRequest, Refusal, toOpenAiError } from '../refusal';
+import { readSentPrompt } from '../solve/prompt';
 import { costLimit } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
@@ -101,6 +102,27 @@ const conversationRoute = createRoute({
   responses: { 200: jsonOf(z.array(conversationTurnSchema).readonly(), 'The turns'), ...refusals },
 });
 
+const promptRoute = createRoute({
+  method: 'get',
+  path: '/api/solves/{id}/prompt',
+  summary: 'Read what a step of a solve, or of a child of one, sent to its model',
+  request: {
+    params: idSchema,
+    /** Both are counted from 0. */
+    query: z.object({
+      round: z.coerce.number().int().min(0).default(0),
+      step: z.coerce.number().int().min(0).default(0),
+    }),
+  },
+  responses: {
+    200: jsonOf(
+      z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), text: z.string() })).readonly(),
+      'The messages, as its latest attempt was sent them',
+    ),
+    ...refusals,
+  },
+});
+
 const eventsRoute = createRoute({
   method: 'get',
   path: '/api/solves/{id}/events',
@@ -148,6 +170,15 @@ export function addSolves(app: App, gateway: Gateway): void {
     const { id } = c.req.valid('param');
     await requireSolve(gateway, c.get('key'), id);
     return c.json((await readConversation(gateway, id)).asked, 200);
+  });
+  app.openapi(promptRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    await requireSolve(gateway, c.get('key'), id);
+    const { round, step } = c.req.valid('query');
+    const messages = await readSentPrompt(gateway, { id, round, step });
+    if (messages !== null) return c.json(messages, 200);
+    const message = `step ${step} of round ${round} sent nothing to a model: it has not begun, was kept, or another program did it`;
+    throw new Refusal(404, message, { reason: 'prompt_not_found' });
   });
   app.openapi(eventsRoute, async (c) => {
     const { id } = c.req.valid('param');

@@ -33,7 +33,10 @@ const changeSchema = z.strictObject({
   costUsd: z.number().min(0).max(MAX_COST_USD).nullable().optional(),
   wallClockMs: z.int().min(1).max(MAX_WALL_CLOCK_MS).optional(),
 });
-const heldSchema = changeSchema.required().extend({ remainingMs: z.number(), approvalEndsAt: z.string().nullable() }).openapi('HeldLimits');
+const heldSchema = changeSchema
+  .required()
+  .extend({ remainingMs: z.number(), approvalEndsAt: z.string().nullable() })
+  .openapi('HeldLimits');
 const nothing = z.strictObject({});
 const doneSchema = z.object({ id: z.string() }).openapi('Done');
 const retrySchema = z.strictObject({
@@ -146,14 +149,7 @@ function addSteer<Body extends object, Answer extends object>(
   app: App,
   gateway: Gateway,
   name: string,
-  {
-    summary,
-    body: schema,
-    answer,
-    needsWorker,
-    action = 'steer',
-    work,
-  }: Steer<Body, Answer>,
+  { summary, body: schema, answer, needsWorker, action = 'steer', work }: Steer<Body, Answer>,
 ): void {
   const route = createRoute({
     method: 'post',
@@ -207,9 +203,7 @@ async function checkRaise({ gateway, key, id, body }: Steered<LimitsChange>): Pr
   const { costUsd } = body;
   const hasBudget = key.usdPerDay !== null;
   if (costUsd === undefined || (key.isAdmin && !hasBudget)) return;
-  const held = hasBudget
-    ? (await gateway.conductor.limits(id)).costUsd
-    : gateway.config.limits.costUsd;
+  const held = hasBudget ? (await gateway.conductor.limits(id)).costUsd : gateway.config.limits.costUsd;
   if (held === null || (costUsd !== null && costUsd <= held)) return;
   const why = hasBudget
     ? 'its key has a budget, of which no more was set aside'

@@ -22,7 +22,8 @@ export const GATEWAY_HOST = '127.0.0.1';
 
 const SESSION = { role: 'look', natively: true } as const;
 
-type GatewayOptions = WorkOptions & Pick<Address, 'port' | 'host'> & {
+type GatewayOptions = WorkOptions &
+  Pick<Address, 'port' | 'host'> & {
     readonly allowHost?: string[];
     readonly temporalUi?: string;
   };

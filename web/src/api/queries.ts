@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import { Refused, request, Unreachable } from './request';
 import { addEarlier, firstEnd, PAGE, type SolveList, withEarlier } from './solve-list';
-import type { Asked, CostReport, HeldLimits, Me, Solve, SolvePage, Started, Turn } from './types';
+import type { Asked, CostReport, HeldLimits, Me, Message, Solve, SolvePage, Started, Turn } from './types';
 
 const RETRY_MS = 1500;
 
@@ -85,6 +85,18 @@ export function useLimits(id: string, isRunning: boolean): UseQueryResult<HeldLi
     queryFn: () => request<HeldLimits>(`${solvePath(id)}/limits`),
     enabled: isRunning,
     refetchInterval: ({ state }) => (state.data === undefined ? LIST_MS : false),
+    retry: false,
+  });
+}
+
+/** What a step's model was sent. @param id of the run that the step is of */
+export function usePrompt(
+  id: string,
+  { round, step }: { readonly round: number; readonly step: number },
+): UseQueryResult<readonly Message[]> {
+  return useQuery({
+    queryKey: ['prompt', id, round, step],
+    queryFn: () => request<readonly Message[]>(`${solvePath(id)}/prompt?round=${round}&step=${step}`),
     retry: false,
   });
 }

@@ -19,6 +19,12 @@ export interface SolvePage {
   readonly unlisted: number;
 }
 
+/** What a model was sent. */
+export interface Message {
+  readonly role: Turn['role'];
+  readonly text: string;
+}
+
 export interface Turn {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;

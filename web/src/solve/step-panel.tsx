@@ -9,6 +9,7 @@ import { StateMark, wordOf } from '../parts/state-mark';
 import { AnswerText } from './answer-text';
 import { useShown } from './context';
 import { Retry } from './retry';
+import { SentPrompt } from './sent-prompt';
 import { showText } from './show-text';
 import { markOf } from './step-node';
 
@@ -67,6 +68,7 @@ function Asked({ step, place }: { readonly step: Step; readonly place: TextPlace
       <p className="prompt" dir="auto">
         {showText(step.subtask)}
       </p>
+      <SentPrompt key={`${place.childId} ${place.round} ${place.step}`} place={place} />
       {step.sees.length > 0 && (
         <p className="sees">
           Saw the output of{' '}

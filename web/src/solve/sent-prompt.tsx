@@ -1,0 +1,40 @@
+import { type ReactElement, useState } from 'react';
+import type { TextPlace } from '../api/live-texts';
+import { usePrompt } from '../api/queries';
+import { useShown } from './context';
+import { showText } from './show-text';
+
+/** The whole prompt of a step, read when someone looks. */
+export function SentPrompt({ place }: { readonly place: TextPlace }): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+      }}
+    >
+      <summary>As it was sent</summary>
+      {isOpen && <Messages place={place} />}
+    </details>
+  );
+}
+
+/** More at once would take a browser seconds to lay out. */
+const SHOWN_CHARACTERS = 100_000;
+
+function Messages({ place }: { readonly place: TextPlace }): ReactElement | null {
+  const { solve } = useShown();
+  const { data, error } = usePrompt(place.childId ?? solve.id, place);
+  if (error !== null) return <p className="faint">{error.message}</p>;
+  if (data === undefined) return null;
+  return (
+    <>
+      {data.map(({ role, text }, index) => (
+        <pre key={index} className="sent" dir="auto" aria-label={role} role="group">
+          {showText(text.slice(0, SHOWN_CHARACTERS))}
+          {text.length > SHOWN_CHARACTERS && ` … ${text.length - SHOWN_CHARACTERS} more characters`}
+        </pre>
+      ))}
+    </>
+  );
+}
