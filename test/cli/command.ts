@@ -34,6 +34,8 @@ export interface CommandSetting {
   readonly env?: Readonly<Record<string, string>>;
   /** Runs the command at a terminal, all it writes in `stdout`; it stays open for what is typed. */
   readonly terminal?: boolean;
+  /** The file that is run. @default the built command line */
+  readonly program?: string;
 }
 
 /** What a command says, as an expectation of its output. */
@@ -58,10 +60,10 @@ const PASSED_ON = [
 /** Starts `temporal-conductor` with these arguments. `npm test` builds it before the tests. */
 export function startCommand(
   args: readonly string[],
-  { cwd, input = '', env = {}, terminal = false }: CommandSetting,
+  { cwd, input = '', env = {}, terminal = false, program: file = MAIN }: CommandSetting,
 ): RunningCommand {
   const passedOn = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
-  const command = [process.execPath, MAIN, ...args];
+  const command = [process.execPath, file, ...args];
   const [program = '', ...rest] = terminal ? ['python3', '-c', AT_TERMINAL, ...command] : command;
   const child = spawn(program, rest, { cwd, env: { ...passedOn, TERM: 'xterm', ...env } });
   let [stdout, stderr] = ['', ''];
