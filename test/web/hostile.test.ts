@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { step, useStage } from '../support/stage';
-import { endOf } from '../support/until';
 import { describeInChromium } from './browser';
 import { answerOf, ask, usePage } from './use-page';
 
@@ -124,23 +123,6 @@ describeInChromium('hostile texts, in Chromium', () => {
       };
       await check(ATTACKS.join('\n\n'));
       await fc.assert(fc.asyncProperty(hostileTexts, check), { numRuns: 12, endOnFailure: true });
-    });
-  });
-
-  test('a megabyte of Markdown is shown without the page standing still', async () => {
-    const big = '# a\n\n> * [x](y) **b** `c`\n\n'.repeat(40_000);
-    await stage.whileWorking(async () => {
-      stage.plan([step('a', 'Write much.')]);
-      stage.providers.answer('a', big);
-      const page = await site.enter();
-      const id = await ask(page, 'Much?');
-      await endOf(stage, id);
-      await page
-        .getByText(/more characters: copy the answer/)
-        .first()
-        .waitFor();
-      await page.getByRole('link', { name: 'Solves' }).click();
-      await page.getByRole('option').waitFor();
     });
   });
 });

@@ -1,4 +1,4 @@
-import { type ReactElement, useEffect } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import { describeCost, describeMs, describeTokens, describeUsd } from '../../../src/trace/describe';
 import { useLimits } from '../api/queries';
 import type { Solve } from '../api/types';
@@ -6,6 +6,7 @@ import type { Wait } from '../api/use-live-solve';
 import { Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
 import { StateMark, stateOfRun, wordOf } from '../parts/state-mark';
+import { AnswerText } from './answer-text';
 import { useShown } from './context';
 import { OtherRuns } from './other-runs';
 import { showText } from './show-text';
@@ -26,7 +27,7 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
   }, [state, solve.question]);
   return (
     <div className="solve-head">
-      <h1 dir="auto">{showText(solve.question)}</h1>
+      <Question text={solve.question} />
       <div className="facts">
         <span className={`state state-${state}`}>
           <StateMark state={state} /> {wordOf(state)}
@@ -67,6 +68,28 @@ function Ways(): ReactElement {
 
 function pathIn(workflowsPage: string, { id, runId }: Solve): string {
   return `${workflowsPage}/${encodeURIComponent(id)}/${runId}`;
+}
+
+const SHOWN_CHARACTERS = 400;
+
+function Question({ text }: { readonly text: string }): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  const isLong = text.length > SHOWN_CHARACTERS;
+  return (
+    <>
+      <h1 dir="auto">{showText(isLong ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text)}</h1>
+      {isLong && (
+        <details
+          onToggle={(event) => {
+            setOpen(event.currentTarget.open);
+          }}
+        >
+          <summary>The whole question</summary>
+          {isOpen && <AnswerText text={text} />}
+        </details>
+      )}
+    </>
+  );
 }
 
 function describeTime({ rounds, status }: Solve, now: number): string {

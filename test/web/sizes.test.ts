@@ -1,0 +1,59 @@
+import { step, useStage } from '../support/stage';
+import { endOf } from '../support/until';
+import { describeInChromium, seriousFlaws } from './browser';
+import { answerOf, ask, usePage } from './use-page';
+
+jest.setTimeout(180_000);
+
+const QUESTION = 'كم عدد أرجل العنكبوت، ولماذا؟ '.repeat(40);
+const ANSWER = 'ثماني أرجل. وهذا جواب طويل بعض الشيء.\n\n'.repeat(30);
+const STEPS = 50;
+
+describeInChromium('what is large, in Chromium', () => {
+  const stage = useStage({ workers: ['a'] });
+  const site = usePage(stage);
+
+  test('fifty steps and long texts from right to left fit, on a desk and on a phone', async () => {
+    await stage.whileWorking(async () => {
+      stage.providers.answer('a', ANSWER);
+      // Each step sees the two before it.
+      const sees = (index: number): number[] => [index - 2, index - 1].filter((seen) => seen >= 0);
+      stage.plan(Array.from({ length: STEPS }, (_, index) => step('a', `${index} ${QUESTION}`, sees(index))));
+      const page = await site.enter();
+      await page.getByText(/starts at once/).click();
+      await page.getByLabel('Steps a plan').fill(String(STEPS));
+      await ask(page, QUESTION.trim());
+      await page.locator('.state-done').waitFor();
+      await answerOf(page).getByText('ثماني').first().waitFor();
+      for (const width of [1440, 800, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
+        expect(widest).toBeLessThanOrEqual(width);
+      }
+      expect(await page.locator('.step').count()).toBe(STEPS);
+      expect(await seriousFlaws(page)).toEqual([]);
+      await page
+        .getByRole('button', { name: /^\S*\s*50\s*a/ })
+        .first()
+        .click();
+      await page.getByRole('region', { name: 'Step 50' }).getByText('ثماني').first().waitFor();
+    });
+  });
+
+  test('a megabyte of Markdown is shown without the page standing still', async () => {
+    const big = '# a\n\n> * [x](y) **b** `c`\n\n'.repeat(40_000);
+    await stage.whileWorking(async () => {
+      stage.plan([step('a', 'Write much.')]);
+      stage.providers.answer('a', big);
+      const page = await site.enter();
+      const id = await ask(page, 'Much?');
+      await endOf(stage, id);
+      await page
+        .getByText(/more characters: copy the answer/)
+        .first()
+        .waitFor();
+      await page.getByRole('link', { name: 'Solves' }).click();
+      await page.getByRole('option').waitFor();
+    });
+  });
+});
