@@ -56,7 +56,8 @@ export async function sumCosts(
     await eachInParallel(streamRowKeys(store), async (key) => {
       const row = await readRow(store, key);
       onRow((count += 1));
-      if (row !== null && row.startedAt >= from && row.startedAt < end) take(lineOf(row, fieldOf(row, FIELDS[by])));
+      if (row !== null && row.startedAt >= from && row.startedAt < end)
+        take(lineOf(row, fieldOf(row, FIELDS[by])));
     });
   } else {
     (await store.sums(FIELDS[by], from, end)).forEach(take);

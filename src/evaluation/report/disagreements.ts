@@ -90,5 +90,9 @@ function showSide({ method, verdict, reason, plan, answer, runs }: Side): Report
     ({ worker, subtask, sees }, place) => `${place}. ${worker}, sees [${sees.join(', ')}]: ${subtask}`,
   );
   const shown = steps.length > 1 ? [{ quote: steps.join('\n') }] : [];
-  return [`${method}: ${verdict}, ${reason} (${runs.join(', ')})`, ...shown, { quote: answer ?? 'no answer' }];
+  return [
+    `${method}: ${verdict}, ${reason} (${runs.join(', ')})`,
+    ...shown,
+    { quote: answer ?? 'no answer' },
+  ];
 }

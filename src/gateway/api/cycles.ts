@@ -32,7 +32,10 @@ const cycleRoute = createRoute({
   path: '/api/nights/{trainRun}/cycles/{cycle}',
   summary: 'Read what was tried in a cycle: questions, plans, verdicts and rewards; takes an admin key',
   request: { params: z.object({ trainRun: z.string(), cycle: z.coerce.number().int().positive() }) },
-  responses: { 200: jsonOf(cycleSchema, 'Its groups as far as they are over, long answers cut'), ...refusals },
+  responses: {
+    200: jsonOf(cycleSchema, 'Its groups as far as they are over, long answers cut'),
+    ...refusals,
+  },
 });
 
 /** Questions to learn from may be those of anybody's solves: only an admin key reads them. */
