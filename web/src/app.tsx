@@ -8,13 +8,15 @@ import { ConnectionBar } from './parts/connection-bar';
 import { Header } from './header';
 import { Empty, Problem } from './parts/notice';
 import { Link } from './parts/link';
-import { solveOfPath, usePath } from './route';
+import { namedBehind, usePath } from './route';
 import { signInByLink } from './session';
 import { SignIn } from './sign-in';
 import { Solves } from './solves/solves';
 
 const SolvePlace = lazy(() => import('./solve/solve-place'));
 const Learning = lazy(() => import('./learning/learning'));
+const Evaluations = lazy(() => import('./evaluations/evaluations'));
+const Evaluation = lazy(() => import('./evaluations/evaluation'));
 const Money = lazy(() => import('./money/money'));
 
 /** Once, whatever draws the page again: a link that was used does not work a second time. */
@@ -76,11 +78,14 @@ function WatchSession(): null {
 
 function Place({ me }: { readonly me: Me }): ReactElement {
   const path = usePath();
-  const solve = solveOfPath(path);
+  const solve = namedBehind('/solves', path);
+  const evaluation = namedBehind('/evaluations', path);
   if (solve !== null) return <SolvePlace key={solve} id={solve} me={me} />;
+  if (evaluation !== null) return <Evaluation key={evaluation} id={evaluation} me={me} />;
   if (path === '/') return <Ask me={me} />;
   if (path === '/solves') return <Solves me={me} />;
   if (path === '/learning') return <Learning me={me} />;
+  if (path === '/evaluations') return <Evaluations />;
   if (path === '/money') return <Money me={me} />;
   return (
     <main className="place">

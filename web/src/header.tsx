@@ -9,6 +9,7 @@ const PLACES = [
   ['/', 'Ask'],
   ['/solves', 'Solves'],
   ['/learning', 'Learning'],
+  ['/evaluations', 'Evaluations'],
   ['/money', 'Money'],
 ] as const;
 

@@ -31,10 +31,14 @@ export function pathOfSolve(id: string): string {
   return `/solves/${encodeURIComponent(id)}`;
 }
 
-/** The solve that a path names, or null. */
-export function solveOfPath(path: string): string | null {
-  const named = /^\/solves\/([^/]+)$/.exec(path)?.[1];
-  if (named === undefined) return null;
+export function pathOfEvaluation(id: string): string {
+  return `/evaluations/${encodeURIComponent(id)}`;
+}
+
+/** What a path names behind that of a place, such as a solve; or null. */
+export function namedBehind(place: '/solves' | '/evaluations', path: string): string | null {
+  const named = path.startsWith(`${place}/`) ? path.slice(place.length + 1) : '';
+  if (named === '' || named.includes('/')) return null;
   try {
     return decodeURIComponent(named);
   } catch {

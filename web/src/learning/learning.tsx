@@ -1,81 +1,55 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { request } from '../api/request';
 import type { Me, Night } from '../api/types';
+import { Choice } from '../parts/choice';
 import { Empty, Problem } from '../parts/notice';
+import { RunOfNights } from './run-of-nights';
 import { Serving } from './serving';
 
-interface TrainRun {
+export interface TrainRun {
   readonly trainRun: string;
   readonly nights: readonly Night[];
 }
 
-const LOOK_MS = 5000;
+const LOOK_MS = 15_000;
 
 /** What was learned, night by night, and which checkpoint plans. */
 export default function Learning({ me }: { readonly me: Me }): ReactElement {
+  const [chosen, choose] = useState<string | null>(null);
   const { data, error } = useQuery({
     queryKey: ['nights'],
     queryFn: () => request<readonly TrainRun[]>('/api/nights'),
     refetchInterval: LOOK_MS,
   });
+  const runs = (data ?? []).toSorted((one, other) => (openedAt(one) < openedAt(other) ? 1 : -1));
+  const shown = runs.find(({ trainRun }) => trainRun === chosen) ?? runs[0];
   return (
     <main className="place learning">
       <div className="list-head">
         <h1>Learning</h1>
+        {runs.length > 1 && shown !== undefined && (
+          <Choice
+            label="Training run"
+            options={runs.map(({ trainRun }) => [trainRun, trainRun])}
+            chosen={shown.trainRun}
+            onChoose={choose}
+          />
+        )}
       </div>
       {error !== null && data === undefined && <Problem>The nights cannot be read: {error.message}</Problem>}
       <Serving me={me} />
-      {data?.length === 0 && (
+      {runs.length === 0 && data !== undefined && (
         <Empty title="No nights yet">
           A Conductor of yours learns from your questions: docs/first-night.md leads from an empty folder to
           the first night.
         </Empty>
       )}
-      {data?.map(({ trainRun, nights }) => (
-        <section key={trainRun} className="card" aria-label={`Training run ${trainRun}`}>
-          <h2>{trainRun}</h2>
-          <Nights nights={nights} />
-        </section>
-      ))}
+      {shown !== undefined && <RunOfNights key={shown.trainRun} listed={shown} me={me} />}
     </main>
   );
 }
 
-function Nights({ nights }: { readonly nights: readonly Night[] }): ReactElement {
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Nights">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Night</th>
-            <th scope="col">Cycles</th>
-            <th scope="col">Reward</th>
-            <th scope="col">Its gate</th>
-          </tr>
-        </thead>
-        <tbody>
-          {[...nights].reverse().map((night) => (
-            <tr key={night.date}>
-              <th scope="row">{night.date}</th>
-              <td>
-                {night.done} of {night.last - night.first + 1}
-              </td>
-              <td>{describeRewards(night)}</td>
-              <td className="words">
-                {night.decision ?? (night.closedAt === null ? 'it goes on' : 'there was none')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-/** `0.12 → 0.31`: of its first cycle and of its last. */
-function describeRewards({ cycles }: Night): string {
-  const [first, last] = [cycles.at(0), cycles.at(-1)];
-  if (first === undefined || last === undefined) return '–';
-  return `${first.rewardMean.toFixed(2)} → ${last.rewardMean.toFixed(2)}`;
+function openedAt({ nights }: TrainRun): string {
+  return nights.at(-1)?.openedAt ?? '';
 }

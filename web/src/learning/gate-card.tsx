@@ -1,0 +1,105 @@
+import type { ReactElement } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { counted } from '../../../src/trace/describe';
+import { riskOf, signed } from '../../../src/evaluation/statistics';
+import type { GateRecord } from '../../../src/training/records';
+import { request } from '../api/request';
+import type { JudgedNight } from '../api/types';
+import { Problem } from '../parts/notice';
+import { StateMark } from '../parts/state-mark';
+
+interface GateCardProps {
+  readonly trainRun: string;
+  readonly date: string;
+  readonly decision: string | null;
+}
+
+/** What a night's gate decided, and on what evidence. */
+export function GateCard({ trainRun, date, decision }: GateCardProps): ReactElement {
+  const { data, error } = useQuery({
+    // A decision is written once, after the night was read without it.
+    queryKey: ['nights', trainRun, date, decision],
+    queryFn: () => request<JudgedNight>(`/api/nights/${encodeURIComponent(trainRun)}/${date}`),
+    staleTime: Infinity,
+  });
+  const { gate, canary } = data ?? { gate: null, canary: null };
+  return (
+    <section className="card gate" aria-label={`Gate of the night ${date}`}>
+      <h2>Gate of {date}</h2>
+      {error !== null && <Problem>What its gate found cannot be read: {error.message}</Problem>}
+      {gate !== null && <Evidence gate={gate} isBack={canary?.rolledBack === true} />}
+      <p className="sentence">
+        {decision ?? 'Nothing was decided yet: a night is judged after its last cycle.'}
+      </p>
+    </section>
+  );
+}
+
+function Evidence({ gate, isBack }: { readonly gate: GateRecord; readonly isBack: boolean }): ReactElement {
+  const { candidate, baseline, promoted, gain, lowerBound, costRatio, maxCostRatio, pairs, judgement } = gate;
+  const sure = `${Number((100 * (1 - riskOf(judgement))).toPrecision(4))} %`;
+  const outcome = isBack ? 'it was taken back' : promoted ? 'it serves' : 'it does not replace it';
+  return (
+    <>
+      <p className="line">
+        <StateMark state={promoted && !isBack ? 'done' : 'cancelled'} />
+        <span>
+          <strong>{candidate}</strong> against <strong>{baseline}</strong>: {outcome}
+        </span>
+      </p>
+      <dl className="facts">
+        <div>
+          <dt>Gain in reward</dt>
+          <dd>{gain === null ? 'unknown' : signed(gain)}</dd>
+          <dd className="faint">
+            {lowerBound === null
+              ? 'too few questions to be sure'
+              : `${sure} sure of more than ${signed(lowerBound)}`}
+          </dd>
+          {gain !== null && lowerBound !== null && <GainLine gain={gain} lowerBound={lowerBound} />}
+        </div>
+        <div>
+          <dt>Cost</dt>
+          <dd>{costRatio === null ? 'unknown' : `${costRatio.toFixed(2)} ×`}</dd>
+          <dd className="faint">
+            {maxCostRatio === null ? 'any is allowed' : `at most ${maxCostRatio} × is allowed`}
+          </dd>
+        </div>
+        <div>
+          <dt>Held-out questions</dt>
+          <dd>{pairs}</dd>
+          <dd className="faint">
+            {judgement === 1
+              ? 'judged on for the first time'
+              : `${counted(judgement, 'judgement')} on them so far`}
+          </dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+const ROOM = { width: 200, height: 24, edge: 12 } as const;
+
+/** From the bound to the gain, and on beyond it, beside the line where both would be equal; the text says as much. */
+function GainLine({
+  gain,
+  lowerBound,
+}: {
+  readonly gain: number;
+  readonly lowerBound: number;
+}): ReactElement {
+  const reach = Math.max(Math.abs(gain), Math.abs(lowerBound), 0.01) * 1.3;
+  const x = (value: number): number =>
+    ROOM.edge + ((value + reach) / (2 * reach)) * (ROOM.width - 2 * ROOM.edge);
+  const middle = ROOM.height / 2;
+  return (
+    <svg className="gain" viewBox={`0 0 ${ROOM.width} ${ROOM.height}`} aria-hidden="true">
+      <line className="zero" x1={x(0)} x2={x(0)} y1={2} y2={ROOM.height - 2} />
+      <line className="beyond" x1={x(gain)} x2={ROOM.width - ROOM.edge / 2} y1={middle} y2={middle} />
+      <line className="bound" x1={x(lowerBound)} x2={x(gain)} y1={middle} y2={middle} />
+      <line className="bound" x1={x(lowerBound)} x2={x(lowerBound)} y1={middle - 5} y2={middle + 5} />
+      <circle cx={x(gain)} cy={middle} r={5} />
+    </svg>
+  );
+}

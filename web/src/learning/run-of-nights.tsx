@@ -1,0 +1,79 @@
+import { type ReactElement, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { NightProgress } from '../../../src/training/contract';
+import { describeUsd, joinFacts } from '../../../src/trace/describe';
+import { request } from '../api/request';
+import type { Me } from '../api/types';
+import { StateMark } from '../parts/state-mark';
+import { CyclePanel } from './cycle-panel';
+import { Curves, RewardCurve } from './curves';
+import { GateCard } from './gate-card';
+import type { TrainRun } from './learning';
+import { Nights } from './nights';
+
+const LOOK_MS = 5000;
+
+interface ReadRun extends TrainRun {
+  readonly underWay: NightProgress | null;
+}
+
+/** A training run: its curve, its nights below, and behind a night its gate, behind a cycle what was tried in it. */
+export function RunOfNights({ listed, me }: { readonly listed: TrainRun; readonly me: Me }): ReactElement {
+  const { trainRun } = listed;
+  const [night, chooseNight] = useState<string | null>(null);
+  const [cycle, chooseCycle] = useState<number | null>(null);
+  const { data } = useQuery({
+    queryKey: ['nights', trainRun],
+    queryFn: () => request<ReadRun>(`/api/nights/${encodeURIComponent(trainRun)}`),
+    refetchInterval: LOOK_MS,
+  });
+  const nights = data?.nights ?? listed.nights;
+  const underWay = data?.underWay ?? null;
+  const cycles = nights.flatMap((each) => each.cycles);
+  const shown =
+    nights.find(({ date }) => date === night) ?? nights.findLast(({ decision }) => decision !== null);
+  return (
+    <>
+      <section className="card" aria-label={`Training run ${trainRun}`}>
+        <h2>{trainRun}</h2>
+        {underWay !== null && underWay.status !== 'done' && <UnderWay progress={underWay} />}
+        {cycles.length > 0 && <RewardCurve cycles={cycles} />}
+        <Nights
+          nights={nights}
+          night={shown?.date ?? null}
+          cycle={cycle}
+          onNight={chooseNight}
+          onCycle={me.isAdmin ? chooseCycle : null}
+        />
+      </section>
+      {cycle !== null && (
+        <CyclePanel
+          key={cycle}
+          trainRun={trainRun}
+          cycle={cycle}
+          onClose={() => {
+            chooseCycle(null);
+          }}
+        />
+      )}
+      {shown !== undefined && <GateCard trainRun={trainRun} date={shown.date} decision={shown.decision} />}
+      {cycles.length > 0 && <Curves cycles={cycles} />}
+    </>
+  );
+}
+
+function UnderWay({ progress }: { readonly progress: NightProgress }): ReactElement {
+  const { night, status, cycles, done, phase, spentNanoUsd, warning } = progress;
+  const cycle = Math.min(done + 1, cycles.last);
+  const place = status === 'gate' ? 'its gate' : `cycle ${cycle} of ${cycles.last}, ${phase}`;
+  return (
+    <p className="line" role="status">
+      <StateMark state={status === 'paused' ? 'waiting' : 'running'} />
+      {joinFacts(
+        `Night ${night}: ${status === 'running' || status === 'gate' ? place : `${status}, ${place}`}`,
+        `${describeUsd(spentNanoUsd / 1e9)} so far`,
+        warning,
+      )}
+    </p>
+  );
+}
