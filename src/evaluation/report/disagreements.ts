@@ -52,7 +52,7 @@ export async function findDisagreements(
     return {
       id: mine.question,
       question: question?.question ?? '',
-      right: question !== undefined && 'answer' in question ? String(question.answer) : null,
+      right: question !== undefined && 'answer' in question ? question.answer : null,
       sides: [await sideOf(store, mine), await sideOf(store, theirs)],
     };
   });

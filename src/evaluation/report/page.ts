@@ -65,8 +65,9 @@ export function headline({ title, subtitle }: Heading, fontSize: number, place: 
     subtext: oneLine(subtitle, 150),
     padding: 0,
     itemGap: 4,
-    textStyle: { fontSize, fontWeight: 600, color: TEXT },
-    subtextStyle: { fontSize: 11, color: FAINT },
+    // Else ECharts takes the height of a Chinese character, which a browser may have no font for.
+    textStyle: { fontSize, lineHeight: fontSize, fontWeight: 600, color: TEXT },
+    subtextStyle: { fontSize: 11, lineHeight: 11, color: FAINT },
   };
 }
 
@@ -88,7 +89,7 @@ export function legend(left: number, top: number): object {
     itemWidth: 8,
     itemHeight: 8,
     icon: 'roundRect',
-    textStyle: { color: TEXT, fontSize: 11 },
+    textStyle: { color: TEXT, fontSize: 11, lineHeight: 11 },
     formatter: (name: string) => name.slice(name.indexOf(':') + 1),
   };
 }

@@ -120,7 +120,12 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[], she
         max: 1.05 * Math.max(...points.map(({ x }) => x)) || 1,
         splitLine: { show: false },
         ...AXIS,
-        axisLabel: { ...AXIS.axisLabel, showMaxLabel: false, formatter: inUsd ? dollars : plain },
+        axisLabel: {
+          ...AXIS.axisLabel,
+          showMaxLabel: false,
+          hideOverlap: true,
+          formatter: inUsd ? dollars : plain,
+        },
       },
       yAxis: SCORE_AXIS,
       series: [
@@ -204,7 +209,13 @@ export function sharesChart(
       ...page(heading, sheet),
       grid: { left: label.pixels, right: label.pixels, top: head, bottom: 32 },
       legend: legend(sheet.width - label.pixels + EDGE, head),
-      xAxis: { type: 'value', min: 0, max: 1, ...AXIS, axisLabel: { ...AXIS.axisLabel, formatter: percent } },
+      xAxis: {
+        type: 'value',
+        min: 0,
+        max: 1,
+        ...AXIS,
+        axisLabel: { ...AXIS.axisLabel, hideOverlap: true, formatter: percent },
+      },
       yAxis: {
         type: 'category',
         inverse: true,

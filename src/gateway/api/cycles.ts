@@ -48,8 +48,9 @@ export function addCycles(app: App, { store }: Gateway): void {
     const kept = isName ? await readCycleGroups(store, trainRun, cycle) : [];
     if (metrics === null && kept.length === 0) throw unknownCycle(trainRun, cycle);
     const texts = kept.length === 0 ? new Map<string, string>() : await textsOf(store, trainRun, cycle);
-    const groups = kept.map(({ samples: _, ...group }) => ({
+    const groups = kept.map((group) => ({
       ...group,
+      samples: undefined,
       text: texts.get(group.question) ?? null,
       rollouts: group.rollouts.map(({ answer, ...rest }) => ({
         ...rest,

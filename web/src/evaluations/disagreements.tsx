@@ -31,7 +31,7 @@ export function Disagreements({ found }: { readonly found: Found }): ReactElemen
               Right: {showText(right)}
             </p>
           )}
-          <div className="folds">
+          <div className="folds pair">
             {sides.map((side) => (
               <AnswerOf key={side.method} side={side} />
             ))}

@@ -126,7 +126,8 @@ function Behind({ id, path, complete }: BehindProps): ReactElement | null {
   return (
     <>
       {data.tables.map((table, index) => {
-        const title = `By ${table.rows[0]?.[0] ?? ''}`;
+        const name = table.rows[0]?.[0] ?? '';
+        const title = name.includes(', by ') ? `Who answers: ${name}` : `By ${name}`;
         return (
           <section key={index} className="card" aria-label={title}>
             <h2>{title}</h2>

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { percent, plain } from '../../../src/evaluation/report/page';
 import { groupBy, meanOf, tally } from '../../../src/evaluation/statistics';
@@ -22,14 +22,14 @@ const SHOWN_AT_FIRST = 6;
 
 /** What was tried in a cycle: each question with its plans side by side, the best first. */
 export function CyclePanel({ trainRun, cycle, onClose }: CyclePanelProps): ReactElement {
-  const [isWhole, showAll] = useState(false);
   const { data, error } = useQuery({
     queryKey: ['cycle', trainRun, cycle],
     queryFn: () => request<Cycle>(`/api/nights/${encodeURIComponent(trainRun)}/cycles/${cycle}`),
   });
-  const groups = isWhole ? data?.groups : data?.groups.slice(0, SHOWN_AT_FIRST);
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => panel.current?.focus(), []);
   return (
-    <section className="card cycle" aria-label={`Cycle ${cycle}`}>
+    <section className="card cycle" ref={panel} tabIndex={-1} aria-label={`Cycle ${cycle}`}>
       <div className="line spread">
         <h2>Cycle {cycle}</h2>
         <button type="button" className="quiet" onClick={onClose}>
@@ -38,23 +38,31 @@ export function CyclePanel({ trainRun, cycle, onClose }: CyclePanelProps): React
       </div>
       {error !== null && <Problem>This cycle cannot be shown: {error.message}</Problem>}
       {data?.metrics && <Summary metrics={data.metrics} />}
-      {data?.groups.length === 0 && (
-        <Empty title="No groups are kept">They were removed from the store.</Empty>
-      )}
-      {groups?.map((group) => (
+      {data !== undefined && <Groups groups={data.groups} />}
+    </section>
+  );
+}
+
+function Groups({ groups }: { readonly groups: readonly CycleGroup[] }): ReactElement {
+  const [isWhole, showAll] = useState(false);
+  const shown = isWhole ? groups : groups.slice(0, SHOWN_AT_FIRST);
+  if (groups.length === 0) return <Empty title="No groups are kept">They were removed from the store.</Empty>;
+  return (
+    <>
+      {shown.map((group) => (
         <Group key={`${group.draw}-${group.round}`} group={group} />
       ))}
-      {data !== undefined && groups !== undefined && groups.length < data.groups.length && (
+      {shown.length < groups.length && (
         <button
           type="button"
           onClick={() => {
             showAll(true);
           }}
         >
-          Show all {data.groups.length} groups
+          Show all {groups.length} groups
         </button>
       )}
-    </section>
+    </>
   );
 }
 

@@ -1,6 +1,5 @@
 import type { ReactElement } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { counted } from '../../../src/trace/describe';
 import { riskOf, signed } from '../../../src/evaluation/statistics';
 import type { GateRecord } from '../../../src/training/records';
 import { request } from '../api/request';
@@ -36,46 +35,50 @@ export function GateCard({ trainRun, date, decision }: GateCardProps): ReactElem
 }
 
 function Evidence({ gate, isBack }: { readonly gate: GateRecord; readonly isBack: boolean }): ReactElement {
-  const { candidate, baseline, promoted, gain, lowerBound, costRatio, maxCostRatio, pairs, judgement } = gate;
-  const sure = `${Number((100 * (1 - riskOf(judgement))).toPrecision(4))} %`;
-  const outcome = isBack ? 'it was taken back' : promoted ? 'it serves' : 'it does not replace it';
+  const { candidate, baseline, promoted, gain, lowerBound, pairs, judgement } = gate;
+  const stays = promoted && !isBack;
+  const outcome = stays ? 'it serves' : isBack ? 'it was taken back' : 'it does not replace it';
   return (
     <>
-      <p className="line">
-        <StateMark state={promoted && !isBack ? 'done' : 'cancelled'} />
-        <span>
-          <strong>{candidate}</strong> against <strong>{baseline}</strong>: {outcome}
-        </span>
+      <p>
+        <StateMark state={stays ? 'done' : 'cancelled'} /> <strong>{candidate}</strong> against{' '}
+        <strong>{baseline}</strong>: {outcome}
       </p>
       <dl className="facts">
         <div>
           <dt>Gain in reward</dt>
           <dd>{gain === null ? 'unknown' : signed(gain)}</dd>
-          <dd className="faint">
-            {lowerBound === null
-              ? 'too few questions to be sure'
-              : `${sure} sure of more than ${signed(lowerBound)}`}
-          </dd>
+          <dd className="faint">{describeBound(gate)}</dd>
           {gain !== null && lowerBound !== null && <GainLine gain={gain} lowerBound={lowerBound} />}
         </div>
-        <div>
-          <dt>Cost</dt>
-          <dd>{costRatio === null ? 'unknown' : `${costRatio.toFixed(2)} ×`}</dd>
-          <dd className="faint">
-            {maxCostRatio === null ? 'any is allowed' : `at most ${maxCostRatio} × is allowed`}
-          </dd>
-        </div>
+        <Cost gate={gate} />
         <div>
           <dt>Held-out questions</dt>
           <dd>{pairs}</dd>
           <dd className="faint">
-            {judgement === 1
-              ? 'judged on for the first time'
-              : `${counted(judgement, 'judgement')} on them so far`}
+            {judgement === 1 ? 'judged on for the first time' : `${judgement} judgements on them so far`}
           </dd>
         </div>
       </dl>
     </>
+  );
+}
+
+function describeBound({ lowerBound, judgement }: GateRecord): string {
+  if (lowerBound === null) return 'too few questions to be sure';
+  const sure = Number((100 * (1 - riskOf(judgement))).toPrecision(4));
+  return `${sure} % sure of more than ${signed(lowerBound)}`;
+}
+
+function Cost({ gate: { costRatio, maxCostRatio } }: { readonly gate: GateRecord }): ReactElement {
+  return (
+    <div>
+      <dt>Cost</dt>
+      <dd>{costRatio === null ? 'unknown' : `${costRatio.toFixed(2)} ×`}</dd>
+      <dd className="faint">
+        {maxCostRatio === null ? 'any is allowed' : `at most ${maxCostRatio} × is allowed`}
+      </dd>
+    </div>
   );
 }
 

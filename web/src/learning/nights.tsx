@@ -3,8 +3,8 @@ import type { Night } from '../api/types';
 
 interface NightsProps {
   readonly nights: readonly Night[];
-  /** Date of the night whose gate is shown. */
-  readonly night: string | null;
+  /** The one whose gate is shown. */
+  readonly shown: Night | null;
   readonly cycle: number | null;
   readonly onNight: (date: string) => void;
   /** Null where the key may not read what was tried. */
@@ -14,7 +14,7 @@ interface NightsProps {
 const SHOWN_AT_FIRST = 10;
 
 /** Nights, the newest first, each with its cycles. */
-export function Nights({ nights, night, cycle, onNight, onCycle }: NightsProps): ReactElement {
+export function Nights({ nights, shown: chosen, cycle, onNight, onCycle }: NightsProps): ReactElement {
   const [isWhole, showAll] = useState(false);
   const newest = nights.toReversed();
   const shown = isWhole ? newest : newest.slice(0, SHOWN_AT_FIRST);
@@ -31,12 +31,12 @@ export function Nights({ nights, night, cycle, onNight, onCycle }: NightsProps):
         </thead>
         <tbody>
           {shown.map((each) => (
-            <tr key={each.date} className={each.date === night ? 'chosen' : undefined}>
+            <tr key={each.date} className={each.date === chosen?.date ? 'chosen' : undefined}>
               <th scope="row">
                 <button
                   type="button"
                   className="quiet"
-                  aria-pressed={each.date === night}
+                  aria-pressed={each.date === chosen?.date}
                   onClick={() => {
                     onNight(each.date);
                   }}
@@ -104,8 +104,12 @@ function describeRewards({ cycles }: Night): string {
   return `${first.rewardMean.toFixed(2)} → ${last.rewardMean.toFixed(2)}`;
 }
 
-/** The verdict without its figures, which the card below has. */
 function describeGate({ decision, closedAt }: Night): string {
   if (decision === null) return closedAt === null ? 'it goes on' : 'there was none';
-  return decision.replace(/ \(.*$/s, '');
+  return withoutFigures(decision);
+}
+
+/** The verdict of a gate's sentence; the card of the gate has its figures. */
+export function withoutFigures(sentence: string): string {
+  return sentence.replace(/ \(.*$/s, '');
 }

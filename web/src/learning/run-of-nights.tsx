@@ -20,27 +20,21 @@ interface ReadRun extends TrainRun {
 /** A training run: its curve, its nights below, and behind a night its gate, behind a cycle what was tried in it. */
 export function RunOfNights({ listed, me }: { readonly listed: TrainRun; readonly me: Me }): ReactElement {
   const { trainRun } = listed;
-  const [night, chooseNight] = useState<string | null>(null);
+  const [date, chooseNight] = useState<string | null>(null);
   const [cycle, chooseCycle] = useState<number | null>(null);
-  const { data } = useQuery({
-    queryKey: ['nights', trainRun],
-    queryFn: () => request<ReadRun>(`/api/nights/${encodeURIComponent(trainRun)}`),
-    refetchInterval: LOOK_MS,
-  });
-  const nights = data?.nights ?? listed.nights;
-  const underWay = data?.underWay ?? null;
+  const { nights, underWay } = useRun(listed);
   const cycles = nights.flatMap((each) => each.cycles);
-  const shown =
-    nights.find(({ date }) => date === night) ?? nights.findLast(({ decision }) => decision !== null);
+  const chosen = nights.find((night) => night.date === date);
+  const shown = chosen ?? nights.findLast(({ decision }) => decision !== null) ?? null;
   return (
     <>
       <section className="card" aria-label={`Training run ${trainRun}`}>
         <h2>{trainRun}</h2>
-        {underWay !== null && underWay.status !== 'done' && <UnderWay progress={underWay} />}
+        {underWay !== null && <UnderWay progress={underWay} />}
         {cycles.length > 0 && <RewardCurve cycles={cycles} />}
         <Nights
           nights={nights}
-          night={shown?.date ?? null}
+          shown={shown}
           cycle={cycle}
           onNight={chooseNight}
           onCycle={me.isAdmin ? chooseCycle : null}
@@ -56,10 +50,21 @@ export function RunOfNights({ listed, me }: { readonly listed: TrainRun; readonl
           }}
         />
       )}
-      {shown !== undefined && <GateCard trainRun={trainRun} date={shown.date} decision={shown.decision} />}
+      {shown !== null && <GateCard trainRun={trainRun} date={shown.date} decision={shown.decision} />}
       {cycles.length > 0 && <Curves cycles={cycles} />}
     </>
   );
+}
+
+/** As it was listed, until it was read with how far its night is. */
+function useRun(listed: TrainRun): ReadRun {
+  const { data } = useQuery({
+    queryKey: ['nights', listed.trainRun],
+    queryFn: () => request<ReadRun>(`/api/nights/${encodeURIComponent(listed.trainRun)}`),
+    refetchInterval: LOOK_MS,
+  });
+  if (data === undefined) return { ...listed, underWay: null };
+  return data.underWay?.status === 'done' ? { ...data, underWay: null } : data;
 }
 
 function UnderWay({ progress }: { readonly progress: NightProgress }): ReactElement {

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { request } from '../api/request';
 import type { Me, Serving as ServingState } from '../api/types';
 import { Problem } from '../parts/notice';
+import { withoutFigures } from './nights';
 
 interface Checkpoints {
   readonly serving: ServingState;
@@ -40,7 +41,7 @@ export function Serving({ me }: { readonly me: Me }): ReactElement | null {
   return (
     <section className="card" aria-label="What serves">
       <h2>{describeServing(data.serving)}</h2>
-      <p className="faint">{data.serving.reason}</p>
+      <p className="faint">{withoutFigures(data.serving.reason)}</p>
       {me.isAdmin && change === null && <Choices checkpoints={data} onPropose={propose} />}
       {change !== null && (
         <div className="approval" role="group" aria-label="Confirm">

@@ -10,7 +10,7 @@ const MARKS: Readonly<Record<Verdict, readonly [shape: string, kind: string]>> =
   ungraded: ['·', 'waiting'],
 };
 
-/** `✓ 2 ✕ 1`: how often each verdict was given. */
+/** `✓ 2 ✕ 1`: how often each verdict was given; a single one in words. */
 export function Verdicts({ verdicts }: { readonly verdicts: readonly Verdict[] }): ReactElement {
   const counts = tally(verdicts);
   const found = (Object.keys(MARKS) as Verdict[]).filter((verdict) => (counts[verdict] ?? 0) > 0);
@@ -20,8 +20,8 @@ export function Verdicts({ verdicts }: { readonly verdicts: readonly Verdict[] }
         const [shape, kind] = MARKS[verdict];
         return (
           <span key={verdict} className={`mark-${kind}`} title={verdict}>
-            <span aria-hidden="true">{shape}</span> {counts[verdict]}{' '}
-            <span className="hidden">{verdict}</span>
+            <span aria-hidden="true">{shape}</span> {verdicts.length > 1 && counts[verdict]}{' '}
+            <span className={verdicts.length > 1 ? 'hidden' : undefined}>{verdict}</span>
           </span>
         );
       })}

@@ -1,6 +1,6 @@
 import { type ReactElement, useCallback, useState } from 'react';
 import type { Sheet } from '../../../src/evaluation/report/page';
-import { counted, describeCost, describeUsd } from '../../../src/trace/describe';
+import { counted, describeCost, describeUsd, joinFacts } from '../../../src/trace/describe';
 import { useCost } from '../api/queries';
 import type { CostLine, Me } from '../api/types';
 import { Choice } from '../parts/choice';
@@ -58,8 +58,10 @@ function Total({ total }: { readonly total: CostLine }): ReactElement {
       </p>
       {unknown > 0 && (
         <p className="faint">
-          At least, since the cost of {counted(unknown, 'call')} is not known
-          {open > 0 && <>: {open} of them are not over, or their process died</>}.
+          {joinFacts(
+            open > 0 && `${counted(open, 'call')} not over: under way, or of a process that died`,
+            unknown > open && `${counted(unknown - open, 'call')} of unknown cost`,
+          )}
         </p>
       )}
     </div>

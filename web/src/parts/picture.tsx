@@ -1,12 +1,4 @@
-import {
-  createElement,
-  type ReactElement,
-  type ReactNode,
-  useMemo,
-  useRef,
-  useState,
-  useLayoutEffect,
-} from 'react';
+import { createElement, type ReactElement, useMemo, useRef, useState, useLayoutEffect } from 'react';
 import { BarChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
   GridSimpleComponent,
@@ -14,13 +6,13 @@ import {
   MarkLineComponent,
   TitleComponent,
 } from 'echarts/components';
-import { init, use } from 'echarts/core';
+import { init, use as take } from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import { type Chart, FAINT, HUES, PAPER, type Sheet, TEXT } from '../../../src/evaluation/report/page';
 import '../style/board.css';
 
-use([
+take([
   BarChart,
   LineChart,
   ScatterChart,
@@ -29,7 +21,7 @@ use([
   MarkLineComponent,
   TitleComponent,
 ]);
-use([LabelLayout, SVGRenderer]);
+take([LabelLayout, SVGRenderer]);
 
 interface PictureProps {
   /** The chart for a sheet; another function draws it anew. */
@@ -100,26 +92,31 @@ const INKS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(HUES.map((hue, index) => [hue, `var(--hue-${index})`])),
 };
 
-const PAINTED = ['fill', 'stroke'] as const;
-
 function toElement({ tag, attrs, children = [], text }: Drawn, title?: string, key?: number): ReactElement {
-  const style: Record<string, string> = {};
-  for (const part of String(attrs['style'] ?? '').split(';')) {
-    const [name = '', value = ''] = part.split(':');
-    if (name !== '' && name !== 'font-family') style[toCamel(name)] = value;
-  }
-  for (const name of PAINTED) {
-    const ink = INKS[String(attrs[name])];
-    if (ink !== undefined) style[name] = ink;
-  }
-  const plain = Object.entries(attrs).filter(
+  const named = title === undefined ? {} : { role: 'img', 'aria-label': title };
+  const inner = children.length > 0 ? children.map((child, at) => toElement(child, undefined, at)) : text;
+  return createElement(tag, { key, ...propsOf(attrs), ...named, style: styleOf(attrs) }, inner);
+}
+
+function propsOf(attrs: Drawn['attrs']): Drawn['attrs'] {
+  const own = Object.entries(attrs).filter(
     ([name, value]) => value !== undefined && !/^(style|xmlns|ecmeta|baseProfile|version)/.test(name),
   );
-  const inner: ReactNode =
-    children.length > 0 ? children.map((child, at) => toElement(child, undefined, at)) : text;
-  const named = title === undefined ? {} : { role: 'img', 'aria-label': title };
-  const props = Object.fromEntries(plain.map(([name, value]) => [toCamel(name), value]));
-  return createElement(tag, { key, ...props, ...named, style }, inner);
+  return Object.fromEntries(own.map(([name, value]) => [toCamel(name), value]));
+}
+
+/** As an object, which the policy allows; the font is the page's. */
+function styleOf({ style = '', fill, stroke }: Drawn['attrs']): Readonly<Record<string, string>> {
+  const parts = String(style)
+    .split(';')
+    .map((part) => part.split(':'))
+    .filter(([name]) => name !== '' && name !== 'font-family')
+    .map(([name = '', value = '']) => [toCamel(name), value]);
+  const inks = Object.entries({ fill, stroke }).flatMap(([name, colour]) => {
+    const ink = INKS[String(colour)];
+    return ink === undefined ? [] : [[name, ink]];
+  });
+  return Object.fromEntries([...parts, ...inks]) as Record<string, string>;
 }
 
 function toCamel(name: string): string {
