@@ -10,6 +10,7 @@ import type { Manifest } from '../../src/evaluation/results';
 import { writeRecord } from '../../src/store/records';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import { keepLines } from '../../src/store/texts';
+import { closeNight } from '../../src/training/activities/close-cycle';
 import { judgeCandidate } from '../../src/training/activities/judge';
 import { advanceRun, keepGroup, writeNight } from '../../src/training/activities/records';
 import { type CheckpointRef, checkpointId } from '../../src/training/names';
@@ -117,22 +118,20 @@ function groupsOfLastCycle() {
   );
 }
 
-/** One cycle more of a third night, as a night under way leaves it. */
-export async function keepNextCycle(store: Store, cycle: 9 | 10): Promise<void> {
-  const date = '2026-11-22';
-  const [made] = madeUpCycles(1, { ...RUN, cycle, night: date, rewardMean: cycle === 9 ? 0.81 : 0.92 });
-  await writeRecord(store, metricsKey('nightly', cycle), { ...made });
-  await writeNight(
-    store,
-    aNight({
-      date,
-      first: 9,
-      last: 10,
-      done: cycle,
-      checkpoint: named(cycle),
-      openedAt: `${date}T02:30:00.000Z`,
-    }),
-  );
+/** One cycle more of a third night, as a night under way leaves it; with a decision, as it ends. */
+export async function keepNextCycle(
+  store: Store,
+  cycle: 9 | 10,
+  decision: string | null = null,
+): Promise<void> {
+  const [trainRun, date] = ['nightly', '2026-11-22'];
+  const figures = { trainRun, cycle, night: date, rewardMean: cycle === 9 ? 0.81 : 0.92 };
+  for (const made of madeUpCycles(1, figures)) await writeRecord(store, metricsKey(trainRun, cycle), made);
+  const openedAt = `${date}T02:30:00.000Z`;
+  const night = aNight({ date, first: 9, last: 10, done: cycle, checkpoint: named(cycle), openedAt });
+  await writeNight(store, night);
+  if (decision === null) return;
+  await closeNight(store, { trainRun, date, done: cycle, checkpoint: named(cycle), decision });
 }
 
 /** An evaluation of four methods that is over. */

@@ -1,34 +1,34 @@
 import type { ReactElement } from 'react';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { riskOf, signed } from '../../../src/evaluation/statistics';
 import type { GateRecord } from '../../../src/training/records';
 import { request } from '../api/request';
-import type { JudgedNight } from '../api/types';
-import { Problem } from '../parts/notice';
+import type { JudgedNight, Night } from '../api/types';
 import { StateMark } from '../parts/state-mark';
 
-interface GateCardProps {
-  readonly trainRun: string;
-  readonly date: string;
-  readonly decision: string | null;
-}
-
-/** What a night's gate decided, and on what evidence. */
-export function GateCard({ trainRun, date, decision }: GateCardProps): ReactElement {
-  const { data, error } = useQuery({
+/** A night with what its gate found; while another one is read, the one before stays. */
+export function useJudged(trainRun: string, night: Night | null): UseQueryResult<JudgedNight> {
+  const [date, decision] = [night?.date ?? '', night?.decision ?? null];
+  return useQuery({
     // A decision is written once, after the night was read without it.
     queryKey: ['nights', trainRun, date, decision],
     queryFn: () => request<JudgedNight>(`/api/nights/${encodeURIComponent(trainRun)}/${date}`),
+    enabled: night !== null,
+    placeholderData: keepPreviousData,
     staleTime: Infinity,
   });
-  const { gate, canary } = data ?? { gate: null, canary: null };
+}
+
+/** What a night's gate decided, and on what evidence. */
+export function GateCard({ night }: { readonly night: JudgedNight }): ReactElement {
+  const { date, decision, gate, canary } = night;
   return (
     <section className="card gate" aria-label={`Gate of the night ${date}`}>
       <h2>Gate of {date}</h2>
-      {error !== null && <Problem>What its gate found cannot be read: {error.message}</Problem>}
       {gate !== null && <Evidence gate={gate} isBack={canary?.rolledBack === true} />}
       <p className="sentence">
-        {decision ?? 'Nothing was decided yet: a night is judged after its last cycle.'}
+        {decision ??
+          'Nothing was decided: a night is judged after its last cycle, where it made a checkpoint.'}
       </p>
     </section>
   );

@@ -5,7 +5,7 @@ import type { Me, Night } from '../api/types';
 import { Choice } from '../parts/choice';
 import { Empty, Problem } from '../parts/notice';
 import { RunOfNights } from './run-of-nights';
-import { Serving } from './serving';
+import { Serving, useCheckpoints } from './serving';
 
 export interface TrainRun {
   readonly trainRun: string;
@@ -16,37 +16,50 @@ const LOOK_MS = 15_000;
 
 /** What was learned, night by night, and which checkpoint plans. */
 export default function Learning({ me }: { readonly me: Me }): ReactElement {
-  const [chosen, choose] = useState<string | null>(null);
   const { data, error } = useQuery({
     queryKey: ['nights'],
     queryFn: () => request<readonly TrainRun[]>('/api/nights'),
     refetchInterval: LOOK_MS,
   });
-  const runs = (data ?? []).toSorted((one, other) => (openedAt(one) < openedAt(other) ? 1 : -1));
-  const shown = runs.find(({ trainRun }) => trainRun === chosen) ?? runs[0];
+  // What serves stands above: nights wait for it, so that it does not push them down.
+  const isReady = !useCheckpoints().isPending && data !== undefined;
   return (
     <main className="place learning">
       <div className="list-head">
         <h1>Learning</h1>
-        {runs.length > 1 && shown !== undefined && (
-          <Choice
-            label="Training run"
-            options={runs.map(({ trainRun }) => [trainRun, trainRun])}
-            chosen={shown.trainRun}
-            onChoose={choose}
-          />
-        )}
       </div>
       {error !== null && data === undefined && <Problem>The nights cannot be read: {error.message}</Problem>}
       <Serving me={me} />
-      {runs.length === 0 && data !== undefined && (
-        <Empty title="No nights yet">
-          A Conductor of yours learns from your questions: docs/first-night.md leads from an empty folder to
-          the first night.
-        </Empty>
-      )}
-      {shown !== undefined && <RunOfNights key={shown.trainRun} listed={shown} me={me} />}
+      {isReady && <Runs runs={data} me={me} />}
     </main>
+  );
+}
+
+/** One training run, by default that of the last night; others by choice. */
+function Runs({ runs, me }: { readonly runs: readonly TrainRun[]; readonly me: Me }): ReactElement {
+  const [chosen, choose] = useState<string | null>(null);
+  const latest = runs.toSorted((one, other) => (openedAt(one) < openedAt(other) ? 1 : -1));
+  const shown = latest.find(({ trainRun }) => trainRun === chosen) ?? latest[0];
+  if (shown === undefined) {
+    return (
+      <Empty title="No nights yet">
+        A Conductor of yours learns from your questions: docs/first-night.md leads from an empty folder to the
+        first night.
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {latest.length > 1 && (
+        <Choice
+          label="Training run"
+          options={latest.map(({ trainRun }) => [trainRun, trainRun])}
+          chosen={shown.trainRun}
+          onChoose={choose}
+        />
+      )}
+      <RunOfNights key={shown.trainRun} listed={shown} me={me} />
+    </>
   );
 }
 

@@ -1,13 +1,15 @@
 import { type ReactElement, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { NightProgress } from '../../../src/training/contract';
+import type { CycleMetrics } from '../../../src/training/records';
 import { describeUsd, joinFacts } from '../../../src/trace/describe';
 import { request } from '../api/request';
-import type { Me } from '../api/types';
+import type { Me, Night } from '../api/types';
+import { Problem } from '../parts/notice';
 import { StateMark } from '../parts/state-mark';
 import { CyclePanel } from './cycle-panel';
 import { Curves, RewardCurve } from './curves';
-import { GateCard } from './gate-card';
+import { GateCard, useJudged } from './gate-card';
 import type { TrainRun } from './learning';
 import { Nights } from './nights';
 
@@ -29,8 +31,10 @@ export function RunOfNights({ listed, me }: { readonly listed: TrainRun; readonl
   return (
     <>
       <section className="card" aria-label={`Training run ${trainRun}`}>
-        <h2>{trainRun}</h2>
-        {underWay !== null && <UnderWay progress={underWay} />}
+        <div className="line spread">
+          <h2>{trainRun}</h2>
+          {underWay !== null && <UnderWay progress={underWay} />}
+        </div>
         {cycles.length > 0 && <RewardCurve cycles={cycles} />}
         <Nights
           nights={nights}
@@ -50,8 +54,25 @@ export function RunOfNights({ listed, me }: { readonly listed: TrainRun; readonl
           }}
         />
       )}
-      {shown !== null && <GateCard trainRun={trainRun} date={shown.date} decision={shown.decision} />}
-      {cycles.length > 0 && <Curves cycles={cycles} />}
+      <JudgedCurves trainRun={trainRun} shown={shown} cycles={cycles} />
+    </>
+  );
+}
+
+interface JudgedCurvesProps {
+  readonly trainRun: string;
+  readonly shown: Night | null;
+  readonly cycles: readonly CycleMetrics[];
+}
+
+/** The gate's card, and the curves below it; not before it, which would push them down. */
+function JudgedCurves({ trainRun, shown, cycles }: JudgedCurvesProps): ReactElement {
+  const { data, error, isLoading } = useJudged(trainRun, shown);
+  return (
+    <>
+      {error !== null && <Problem>What the gate found cannot be read: {error.message}</Problem>}
+      {data !== undefined && <GateCard night={data} />}
+      {!isLoading && cycles.length > 0 && <Curves cycles={cycles} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { request } from '../api/request';
 import type { Me, Serving as ServingState } from '../api/types';
 import { Problem } from '../parts/notice';
@@ -19,11 +19,15 @@ interface Change {
 
 const KEY = ['checkpoints'];
 
+export function useCheckpoints(): UseQueryResult<Checkpoints> {
+  return useQuery({ queryKey: KEY, queryFn: () => request<Checkpoints>('/api/checkpoints') });
+}
+
 /** Which checkpoint plans, and, for an admin key, another one in its place: nothing changes before its words were read. */
 export function Serving({ me }: { readonly me: Me }): ReactElement | null {
   const client = useQueryClient();
   const [change, propose] = useState<Change | null>(null);
-  const { data } = useQuery({ queryKey: KEY, queryFn: () => request<Checkpoints>('/api/checkpoints') });
+  const { data } = useCheckpoints();
   const {
     mutate,
     isPending,
