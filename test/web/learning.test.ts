@@ -7,7 +7,7 @@ import { openGateway, type TestGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 import { until } from '../support/until';
 import { describeInChromium, launchBrowser, linkFor, openReader, type Reader, seriousFlaws } from './browser';
-import { keepCalls, keepEvaluation, keepNextCycle, keepNights } from './kept-board';
+import { keepCalls, keepEvaluation, keepNextCycle, keepNights } from '../support/kept-board';
 
 jest.setTimeout(120_000);
 
