@@ -193,6 +193,15 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await page.getByText('at least $2.32').waitFor();
     await page.getByText('prompt caches saved $0.0009').waitFor();
     await page.getByText('1 call not over: under way, or of a process that died').waitFor();
+    // A bar for each day, and a mark of the legend; each worker's stand on those of the one below.
+    const bars = (hue: number) => page.locator(`.picture path[style*="--hue-${hue}"]`);
+    for (const hue of [0, 1, 2]) expect(await bars(hue).count()).toBe(21);
+    const boxes = await Promise.all([0, 1].map((hue) => bars(hue).first().boundingBox()));
+    const [below, above] = boxes.map((box) => box ?? { x: 0, y: 0, height: 0 });
+    expect(above).toMatchObject({
+      x: below?.x,
+      y: expect.closeTo((below?.y ?? 0) - (above?.height ?? 0), 0) as number,
+    });
     const days = page.getByRole('rowheader');
     expect(await days.count()).toBe(20);
     expect(await days.first().textContent()).toBe('2026-11-20');
@@ -226,12 +235,26 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
       ['/evaluations/eval-legs', /conductor alone was right on 6/],
       ['/money', '2026-11-01'],
     ] as const;
+    // What stands above comes last, when what stands below has had the time to be painted.
+    await heldBack(page, '**/api/checkpoints', '**/api/nights');
+    await heldBack(page, '**/api/nights/nightly/2026-11-21', '**/api/nights/nightly');
     for (const [path, last] of places) {
       await page.goto(gateway.url + path);
       await page.getByText(last).first().waitFor();
       expect([path, await page.evaluate('moved')]).toEqual([path, []]);
     }
   });
+
+  /** Holds an answer back until another one has come and been painted. */
+  async function heldBack(page: Page, held: string, first: string): Promise<void> {
+    await page.route(held, async (route) => {
+      await page.waitForResponse(first);
+      await page.evaluate(
+        'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))',
+      );
+      await route.continue();
+    });
+  }
 
   test('where nothing was learned yet, the page says where to begin', async () => {
     const page = await enter('Learning');

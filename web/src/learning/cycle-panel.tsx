@@ -134,7 +134,9 @@ const MOST_ANSWERS = 3;
 /** Rollouts of one plan. */
 function Fold({ rollouts }: { readonly rollouts: Rollouts }): ReactElement {
   const reward = rewardOf(rollouts);
-  const answers = Object.entries(tally(rollouts.flatMap(({ answer }) => answer ?? [])));
+  const answers = Object.entries(tally(rollouts.flatMap(({ answer }) => answer ?? []))).sort(
+    ([, one], [, other]) => other - one,
+  );
   const faults = new Set(rollouts.flatMap(({ invalidBecause }) => invalidBecause ?? []));
   return (
     <div className="fold">
