@@ -29,7 +29,7 @@ import { aNight } from '../training/client/keep-run';
 const RUN = { trainRun: 'nightly' } as const;
 const CYCLES = 8;
 
-export const QUESTIONS: EvaluatedQuestion[] = Array.from({ length: 24 }, (_, index) => ({
+const QUESTIONS: EvaluatedQuestion[] = Array.from({ length: 24 }, (_, index) => ({
   id: `q${index}`,
   question: index === 1 ? 'كم عدد أرجل العنكبوت؟' : `How many legs have ${index} spiders? <b>Count</b>.`,
   grader: 'exact',

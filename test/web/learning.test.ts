@@ -81,6 +81,9 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     ]);
     await page.getByRole('article', { name: 'Group 1' }).getByText('<b>Count</b>').waitFor();
     expect(await flawsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await group.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('8');
     await run.getByRole('button', { name: '2026-11-20' }).click();
     await regionOf(page, 'Gate of the night 2026-11-20')
       .getByText(/Nothing was decided/)

@@ -27,9 +27,24 @@ export function CyclePanel({ trainRun, cycle, onClose }: CyclePanelProps): React
     queryFn: () => request<Cycle>(`/api/nights/${encodeURIComponent(trainRun)}/cycles/${cycle}`),
   });
   const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.focus(), []);
+  // By the keyboard into it, and back to where one was.
+  useEffect(() => {
+    const before = document.activeElement;
+    panel.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
   return (
-    <section className="card cycle" ref={panel} tabIndex={-1} aria-label={`Cycle ${cycle}`}>
+    <section
+      className="card cycle"
+      ref={panel}
+      tabIndex={-1}
+      aria-label={`Cycle ${cycle}`}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') onClose();
+      }}
+    >
       <div className="line spread">
         <h2>Cycle {cycle}</h2>
         <button type="button" className="quiet" onClick={onClose}>
@@ -38,7 +53,7 @@ export function CyclePanel({ trainRun, cycle, onClose }: CyclePanelProps): React
       </div>
       {error !== null && <Problem>This cycle cannot be shown: {error.message}</Problem>}
       {data?.metrics && <Summary metrics={data.metrics} />}
-      {data !== undefined && <Groups groups={data.groups} />}
+      {data !== undefined && <Groups key={cycle} groups={data.groups} />}
     </section>
   );
 }

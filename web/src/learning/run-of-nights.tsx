@@ -46,7 +46,6 @@ export function RunOfNights({ listed, me }: { readonly listed: TrainRun; readonl
       </section>
       {cycle !== null && (
         <CyclePanel
-          key={cycle}
           trainRun={trainRun}
           cycle={cycle}
           onClose={() => {
