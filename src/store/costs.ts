@@ -86,8 +86,10 @@ function byName(one: CostLine, other: CostLine): number {
 }
 
 function dayNames(zone: Zone): (instant: string) => string {
+  // Instants are written in UTC.
+  if (zone === 'utc') return (instant) => instant.slice(0, 10);
   // Sweden writes dates as ISO 8601 does.
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone === 'utc' ? 'UTC' : undefined });
+  const format = new Intl.DateTimeFormat('sv-SE');
   return (instant) => format.format(new Date(instant));
 }
 
