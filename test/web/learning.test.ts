@@ -108,6 +108,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await until(widthOf, (width) => width > 0 && width < 390);
     await page.getByText('All figures as a table').click();
     await page.getByRole('rowheader', { name: 'Reward: training' }).waitFor();
+    expect(await flawsOf(page)).toEqual([]);
   });
 
   test('a night under way appears, grows, and stands with its gate in the end', async () => {
