@@ -185,6 +185,13 @@ test('questions and answers of an evaluation are read by an admin key alone', as
     expect.objectContaining({ verdict: 'correct', runs: ['eval-legs-0-1'] }),
     expect.objectContaining({ verdict: 'wrong', answer: '<i>seven</i>', plan: null }),
   ]);
+  for (const set of await stage.store.list('questions/')) {
+    await stage.store.removeOlder(set, new Date(Date.now() + 60_000));
+  }
+  expect(await ask('GET', path, admin)).toMatchObject({
+    status: 404,
+    body: { error: { message: expect.stringContaining('evaluate legs.jsonl again') as string } },
+  });
   expect(await ask('GET', '/api/evaluations/eval-2/details', admin)).toMatchObject({ status: 404 });
 });
 

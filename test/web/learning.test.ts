@@ -3,6 +3,7 @@ import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { KeyChecker } from '../../src/gateway/access/keys';
 import { readServing } from '../../src/training/policy/serving';
+import { gateKey } from '../../src/training/store-keys';
 import { openGateway, type TestGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 import { until } from '../support/until';
@@ -88,6 +89,14 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await regionOf(page, 'Gate of the night 2026-11-20')
       .getByText(/Nothing was decided/)
       .waitFor();
+  });
+
+  test("a gate's record that was altered hides nothing else", async () => {
+    await keepNights(stage.store);
+    await stage.store.write(gateKey('nightly', '2026-11-21'), Buffer.from('{}'));
+    const page = await enter('Learning');
+    await page.getByText(/What the gate found cannot be read/).waitFor();
+    await regionOf(page, 'Figures').getByRole('img').waitFor();
   });
 
   test('a chart follows the theme and the width, and is written in words, too', async () => {

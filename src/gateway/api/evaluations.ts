@@ -62,6 +62,10 @@ export function addEvaluations(app: App, { store }: Gateway): void {
   app.openapi(detailsRoute, async (c) => {
     requireAdmin(c.get('key'));
     const { manifest, records } = await find(store, c.req.valid('param').evaluation);
+    if ((await store.stat(manifest.set)) === null) {
+      const message = `the questions of evaluation ${manifest.id} are no longer in the store: evaluate ${manifest.file} again`;
+      throw new Refusal(404, message, { reason: 'not_found' });
+    }
     return c.json(await readDetails(store, manifest, records, summarize(manifest, records)), 200);
   });
 }

@@ -117,11 +117,11 @@ interface BehindProps {
 
 /** What lies behind the figures, question by question. */
 function Behind({ id, path, complete }: BehindProps): ReactElement | null {
-  const { data, error } = useQuery({
+  const { data, failureReason: failure } = useQuery({
     queryKey: ['evaluation', id, 'details', complete],
     queryFn: () => request<Details>(`${path}/details`),
   });
-  if (error !== null) return <Problem>Its questions cannot be shown: {error.message}</Problem>;
+  if (failure !== null) return <Problem>Its questions cannot be shown: {failure.message}</Problem>;
   if (data === undefined) return null;
   return (
     <>

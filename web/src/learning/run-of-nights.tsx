@@ -66,12 +66,12 @@ interface JudgedCurvesProps {
 
 /** The gate's card, and the curves below it; not before it, which would push them down. */
 function JudgedCurves({ trainRun, shown, cycles }: JudgedCurvesProps): ReactElement {
-  const { data, error, isLoading } = useJudged(trainRun, shown);
+  const { data, failureReason: failure, isLoading } = useJudged(trainRun, shown);
   return (
     <>
-      {error !== null && <Problem>What the gate found cannot be read: {error.message}</Problem>}
+      {failure !== null && <Problem>What the gate found cannot be read: {failure.message}</Problem>}
       {data !== undefined && <GateCard night={data} />}
-      {!isLoading && cycles.length > 0 && <Curves cycles={cycles} />}
+      {(!isLoading || failure !== null) && cycles.length > 0 && <Curves cycles={cycles} />}
     </>
   );
 }
