@@ -85,7 +85,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .addOption(new Option('--format <format>').choices(formats).default('tree'))
     .action(run(async () => (await import('./commands/runs.js')).trace));
 
-  const groups = ['day', 'worker', 'workflow', 'model'];
+  const groups = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'];
   add('cost', 'sum what was spent, from the ledger')
     .addOption(new Option('--by <what>', 'a line each').choices(groups).default('day'))
     .option('--since <date>', 'first day, e.g. 2026-11-01', read.date)

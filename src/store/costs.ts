@@ -1,8 +1,8 @@
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
-import { type CostLine, type Day, eachInParallel, type Store } from './store';
+import { type CostLine, type Day, eachInParallel, type Store, type SummedBy } from './store';
 
-/** A workflow is a solve that a person asked for, with everything it called. */
-export const COST_GROUPS = ['day', 'worker', 'workflow', 'model'] as const;
+/** A workflow is a solve that a person asked for, with everything it called; a key is the gateway's that asked. */
+export const COST_GROUPS = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'] as const;
 
 export type CostGroup = (typeof COST_GROUPS)[number];
 
@@ -18,12 +18,22 @@ export interface CostQuery {
 
 export interface CostReport {
   readonly by: CostGroup;
-  /** Days in order of time, else the most expensive first. A group without a call has no line. */
+  /** Days, and their workers, in order of time, else the most expensive first. A group without a call has no line. */
   readonly lines: readonly CostLine[];
   readonly total: CostLine;
 }
 
-const FIELDS = { day: 'startedAt', worker: 'worker', workflow: 'rootId', model: 'model' } as const;
+const FIELDS = {
+  day: 'startedAt',
+  worker: 'worker',
+  workflow: 'rootId',
+  model: 'model',
+  key: 'rootId',
+  'day-worker': 'startedAtWorker',
+} as const satisfies Record<CostGroup, SummedBy>;
+
+/** What is not of a key: solves of the command line, nights and evaluations. */
+const NO_KEY = 'no key';
 
 /**
  * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, counted by `onRow`.
@@ -38,7 +48,7 @@ export async function sumCosts(
   const dayOf = dayNames(zone);
   const sums = new Map<string, CostLine>();
   const take = (line: CostLine): void => {
-    const name = by === 'day' ? dayOf(line.name) : line.name;
+    const name = nameOf(by, line.name, dayOf);
     sums.set(name, add(sums.get(name) ?? { name, ...EMPTY }, line));
   };
   if (store.sums === undefined) {
@@ -46,7 +56,8 @@ export async function sumCosts(
     await eachInParallel(streamRowKeys(store), async (key) => {
       const row = await readRow(store, key);
       onRow((count += 1));
-      if (row !== null && row.startedAt >= from && row.startedAt < end) take(lineOf(row, row[FIELDS[by]]));
+      if (row !== null && row.startedAt >= from && row.startedAt < end)
+        take(lineOf(row, fieldOf(row, FIELDS[by])));
     });
   } else {
     (await store.sums(FIELDS[by], from, end)).forEach(take);
@@ -54,8 +65,20 @@ export async function sumCosts(
   const mostExpensiveFirst = (one: CostLine, other: CostLine): number =>
     other.nanoUsd - one.nanoUsd || byName(one, other);
   const counted = [...sums.values()].filter(({ name }) => name.startsWith(prefix));
-  const lines = counted.sort(by === 'day' ? byName : mostExpensiveFirst);
+  const lines = counted.sort(by.startsWith('day') ? byName : mostExpensiveFirst);
   return { by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
+}
+
+/** The group of a field's value. The id of a solve that the gateway started begins with that of its key. */
+function nameOf(by: CostGroup, value: string, dayOf: (instant: string) => string): string {
+  if (by === 'key') return /^gw-([0-9a-z]{10})-/.exec(value)?.[1] ?? NO_KEY;
+  if (!by.startsWith('day')) return value;
+  const [instant = '', ...worker] = value.split(' ');
+  return [dayOf(instant), ...worker].join(' ');
+}
+
+function fieldOf(row: LedgerRow, field: SummedBy): string {
+  return field === 'startedAtWorker' ? `${row.startedAt} ${row.worker}` : row[field];
 }
 
 function byName(one: CostLine, other: CostLine): number {
@@ -63,8 +86,10 @@ function byName(one: CostLine, other: CostLine): number {
 }
 
 function dayNames(zone: Zone): (instant: string) => string {
+  // Instants are written in UTC.
+  if (zone === 'utc') return (instant) => instant.slice(0, 10);
   // Sweden writes dates as ISO 8601 does.
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone === 'utc' ? 'UTC' : undefined });
+  const format = new Intl.DateTimeFormat('sv-SE');
   return (instant) => format.format(new Date(instant));
 }
 

@@ -24,10 +24,13 @@ export interface Dialect {
   readonly rows: string;
 }
 
+/** Cut to quarters of an hour, of which the days of every time zone are made. */
+const QUARTER =
+  "substr(started_at, 1, 14) || substr('00153045', 1 + CAST(substr(started_at, 15, 2) AS integer) / 15 * 2, 2) || 'Z'";
+
 const SUMMED = {
-  // Cut to quarters of an hour, of which the days of every time zone are made.
-  startedAt:
-    "substr(started_at, 1, 14) || substr('00153045', 1 + CAST(substr(started_at, 15, 2) AS integer) / 15 * 2, 2) || 'Z'",
+  startedAt: QUARTER,
+  startedAtWorker: `${QUARTER} || ' ' || worker`,
   worker: 'worker',
   rootId: 'root_id',
   model: 'model',

@@ -78,8 +78,8 @@ export interface Day {
   readonly ends: string;
 }
 
-/** Field of the ledger's rows; of `startedAt` only the quarter of an hour. */
-export type SummedBy = 'startedAt' | 'worker' | 'rootId' | 'model';
+/** Field of the ledger's rows, or two with a space between; of `startedAt` only the quarter of an hour. */
+export type SummedBy = 'startedAt' | 'worker' | 'rootId' | 'model' | 'startedAtWorker';
 
 /** A small text that several processes change, and the time in milliseconds by the clock that they share. */
 export interface SharedState {

@@ -132,3 +132,29 @@ export const cycleMetricsSchema = cycleFiguresSchema.extend({
   heldOut: z.number().nullable(),
 });
 export type CycleMetrics = z.infer<typeof cycleMetricsSchema>;
+
+/** Why a night's candidate serves, or does not. */
+export const gateRecordSchema = z.object({
+  schema: z.literal(1),
+  trainRun: z.string(),
+  night: z.string(),
+  candidate: z.string(),
+  baseline: z.string(),
+  heldOut: z.string(),
+  maxCostRatio: z.number().nullable(),
+  margin: z.number(),
+  promoted: z.boolean(),
+  isLoss: z.boolean(),
+  judgement: z.int().positive(),
+  pairs: z.int().nonnegative(),
+  gain: z.number().nullable(),
+  lowerBound: z.number().nullable(),
+  smallestGain: z.number().nullable(),
+  costRatio: z.number().nullable(),
+  sentence: z.string(),
+  at: z.string(),
+});
+export type GateRecord = Readonly<z.infer<typeof gateRecordSchema>>;
+
+/** What became of a promotion when it was tried once more as it serves. */
+export const canaryRecordSchema = z.object({ rolledBack: z.boolean(), sentence: z.string(), at: z.string() });

@@ -2,10 +2,12 @@ import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { manifestKey } from '../../src/evaluation/contract';
 import type { Manifest } from '../../src/evaluation/results';
+import { KeyChecker } from '../../src/gateway/access/keys';
 import { readAudit } from '../../src/gateway/access/audit';
 import { dateOf } from '../../src/store/costs';
 import { readServing } from '../../src/training/policy/serving';
 import { openGateway, type TestGateway } from '../support/gateway';
+import { keepCalls, keepEvaluation, keepNights } from '../support/kept-board';
 import { keepNightly } from '../support/keep-nightly';
 import { useStage } from '../support/stage';
 
@@ -112,4 +114,108 @@ test('evaluations are listed and summed up', async () => {
   for (const other of ['eval-0', 'eval-2', '..%2fkeys', 'A']) {
     expect(await ask('GET', `/api/evaluations/${other}`, key)).toMatchObject({ status: 404 });
   }
+});
+
+test('what was tried in a cycle is read by an admin key alone, as questions may be those of other keys', async () => {
+  await keepNights(stage.store);
+  const path = '/api/nights/nightly/cycles/8';
+  const refused = await ask('GET', path, key);
+  expect(refused).toMatchObject({ status: 403 });
+  expect(JSON.stringify(refused)).not.toContain('legs');
+  const { status, body } = await ask('GET', path, admin);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    cycle: 8,
+    metrics: { cycle: 8, night: '2026-11-21' },
+    groups: [
+      {
+        draw: 0,
+        question: 'q0',
+        text: 'How many legs have 0 spiders? <b>Count</b>.',
+        rollouts: [
+          { answer: '42', reward: 0.98 },
+          { verdict: 'wrong' },
+          { plan: { steps: [{}] } },
+          { plan: null },
+        ],
+      },
+      { draw: 1 },
+      { draw: 2 },
+    ],
+  });
+  expect(body).not.toHaveProperty('groups.0.samples');
+  for (const other of ['nightly/cycles/9', 'other/cycles/1', '..%2f..%2fgateway/cycles/1']) {
+    expect(await ask('GET', `/api/nights/${other}`, admin)).toMatchObject({ status: 404 });
+  }
+  expect(await ask('GET', '/api/nights/nightly/cycles/zero', admin)).toMatchObject({ status: 400 });
+});
+
+test('a night has what its gate found, for any key', async () => {
+  await keepNights(stage.store);
+  const { body } = await ask('GET', '/api/nights/nightly/2026-11-21', key);
+  expect(body).toMatchObject({
+    canary: null,
+    gate: {
+      lowerBound: expect.closeTo(0.338, 3) as number,
+      candidate: 'nightly/000008',
+      baseline: 'nightly/000004',
+      promoted: true,
+      pairs: 12,
+      judgement: 1,
+    },
+  });
+  expect(await ask('GET', '/api/nights/nightly/2026-11-20', key)).toMatchObject({ body: { gate: null } });
+});
+
+test('questions and answers of an evaluation are read by an admin key alone', async () => {
+  await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
+  const path = '/api/evaluations/eval-legs/details';
+  expect(await ask('GET', path, key)).toMatchObject({ status: 403 });
+  const { body } = await ask('GET', path, admin);
+  expect(body).toHaveProperty('tables.0.rows.0', [
+    'data set',
+    'questions',
+    'conductor',
+    'worker:a',
+    'worker:b',
+    'random-routing',
+  ]);
+  expect(body).toMatchObject({ disagreements: { methods: ['conductor', 'worker:a'], won: 6, lost: 2 } });
+  expect(body).toHaveProperty('disagreements.shown.0.sides', [
+    expect.objectContaining({ verdict: 'correct', runs: ['eval-legs-0-1'] }),
+    expect.objectContaining({ verdict: 'wrong', answer: '<i>seven</i>', plan: null }),
+  ]);
+  for (const set of await stage.store.list('questions/')) {
+    await stage.store.removeOlder(set, new Date(Date.now() + 60_000));
+  }
+  expect(await ask('GET', path, admin)).toMatchObject({
+    status: 404,
+    body: { error: { message: expect.stringContaining('evaluate legs.jsonl again') as string } },
+  });
+  expect(await ask('GET', '/api/evaluations/eval-2/details', admin)).toMatchObject({ status: 404 });
+});
+
+test('costs are added up by key and by worker of each day, which takes an admin key', async () => {
+  const own = await new KeyChecker(stage.store).check(admin);
+  await keepCalls(stage.store, own?.id ?? '');
+  for (const by of ['key', 'day-worker']) {
+    expect(await ask('GET', `/api/cost?by=${by}`, key)).toMatchObject({ status: 403 });
+  }
+  expect(await ask('GET', '/api/cost?by=key', admin)).toMatchObject({
+    body: {
+      lines: [
+        { name: 'no key', calls: 42, costIsLowerBound: true },
+        { name: `operator (${own?.id})`, calls: 20, costUsd: 0.417 },
+      ],
+      total: { calls: 62 },
+    },
+  });
+  const { body } = await ask('GET', '/api/cost?by=day-worker&since=2026-11-20', admin);
+  expect(body).toMatchObject({
+    lines: [
+      { name: '2026-11-20 a-worker-with-quite-a-long-name', calls: 1 },
+      { name: '2026-11-20 sol', calls: 3, open: 1, savedUsd: 0.0009 },
+      { name: '2026-11-20 sonnet', calls: 1 },
+    ],
+  });
 });

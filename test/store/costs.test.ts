@@ -88,6 +88,22 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     ]);
   });
 
+  test('sums by key, and by the workers of each day', async () => {
+    const late = '2026-11-21T23:59:59.999Z';
+    await keep(nextRow({ rootId: 'gw-0123456789-a' }), nextRow({ rootId: 'gw-0123456789-b', nanoUsd: 5000 }));
+    await keep(nextRow({ rootId: 'gw-short-a' }), nextRow({ startedAt: late, worker: 'bob the second' }));
+    expect((await report({ by: 'key' })).lines).toMatchObject([
+      { name: '0123456789', calls: 2, nanoUsd: 6000 },
+      { name: 'no key', calls: 2 },
+    ]);
+    await keep(nextRow({ startedAt: '2026-11-22T00:00:00.000Z' }));
+    expect((await report({ by: 'day-worker' })).lines).toMatchObject([
+      { name: '2026-11-21 ada', calls: 3 },
+      { name: '2026-11-21 bob the second', calls: 1 },
+      { name: '2026-11-22 ada', calls: 1 },
+    ]);
+  });
+
   test('days are in order and each begins at its midnight; since and until belong to it', async () => {
     const at = (startedAt: string) => nextRow({ startedAt });
     await keep(at('2026-11-22T00:00:00.000Z'), at('2026-11-21T23:59:59.999Z'));

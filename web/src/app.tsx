@@ -8,7 +8,7 @@ import { ConnectionBar } from './parts/connection-bar';
 import { Header } from './header';
 import { Empty, Problem } from './parts/notice';
 import { Link } from './parts/link';
-import { solvesOfPath, usePath } from './route';
+import { namesBehind, usePath } from './route';
 import { signInByLink } from './session';
 import { SignIn } from './sign-in';
 import { Solves } from './solves/solves';
@@ -16,6 +16,8 @@ import { Solves } from './solves/solves';
 const SolvePlace = lazy(() => import('./solve/solve-place'));
 const ComparePlace = lazy(() => import('./solve/compare-place'));
 const Learning = lazy(() => import('./learning/learning'));
+const Evaluations = lazy(() => import('./evaluations/evaluations'));
+const Evaluation = lazy(() => import('./evaluations/evaluation'));
 const Money = lazy(() => import('./money/money'));
 
 /** Once, whatever draws the page again: a link that was used does not work a second time. */
@@ -77,13 +79,16 @@ function WatchSession(): null {
 
 function Place({ me }: { readonly me: Me }): ReactElement {
   const path = usePath();
-  const [solve, other] = solvesOfPath(path);
+  const [solve, other] = namesBehind('/solves', path);
+  const [evaluation] = namesBehind('/evaluations', path);
   if (solve !== undefined && other !== undefined)
     return <ComparePlace key={path} ids={[solve, other]} me={me} />;
   if (solve !== undefined) return <SolvePlace key={solve} id={solve} me={me} />;
+  if (evaluation !== undefined) return <Evaluation key={evaluation} id={evaluation} me={me} />;
   if (path === '/') return <Ask me={me} />;
   if (path === '/solves') return <Solves me={me} />;
   if (path === '/learning') return <Learning me={me} />;
+  if (path === '/evaluations') return <Evaluations />;
   if (path === '/money') return <Money me={me} />;
   return (
     <main className="place">

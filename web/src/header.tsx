@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useEffect, useRef } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Me } from './api/types';
 import { Link } from './parts/link';
@@ -9,6 +9,7 @@ const PLACES = [
   ['/', 'Ask'],
   ['/solves', 'Solves'],
   ['/learning', 'Learning'],
+  ['/evaluations', 'Evaluations'],
   ['/money', 'Money'],
 ] as const;
 
@@ -20,6 +21,11 @@ export function Header({ me }: { readonly me: Me }): ReactElement {
     goTo('/');
     await client.resetQueries();
   };
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone not all places have room at once.
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [path]);
   const isHere = (place: string): boolean =>
     path === place || (place !== '/' && path.startsWith(`${place}/`));
   return (
@@ -27,7 +33,7 @@ export function Header({ me }: { readonly me: Me }): ReactElement {
       <Link className="brand" href="/" aria-label="conductor, ask a question">
         <img src="/mark.svg" alt="" width="16" height="16" /> <span>conductor</span>
       </Link>
-      <nav aria-label="Places">
+      <nav aria-label="Places" ref={nav}>
         {PLACES.map(([place, name]) => (
           <Link key={place} href={place} aria-current={isHere(place) ? 'page' : undefined}>
             {name}

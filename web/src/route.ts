@@ -32,14 +32,19 @@ export function pathOfSolve(id: string): string {
 }
 
 export function pathOfBoth(one: string, other: string): string {
-  return `${pathOfSolve(one)}/beside/${encodeURIComponent(other)}`;
+  return `${pathOfSolve(one)}/${encodeURIComponent(other)}`;
 }
 
-/** The solves that a path names, the one that is shown or two beside each other; else none. */
-export function solvesOfPath(path: string): readonly string[] {
-  const [, one, other] = /^\/solves\/([^/]+)(?:\/beside\/([^/]+))?$/.exec(path) ?? [];
+export function pathOfEvaluation(id: string): string {
+  return `/evaluations/${encodeURIComponent(id)}`;
+}
+
+/** What a path names behind that of a place: a solve, two beside each other, an evaluation; else nothing. */
+export function namesBehind(place: '/solves' | '/evaluations', path: string): readonly string[] {
+  if (!path.startsWith(`${place}/`)) return [];
+  const names = path.slice(place.length + 1).split('/');
   try {
-    return [one, other].flatMap((id) => (id === undefined ? [] : [decodeURIComponent(id)]));
+    return names.filter(Boolean).map(decodeURIComponent);
   } catch {
     return [];
   }

@@ -6,14 +6,15 @@ import {
   colourOf,
   EDGE,
   FAINT,
-  HEAD,
   type Heading,
   headline,
+  headOf,
   keyed,
   legend,
   page,
-  PAGE_WIDTH,
   PAPER,
+  REPORT,
+  type Sheet,
 } from './page';
 
 export interface Curve {
@@ -40,14 +41,20 @@ export interface CurvesPage extends Heading {
 }
 
 const COLUMNS = 2;
-const PANEL = { width: PAGE_WIDTH / COLUMNS, height: 212 } as const;
+const NARROWEST_PANEL = 380;
+const PANEL_HEIGHT = 212;
 const MARGIN = { left: 60, right: 140, top: 44, bottom: 40 } as const;
 const FEW_VALUES = 30;
 
-export function curvesChart({ file, panels, cycles, nightStarts, ...heading }: CurvesPage): Chart {
+export function curvesChart(
+  { file, panels, cycles, nightStarts, ...heading }: CurvesPage,
+  sheet: Sheet = REPORT,
+): Chart {
+  const columns = Math.min(COLUMNS, panels.length, Math.floor(sheet.width / NARROWEST_PANEL)) || 1;
+  const [width, head] = [sheet.width / columns, headOf(sheet)];
   const drawn = panels.map((panel, index) => {
-    const left = (index % COLUMNS) * PANEL.width;
-    const top = HEAD + Math.floor(index / COLUMNS) * PANEL.height;
+    const left = (index % columns) * width;
+    const top = head + Math.floor(index / columns) * PANEL_HEIGHT;
     return { ...panel, index, left, top, curves: labelled(panel, index) };
   });
   const titles = drawn.map(({ title, note, curves, left, top }) =>
@@ -57,15 +64,15 @@ export function curvesChart({ file, panels, cycles, nightStarts, ...heading }: C
     }),
   );
   const option: EChartsOption = {
-    ...page(heading, ...titles),
+    ...page(heading, sheet, ...titles),
     grid: drawn.map(({ left, top }) => ({
       left: left + MARGIN.left,
       top: top + MARGIN.top,
-      width: PANEL.width - MARGIN.left - MARGIN.right,
-      height: PANEL.height - MARGIN.top - MARGIN.bottom,
+      width: width - MARGIN.left - MARGIN.right,
+      height: PANEL_HEIGHT - MARGIN.top - MARGIN.bottom,
     })),
     legend: drawn.map(({ form, curves, left, top }) => ({
-      ...legend(left + PANEL.width - MARGIN.right + 6, top + MARGIN.top),
+      ...legend(left + width - MARGIN.right + 6, top + MARGIN.top),
       // In the order of stacked areas, the topmost first.
       data: (form === 'shares' ? curves.toReversed() : curves).map(({ label }) => label),
     })),
@@ -99,7 +106,7 @@ export function curvesChart({ file, panels, cycles, nightStarts, ...heading }: C
       })),
     ),
   };
-  return { file, height: HEAD + Math.ceil(panels.length / COLUMNS) * PANEL.height, option };
+  return { file, ...heading, height: head + Math.ceil(panels.length / columns) * PANEL_HEIGHT, option };
 }
 
 /** The curves that have a value, each with a colour and a label that names its last value. */

@@ -56,7 +56,8 @@ export function showSummary(summary: Summary, columns = Infinity): string {
   return [showTable(tableOf(summary), columns), '', ...findings].join('\n');
 }
 
-function findingsOf(summary: Summary): string[] {
+/** What was found, in sentences. */
+export function findingsOf(summary: Summary): string[] {
   const { complete, questions, methods, reference, againstBestWorker, usd, lost, learned, log } = summary;
   const { repeats = 1, primary } = summary;
   const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
@@ -264,7 +265,7 @@ function strictCells(
   return [STRICT.has(head) ? cellOf({ ...method, ...method.strict }) : NOTHING];
 }
 
-function describeChance(p: number): string {
+export function describeChance(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 

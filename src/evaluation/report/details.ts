@@ -4,13 +4,36 @@ import type { EvaluatedQuestion } from '../contract';
 import type { Manifest, MethodRecord } from '../results';
 import type { Summary } from '../summarize';
 import { breakDown } from './breakdown';
-import { showDisagreements } from './disagreements';
-import type { Report } from './report';
+import { type Disagreements, findDisagreements, showDisagreements } from './disagreements';
+import type { Report, Table } from './report';
 import { describeSetting } from './setting';
 
 /** The one to disagree with: the best worker alone, else the next method. */
 function otherMethod({ againstBestWorker, methods, reference }: Summary): string | undefined {
   return againstBestWorker?.against ?? methods.find(({ method }) => method !== reference)?.method;
+}
+
+export interface Details {
+  /** Scores by data set, topic and level, and who answered which data set. */
+  readonly tables: readonly Table[];
+  readonly disagreements: Disagreements | null;
+}
+
+/** What lies behind an evaluation's figures, question by question. */
+export async function readDetails(
+  store: Store,
+  manifest: Manifest,
+  records: readonly MethodRecord[],
+  summary: Summary,
+): Promise<Details> {
+  const { methods, workers, primary } = manifest;
+  const evaluation = { methods, workers, records, questions: await readQuestions(store, manifest) };
+  const other = primary ?? otherMethod(summary);
+  return {
+    tables: breakDown(evaluation),
+    disagreements:
+      other === undefined ? null : await findDisagreements(store, summary.reference, other, evaluation),
+  };
 }
 
 /** What a report has below its table: scores by data set, topic and level, disagreements, and how it was made. */
@@ -20,15 +43,9 @@ export async function detailsOf(
   records: readonly MethodRecord[],
   summary: Summary,
 ): Promise<Report['parts']> {
-  const { methods, workers, primary } = manifest;
-  const questions = await readQuestions(store, manifest);
-  const evaluation = { methods, workers, records, questions };
-  const other = primary ?? otherMethod(summary);
-  return [
-    ...breakDown(evaluation),
-    ...(other === undefined ? [] : await showDisagreements(store, summary.reference, other, evaluation)),
-    ...describeSetting(manifest, records),
-  ];
+  const { tables, disagreements } = await readDetails(store, manifest, records, summary);
+  const shown = disagreements === null ? [] : showDisagreements(disagreements);
+  return [...tables, ...shown, ...describeSetting(manifest, records)];
 }
 
 /** All lines of its set, by place. */

@@ -8,17 +8,32 @@ import type { Report } from './report';
 /** Enough to read, and to see what kind of question decides. */
 const MOST_SHOWN = 10;
 
-/**
- * Questions on which one of two methods alone is right, shown whole: half of them won and half of them lost, as far as there
- * are any.
- */
-export async function showDisagreements(
+export interface Side extends Pick<MethodRecord, 'method' | 'verdict' | 'reason' | 'plan' | 'runs'> {
+  /** Null where there is none. */
+  readonly answer: string | null;
+}
+
+export interface Disagreement {
+  readonly id: string;
+  readonly question: string;
+  readonly right: string | null;
+  readonly sides: readonly [Side, Side];
+}
+
+/** Questions on which one of two methods alone is right; `shown` are half won and half lost, as far as there are any. */
+export interface Disagreements {
+  readonly methods: readonly [one: string, other: string];
+  readonly won: number;
+  readonly lost: number;
+  readonly shown: readonly Disagreement[];
+}
+
+export async function findDisagreements(
   store: Store,
   one: string,
   other: string,
   { records, questions }: Evaluation,
-): Promise<Report['parts']> {
-  const isRight = ({ verdict }: MethodRecord): boolean => verdict === 'correct';
+): Promise<Disagreements> {
   const pairs = [...groupBy(records, ({ index }) => index).values()].flatMap((found) => {
     const [mine, theirs] = [one, other].map((name) => found.find(({ method }) => method === name));
     if (mine === undefined || theirs === undefined) return [];
@@ -28,35 +43,56 @@ export async function showDisagreements(
   const won = pairs.filter(([mine]) => isRight(mine));
   const lost = pairs.filter(([mine]) => !isRight(mine));
   const half = MOST_SHOWN / 2;
-  const shown = [
+  const chosen = [
     ...won.slice(0, Math.max(half, MOST_SHOWN - lost.length)),
     ...lost.slice(0, Math.max(half, MOST_SHOWN - won.length)),
   ];
-  if (shown.length === 0) return [];
-  const parts = await Promise.all(
-    shown.map(async ([mine, theirs]) => {
-      const question = questions[mine.index];
-      return [
-        `Question ${mine.question}: right is ${isRight(mine) ? one : other} alone.`,
-        { quote: question?.question ?? '' },
-        ...(question !== undefined && 'answer' in question ? [`Right answer: ${question.answer}`] : []),
-        ...(await showAnswer(store, mine)),
-        ...(await showAnswer(store, theirs)),
-      ];
-    }),
-  );
-  const intro =
-    `Disagreements of ${one} and ${other}: ${won.length} questions that ${one} alone answered rightly, and ${lost.length} ` +
-    `that ${other} alone did. ${shown.length} of them:`;
-  return [intro, ...parts.flat()];
+  const shown = chosen.map(async ([mine, theirs]): Promise<Disagreement> => {
+    const question = questions[mine.index];
+    return {
+      id: mine.question,
+      question: question?.question ?? '',
+      right: question !== undefined && 'answer' in question ? question.answer : null,
+      sides: [await sideOf(store, mine), await sideOf(store, theirs)],
+    };
+  });
+  return { methods: [one, other], won: won.length, lost: lost.length, shown: await Promise.all(shown) };
 }
 
-async function showAnswer(store: Store, { method, verdict, reason, plan, answer, runs }: MethodRecord) {
+function isRight({ verdict }: Pick<MethodRecord, 'verdict'>): boolean {
+  return verdict === 'correct';
+}
+
+async function sideOf(store: Store, { method, verdict, reason, plan, answer, runs }: MethodRecord) {
+  // A text that was collected is gone; the verdict on it stays.
+  const text = answer === null ? null : await readText(store, answer).catch(() => 'its text is gone');
+  return { method, verdict, reason, plan, answer: text, runs };
+}
+
+/** Disagreements as parts of a report, each question whole. */
+export function showDisagreements({ methods, won, lost, shown }: Disagreements): Report['parts'] {
+  if (shown.length === 0) return [];
+  const [one, other] = methods;
+  const intro =
+    `Disagreements of ${one} and ${other}: ${won} questions that ${one} alone answered rightly, and ${lost} ` +
+    `that ${other} alone did. ${shown.length} of them:`;
+  const parts = shown.flatMap(({ id, question, right, sides }) => [
+    `Question ${id}: right is ${sides.find(isRight)?.method} alone.`,
+    { quote: question },
+    ...(right === null ? [] : [`Right answer: ${right}`]),
+    ...sides.flatMap(showSide),
+  ]);
+  return [intro, ...parts];
+}
+
+function showSide({ method, verdict, reason, plan, answer, runs }: Side): Report['parts'] {
   const steps = (plan?.steps ?? []).map(
     ({ worker, subtask, sees }, place) => `${place}. ${worker}, sees [${sees.join(', ')}]: ${subtask}`,
   );
-  // A text that was collected is gone; the verdict on it stays.
-  const text = answer === null ? 'no answer' : await readText(store, answer).catch(() => 'its text is gone');
   const shown = steps.length > 1 ? [{ quote: steps.join('\n') }] : [];
-  return [`${method}: ${verdict}, ${reason} (${runs.join(', ')})`, ...shown, { quote: text }];
+  return [
+    `${method}: ${verdict}, ${reason} (${runs.join(', ')})`,
+    ...shown,
+    { quote: answer ?? 'no answer' },
+  ];
 }

@@ -4,19 +4,28 @@ import { oneLine } from '../../trace/lines';
 
 // What all charts of evaluations and training runs share.
 
-export interface Chart {
-  readonly file: string;
-  readonly height: number;
-  readonly option: EChartsOption;
-}
-
 export interface Heading {
   readonly title: string;
   readonly subtitle: string;
 }
 
-/** Width of every page in pixels: that of a README's column. */
-export const PAGE_WIDTH = 960;
+export interface Chart extends Heading {
+  readonly file: string;
+  readonly height: number;
+  readonly option: EChartsOption;
+}
+
+/** What a chart is drawn on: its width in pixels, and whether its heading is part of the picture. */
+export interface Sheet {
+  readonly width: number;
+  readonly isHeaded: boolean;
+}
+
+/** Pictures of reports are as wide as a README's column. */
+export const REPORT: Sheet = { width: 960, isHeaded: true };
+
+/** A sheet that is narrower, as a phone's, has less room for words. */
+export const NARROW = 600;
 
 /** The palette of Okabe and Ito, safe for colour-blind readers (https://jfly.uni-koeln.de/color/). */
 export const HUES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#f0e442'] as const;
@@ -28,18 +37,24 @@ export const PAPER = '#ffffff';
 const FONTS = 'Segoe UI, Helvetica Neue, Arial, Liberation Sans, DejaVu Sans, sans-serif';
 
 export const EDGE = 16;
-export const HEAD = 72;
+const HEAD = 72;
+
+/** Height of what stands above a plot. */
+export function headOf({ isHeaded }: Sheet): number {
+  return isHeaded ? HEAD : EDGE;
+}
+
 export const AXIS = {
   axisLabel: { color: FAINT, fontSize: 11 },
   nameTextStyle: { color: FAINT, fontSize: 11 },
 } as const;
 
-export function page(heading: Heading, ...more: readonly object[]): EChartsOption {
+export function page(heading: Heading, { isHeaded }: Sheet, ...more: readonly object[]): EChartsOption {
   return {
     animation: false,
     backgroundColor: PAPER,
     textStyle: { fontFamily: FONTS, color: TEXT },
-    title: [headline(heading, 16, { left: EDGE, top: EDGE }), ...more],
+    title: [...(isHeaded ? [headline(heading, 16, { left: EDGE, top: EDGE })] : []), ...more],
   };
 }
 
@@ -50,8 +65,9 @@ export function headline({ title, subtitle }: Heading, fontSize: number, place: 
     subtext: oneLine(subtitle, 150),
     padding: 0,
     itemGap: 4,
-    textStyle: { fontSize, fontWeight: 600, color: TEXT },
-    subtextStyle: { fontSize: 11, color: FAINT },
+    // Else ECharts takes the height of a Chinese character, which a browser may have no font for.
+    textStyle: { fontSize, lineHeight: fontSize, fontWeight: 600, color: TEXT },
+    subtextStyle: { fontSize: 11, lineHeight: 11, color: FAINT },
   };
 }
 
@@ -73,7 +89,7 @@ export function legend(left: number, top: number): object {
     itemWidth: 8,
     itemHeight: 8,
     icon: 'roundRect',
-    textStyle: { color: TEXT, fontSize: 11 },
+    textStyle: { color: TEXT, fontSize: 11, lineHeight: 11 },
     formatter: (name: string) => name.slice(name.indexOf(':') + 1),
   };
 }
@@ -89,7 +105,7 @@ export async function drawCharts(charts: readonly Chart[]): Promise<Picture[]> {
     throw new Error(needsPackages('a chart', ['echarts@6'], reasonOf(cause)), { cause });
   });
   return charts.map(({ file, height, option }) => {
-    const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: PAGE_WIDTH, height });
+    const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: REPORT.width, height });
     try {
       chart.setOption(option);
       return { file: `${file}.svg`, svg: chart.renderToSVGString() };

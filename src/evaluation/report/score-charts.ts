@@ -9,20 +9,22 @@ import {
   colourOf,
   dollars,
   EDGE,
-  HEAD,
   type Heading,
+  headOf,
   HUES,
   keyed,
   legend,
+  NARROW,
   page,
-  PAGE_WIDTH,
   percent,
   plain,
+  REPORT,
+  type Sheet,
   TEXT,
 } from './page';
 
 /** The charts of an evaluation for which there are data. */
-export function chartsOf({ methods, workers, ...summary }: Summary): Chart[] {
+export function chartsOf({ methods, workers, ...summary }: Summary, sheet: Sheet = REPORT): Chart[] {
   const headed = (title: string, note: string): Heading => ({
     title,
     subtitle: `${note} · ${summary.complete} questions · evaluation ${summary.id} · ${summary.file}`,
@@ -38,17 +40,17 @@ export function chartsOf({ methods, workers, ...summary }: Summary): Chart[] {
   const names = workers.map((worker) => [worker, worker] as const);
   const who = headed('Who answers', 'share of all answered steps, by worker');
   const charts = [
-    scoreCostChart(headed('Score against cost', '95 % intervals'), scored),
-    sharesChart('worker-shares', who, names, answered),
+    scoreCostChart(headed('Score against cost', '95 % intervals'), scored, sheet),
+    sharesChart('worker-shares', who, names, answered, sheet),
   ];
   if (planned.length > 0) {
     const parts = shapes.map((shape) => [shape, TOPOLOGY_NAMES[shape]] as const);
     const heading = headed('Shape of plans', 'share of all first plans, by graph');
-    charts.push(sharesChart('topology-shares', heading, parts, planned));
+    charts.push(sharesChart('topology-shares', heading, parts, planned, sheet));
   }
   if (byDepth.length > 1) {
     const note = 'how deep the Conductor may call itself; 95 % intervals';
-    charts.push(scoreDepthChart(headed('Score by depth', note), byDepth));
+    charts.push(scoreDepthChart(headed('Score by depth', note), byDepth, sheet));
   }
   return charts;
 }
@@ -62,9 +64,11 @@ function isScored(method: MethodSummary): method is MethodSummary & Scored {
   return method.score !== null && method.interval !== null;
 }
 
-/** Columns of text in a label beside a plot. */
-const LABEL = 28;
-const LABEL_WIDTH = 190;
+/** A label beside a plot: columns of text, and pixels. */
+function labelOn({ width }: Sheet): { readonly columns: number; readonly pixels: number } {
+  return width < NARROW ? { columns: 15, pixels: 112 } : { columns: 28, pixels: 190 };
+}
+
 const SCORE_AXIS = { type: 'value', name: 'score', min: 0, max: 1, ...AXIS } as const;
 
 function errorBars(
@@ -83,15 +87,16 @@ function errorBars(
   };
 }
 
-const PLOT_WIDTH = PAGE_WIDTH - 64 - LABEL_WIDTH;
 /** In pixels: points that are nearer to each other stand so far apart. */
 const [NEAR, APART] = [5, 8];
 
 /** A point with its interval for each method. Cost is in USD, or in tokens if a price is unknown or nothing is paid. */
-export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Chart {
+export function scoreCostChart(heading: Heading, methods: readonly Scored[], sheet: Sheet = REPORT): Chart {
+  const [head, label] = [headOf(sheet), labelOn(sheet)];
+  const plotWidth = sheet.width - 64 - label.pixels;
   const inUsd = methods.every(({ usd }) => usd !== null && usd > 0);
   const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
-  const pixel = (1.05 * Math.max(...costs) || 1) / PLOT_WIDTH;
+  const pixel = (1.05 * Math.max(...costs) || 1) / plotWidth;
   // Methods of equal cost stand beside each other, so that every interval can be seen.
   const points = methods.map(({ score, interval }, index) => {
     const cost = costs[index] ?? 0;
@@ -101,10 +106,11 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Ch
   const height = Math.max(344, 16 * methods.length);
   return {
     file: 'score-cost',
-    height: HEAD + height + 68,
+    ...heading,
+    height: head + height + 68,
     option: {
-      ...page(heading),
-      grid: { left: 64, top: HEAD + 12, width: PLOT_WIDTH, height },
+      ...page(heading, sheet),
+      grid: { left: 64, top: head + 12, width: plotWidth, height },
       xAxis: {
         type: 'value',
         name: `${inUsd ? 'USD' : 'tokens'} per question`,
@@ -114,7 +120,12 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Ch
         max: 1.05 * Math.max(...points.map(({ x }) => x)) || 1,
         splitLine: { show: false },
         ...AXIS,
-        axisLabel: { ...AXIS.axisLabel, showMaxLabel: false, formatter: inUsd ? dollars : plain },
+        axisLabel: {
+          ...AXIS.axisLabel,
+          showMaxLabel: false,
+          hideOverlap: true,
+          formatter: inUsd ? dollars : plain,
+        },
       },
       yAxis: SCORE_AXIS,
       series: [
@@ -134,10 +145,10 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Ch
             color: TEXT,
             fontSize: 11,
             lineHeight: 15,
-            formatter: ({ dataIndex }) => oneLine(methods[dataIndex]?.method ?? '', LABEL),
+            formatter: ({ dataIndex }) => oneLine(methods[dataIndex]?.method ?? '', label.columns),
           },
           labelLine: { show: true, length2: 6 },
-          labelLayout: { x: PAGE_WIDTH - LABEL_WIDTH + 8, moveOverlap: 'shiftY' },
+          labelLayout: { x: sheet.width - label.pixels + 8, moveOverlap: 'shiftY' },
         },
       ],
     },
@@ -145,15 +156,16 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[]): Ch
 }
 
 /** A score with its interval for each depth, e.g. of `conductor:1`. */
-function scoreDepthChart(heading: Heading, methods: readonly Scored[]): Chart {
+function scoreDepthChart(heading: Heading, methods: readonly Scored[], sheet: Sheet): Chart {
   const depthOf = ({ method }: Scored): string => method.split(':')[1] ?? '0';
   const points = methods.toSorted((one, other) => Number(depthOf(one)) - Number(depthOf(other)));
   return {
     file: 'score-depth',
-    height: 360,
+    ...heading,
+    height: headOf(sheet) + 288,
     option: {
-      ...page(heading),
-      grid: { left: 64, right: 64, top: HEAD + 12, bottom: 48 },
+      ...page(heading, sheet),
+      grid: { left: 64, right: 64, top: headOf(sheet) + 12, bottom: 48 },
       xAxis: {
         type: 'category',
         name: 'depth',
@@ -186,19 +198,28 @@ export function sharesChart(
   heading: Heading,
   parts: readonly (readonly [key: string, name: string])[],
   rows: readonly { readonly method: string; readonly shares: Readonly<Record<string, number>> }[],
+  sheet: Sheet = REPORT,
 ): Chart {
+  const [head, label] = [headOf(sheet), labelOn(sheet)];
   return {
     file,
-    height: HEAD + 48 + Math.max(rows.length * ROW, parts.length * 18),
+    ...heading,
+    height: head + 48 + Math.max(rows.length * ROW, parts.length * 18),
     option: {
-      ...page(heading),
-      grid: { left: LABEL_WIDTH, right: LABEL_WIDTH, top: HEAD, bottom: 32 },
-      legend: legend(PAGE_WIDTH - LABEL_WIDTH + EDGE, HEAD),
-      xAxis: { type: 'value', min: 0, max: 1, ...AXIS, axisLabel: { ...AXIS.axisLabel, formatter: percent } },
+      ...page(heading, sheet),
+      grid: { left: label.pixels, right: label.pixels, top: head, bottom: 32 },
+      legend: legend(sheet.width - label.pixels + EDGE, head),
+      xAxis: {
+        type: 'value',
+        min: 0,
+        max: 1,
+        ...AXIS,
+        axisLabel: { ...AXIS.axisLabel, hideOverlap: true, formatter: percent },
+      },
       yAxis: {
         type: 'category',
         inverse: true,
-        data: rows.map(({ method }) => oneLine(method, LABEL)),
+        data: rows.map(({ method }) => oneLine(method, label.columns)),
         axisTick: { show: false },
         axisLabel: { color: TEXT, fontSize: 11, interval: 0 },
       },
@@ -206,7 +227,7 @@ export function sharesChart(
         type: 'bar',
         silent: true,
         stack: 'shares',
-        name: keyed(index, oneLine(name, LABEL - 2)),
+        name: keyed(index, oneLine(name, label.columns - 2)),
         barWidth: 14,
         color: colourOf(index),
         data: rows.map(({ shares }) => shares[key] ?? 0),

@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { COST_GROUPS, type CostQuery, readDay, sumCosts, withUsd } from '../../store/costs';
-import type { Day } from '../../store/store';
+import type { Day, Store } from '../../store/store';
 import type { App, Gateway } from '../gateway';
-import type { Key } from '../access/keys';
+import { type Key, listKeys } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import { jsonOf, refusals } from '../routes';
 import { prefixOf } from '../solve/start-solve';
@@ -48,8 +48,15 @@ export function addCost(app: App, { store }: Gateway): void {
     const { by, since, until } = c.req.valid('query');
     const days = { since: dayOf(since, 'since'), until: dayOf(until, 'until') };
     const report = await sumCosts(store, { by, zone: 'utc', ...days, ...whose(c.get('key'), by) });
-    return c.json({ by, lines: report.lines.map(withUsd), total: withUsd(report.total) }, 200);
+    const names = by === 'key' ? await keyNames(store) : null;
+    const lines = report.lines.map((line) => withUsd({ ...line, name: names?.get(line.name) ?? line.name }));
+    return c.json({ by, lines, total: withUsd(report.total) }, 200);
   });
+}
+
+/** Names by ids; two keys may have had one name. */
+async function keyNames(store: Store): Promise<Map<string, string>> {
+  return new Map((await listKeys(store)).map(({ id, name }) => [id, `${name} (${id})`]));
 }
 
 function whose(key: Key, by: CostQuery['by']): Pick<CostQuery, 'prefix'> {

@@ -1,6 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { readManifest, readManifests, readResults } from '../../evaluation/activities/kept';
 import { type Summary, summarize } from '../../evaluation/summarize';
+import { type Details, readDetails } from '../../evaluation/report/details';
+import type { Store } from '../../store/store';
+import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { jsonOf, refusals } from '../routes';
@@ -18,6 +21,8 @@ const listedSchema = z
   .openapi('ListedEvaluation');
 const summarySchema = z.custom<Summary>().openapi('EvaluationSummary', { type: 'object' });
 
+const detailsSchema = z.custom<Details>().openapi('EvaluationDetails', { type: 'object' });
+
 const listRoute = createRoute({
   method: 'get',
   path: '/api/evaluations',
@@ -33,7 +38,15 @@ const readRoute = createRoute({
   responses: { 200: jsonOf(summarySchema, 'Scores, costs and differences of its methods'), ...refusals },
 });
 
-/** What evaluations found. They belong to the operator, and hold nothing of any key's solves. */
+const detailsRoute = createRoute({
+  method: 'get',
+  path: '/api/evaluations/{evaluation}/details',
+  summary: 'Read its scores by data set, and questions on which methods disagree; takes an admin key',
+  request: { params: z.object({ evaluation: z.string() }) },
+  responses: { 200: jsonOf(detailsSchema, 'Tables, and pairs of answers with their plans'), ...refusals },
+});
+
+/** What evaluations found. Their questions may be those of anybody's solves: only an admin key reads them. */
 export function addEvaluations(app: App, { store }: Gateway): void {
   app.openapi(listRoute, async (c) => {
     const listed = (await readManifests(store)).map((manifest) => {
@@ -43,10 +56,23 @@ export function addEvaluations(app: App, { store }: Gateway): void {
     return c.json(listed, 200);
   });
   app.openapi(readRoute, async (c) => {
-    const { evaluation } = c.req.valid('param');
-    const manifest = await readManifest(store, evaluation);
-    if (manifest !== null) return c.json(summarize(manifest, await readResults(store, evaluation)), 200);
-    const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists what there is`;
-    throw new Refusal(404, message, { reason: 'not_found' });
+    const { manifest, records } = await find(store, c.req.valid('param').evaluation);
+    return c.json(summarize(manifest, records), 200);
   });
+  app.openapi(detailsRoute, async (c) => {
+    requireAdmin(c.get('key'));
+    const { manifest, records } = await find(store, c.req.valid('param').evaluation);
+    if ((await store.stat(manifest.set)) === null) {
+      const message = `the questions of evaluation ${manifest.id} are no longer in the store: evaluate ${manifest.file} again`;
+      throw new Refusal(404, message, { reason: 'not_found' });
+    }
+    return c.json(await readDetails(store, manifest, records, summarize(manifest, records)), 200);
+  });
+}
+
+async function find(store: Store, evaluation: string) {
+  const manifest = await readManifest(store, evaluation);
+  if (manifest !== null) return { manifest, records: await readResults(store, evaluation) };
+  const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists what there is`;
+  throw new Refusal(404, message, { reason: 'not_found' });
 }

@@ -1,6 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import {
   listTrainRuns,
+  readCanary,
+  readGate,
   readNights,
   readTrainRuns,
   type TrainedNight,
@@ -17,7 +19,12 @@ import {
   type ServingChange,
   servingSchema,
 } from '../../training/policy/serving';
-import { cycleMetricsSchema, nightRecordSchema } from '../../training/records';
+import {
+  canaryRecordSchema,
+  cycleMetricsSchema,
+  gateRecordSchema,
+  nightRecordSchema,
+} from '../../training/records';
 import { trainRunSchema } from '../../training/trainer-contract';
 import { requireAdmin } from '../access/admission';
 import { type AuditAction, noteAudit } from '../access/audit';
@@ -25,9 +32,14 @@ import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
+import { addCycles } from './cycles';
 
 const trainedNightSchema = nightRecordSchema.extend({ cycles: z.array(cycleMetricsSchema).readonly() });
 const nightSchema = documented<TrainedNight>('Night', trainedNightSchema);
+const judgedSchema = documented(
+  'JudgedNight',
+  trainedNightSchema.extend({ gate: gateRecordSchema.nullable(), canary: canaryRecordSchema.nullable() }),
+);
 const runSchema = z.object({ trainRun: z.string(), nights: z.array(nightSchema).readonly() });
 const progressSchema = z.custom<NightProgress>().openapi('NightProgress', { type: 'object' });
 const serving = documented('Serving', servingSchema);
@@ -55,9 +67,9 @@ const runRoute = createRoute({
 const nightRoute = createRoute({
   method: 'get',
   path: '/api/nights/{trainRun}/{date}',
-  summary: 'Read one night',
+  summary: 'Read one night, with what its gate found',
   request: { params: z.object({ trainRun: z.string(), date: z.string() }) },
-  responses: { 200: jsonOf(nightSchema, 'The night, with its cycles'), ...refusals },
+  responses: { 200: jsonOf(judgedSchema, 'The night, with its cycles'), ...refusals },
 });
 
 const checkpointsRoute = createRoute({
@@ -83,7 +95,11 @@ export function addTraining(app: App, gateway: Gateway): void {
     const { trainRun, date } = c.req.valid('param');
     const night = (await nightsOf(gateway, trainRun)).find((each) => each.date === date);
     if (night === undefined) throw unknown(`night ${date} of training run ${trainRun}`);
-    return c.json(night, 200);
+    const [gate, canary] = await Promise.all([
+      readGate(store, trainRun, date),
+      readCanary(store, trainRun, date),
+    ]);
+    return c.json({ ...night, gate, canary }, 200);
   });
   app.openapi(checkpointsRoute, async (c) => {
     const names = (await listTrainRuns(store)).map(async (trainRun) => {
@@ -91,6 +107,7 @@ export function addTraining(app: App, gateway: Gateway): void {
     });
     return c.json({ serving: await readServing(store), checkpoints: (await Promise.all(names)).flat() }, 200);
   });
+  addCycles(app, gateway);
   addServing(app, gateway);
 }
 

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { decideCanary, decideGate, type GateRule } from '../gate';
 import { type CheckpointRef, describePolicy, type PolicyRef } from '../names';
@@ -8,6 +7,7 @@ import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../store-keys';
 import { promote, readServing, rollback, type ServingChange } from '../policy/serving';
 import { type ScoredPolicy, scoreQuestions } from '../rewards';
 import { readRecord } from '../../store/records';
+import { gateRecordSchema } from '../records';
 import { readGroups } from './records';
 
 interface OfNight {
@@ -41,7 +41,7 @@ export async function judgeCandidate(store: Store, request: JudgeCandidateReques
   return decision;
 }
 
-const judgedSchema = z.object({ candidate: z.string(), heldOut: z.string(), judgement: z.int().positive() });
+const judgedSchema = gateRecordSchema.pick({ candidate: true, heldOut: true, judgement: true });
 
 /** Over all training runs. A repeated attempt is the same decision; a night that went on and is judged anew makes one more. */
 async function countJudgements(

@@ -4,7 +4,14 @@ import type { Question } from '../../grading/question';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
 import { eachInParallel, type Store } from '../../store/store';
 import type { CycleMetrics, GroupRecord, NightRecord, RunRecord } from '../records';
-import { cycleMetricsSchema, groupRecordSchema, nightRecordSchema, runRecordSchema } from '../records';
+import {
+  canaryRecordSchema,
+  cycleMetricsSchema,
+  gateRecordSchema,
+  groupRecordSchema,
+  nightRecordSchema,
+  runRecordSchema,
+} from '../records';
 import * as keys from '../store-keys';
 
 /** Makes a reader of one kind of record from its schema and the function that names its keys. */
@@ -16,6 +23,8 @@ const reader =
 export const readRun = reader(keys.runKey, runRecordSchema);
 export const readNight = reader(keys.nightKey, nightRecordSchema);
 export const readCycle = reader(keys.metricsKey, cycleMetricsSchema);
+export const readGate = reader(keys.gateKey, gateRecordSchema);
+export const readCanary = reader(keys.canaryKey, canaryRecordSchema);
 
 /** Keeps how far a training run is; false where it is further already, as of an attempt that was thought lost. */
 export function advanceRun(store: Store, run: RunRecord): Promise<boolean> {

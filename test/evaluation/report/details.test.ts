@@ -1,7 +1,7 @@
 import type { ConfigInput } from '../../../src';
 import type { EvaluatedQuestion } from '../../../src/evaluation/contract';
 import { breakDown } from '../../../src/evaluation/report/breakdown';
-import { showDisagreements } from '../../../src/evaluation/report/disagreements';
+import { findDisagreements, showDisagreements } from '../../../src/evaluation/report/disagreements';
 import { renderHtml, renderMarkdown } from '../../../src/evaluation/report/report';
 import { describeSetting, madeWith } from '../../../src/evaluation/report/setting';
 import { resolveRun } from '../../../src/config/resolve-run';
@@ -63,7 +63,9 @@ test('ten disagreements are shown whole, won and lost ones, whatever stands in t
   const long = `\u202e\`\`\`\`\` </pre><script>alert(1)</script> ${'a long answer. '.repeat(600)}The end.`;
   const answer = await keepText(store, long);
   const changed = records.map((record) => (record.method === 'conductor' ? { ...record, answer } : record));
-  const shown = await showDisagreements(store, 'conductor', 'worker:a', { ...EVALUATION, records: changed });
+  const shown = showDisagreements(
+    await findDisagreements(store, 'conductor', 'worker:a', { ...EVALUATION, records: changed }),
+  );
   // Three were won and three lost.
   const heads = shown.filter((part) => typeof part === 'string' && part.startsWith('Question '));
   expect(heads).toEqual([
@@ -83,7 +85,9 @@ test('ten disagreements are shown whole, won and lost ones, whatever stands in t
   const flipped = records.map(
     (record) => ({ ...record, verdict: record.method === 'conductor' ? 'correct' : 'wrong' }) as const,
   );
-  const all = await showDisagreements(store, 'conductor', 'worker:a', { ...EVALUATION, records: flipped });
+  const all = showDisagreements(
+    await findDisagreements(store, 'conductor', 'worker:a', { ...EVALUATION, records: flipped }),
+  );
   expect(all.filter((part) => typeof part === 'string' && part.startsWith('Question '))).toHaveLength(10);
 });
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { drawCharts, PAGE_WIDTH } from '../../../src/evaluation/report/page';
+import { drawCharts, REPORT } from '../../../src/evaluation/report/page';
 import { scoreCostChart, type Scored } from '../../../src/evaluation/report/score-charts';
 
 /** Size of a letter in a font of 11 pixels. */
@@ -36,7 +36,7 @@ test('every method is named on the page, and no name lies on another', async () 
       expect(labels).toHaveLength(drawn.length);
       for (const [index, one] of labels.entries()) {
         expect(one.left).toBeGreaterThanOrEqual(0);
-        expect(one.right).toBeLessThanOrEqual(PAGE_WIDTH);
+        expect(one.right).toBeLessThanOrEqual(REPORT.width);
         for (const other of labels.slice(0, index)) {
           const isBeside = one.right <= other.left || other.right <= one.left;
           if (!isBeside) expect(Math.abs(one.y - other.y)).toBeGreaterThanOrEqual(HEIGHT);

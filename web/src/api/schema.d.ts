@@ -1492,7 +1492,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    by?: "day" | "worker" | "workflow" | "model";
+                    by?: "day" | "worker" | "workflow" | "model" | "key" | "day-worker";
                     since?: string;
                     until?: string;
                 };
@@ -1510,7 +1510,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             /** @enum {string} */
-                            by: "day" | "worker" | "workflow" | "model";
+                            by: "day" | "worker" | "workflow" | "model" | "key" | "day-worker";
                             lines: components["schemas"]["CostLine"][];
                             total: components["schemas"]["CostLine"];
                         };
@@ -1668,7 +1668,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read one night */
+        /** Read one night, with what its gate found */
         get: {
             parameters: {
                 query?: never;
@@ -1687,7 +1687,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Night"] & (Record<string, never> | null);
+                        "application/json": components["schemas"]["JudgedNight"];
                     };
                 };
                 /** @description What is wrong with the request, and what to do */
@@ -1745,6 +1745,63 @@ export interface paths {
                             serving?: components["schemas"]["Serving"];
                             checkpoints: string[];
                         };
+                    };
+                };
+                /** @description What is wrong with the request, and what to do */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description What failed */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/nights/{trainRun}/cycles/{cycle}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what was tried in a cycle: questions, plans, verdicts and rewards; takes an admin key */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    trainRun: string;
+                    cycle: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Its groups as far as they are over, long answers cut */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Cycle"];
                     };
                 };
                 /** @description What is wrong with the request, and what to do */
@@ -2051,6 +2108,62 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["EvaluationSummary"];
+                    };
+                };
+                /** @description What is wrong with the request, and what to do */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description What failed */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation}/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read its scores by data set, and questions on which methods disagree; takes an admin key */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    evaluation: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Tables, and pairs of answers with their plans */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EvaluationDetails"];
                     };
                 };
                 /** @description What is wrong with the request, and what to do */
@@ -2802,6 +2915,129 @@ export interface components {
             }[];
         };
         NightProgress: Record<string, never>;
+        JudgedNight: {
+            /** @constant */
+            schema: 1;
+            trainRun: string;
+            date: string;
+            first: number;
+            last: number;
+            done: number;
+            checkpoint: {
+                trainRun: string;
+                name: string;
+            } | null;
+            begun: {
+                trainRun: string;
+                name: string;
+            } | null;
+            train: {
+                set: string;
+                count: number;
+                readonly topics: number[];
+            };
+            heldOut: {
+                set: string;
+                count: number;
+            };
+            openedAt: string;
+            closedAt: string | null;
+            decision: string | null;
+            readonly cycles: {
+                rewardMean: number;
+                rewardSpread: number;
+                formatRate: number;
+                verdicts: {
+                    [key: string]: number;
+                };
+                draws: number;
+                planLength: number;
+                workerShares: {
+                    [key: string]: number;
+                };
+                topologyShares: {
+                    [key: string]: number;
+                };
+                topics: {
+                    [key: string]: {
+                        plans: number;
+                        shapes: {
+                            [key: string]: number;
+                        };
+                        graded: number;
+                        right: number;
+                    };
+                };
+                failureShares: {
+                    [key: string]: number;
+                };
+                workerTokens: number;
+                planTokens: number;
+                usd: number | null;
+                /** @constant */
+                schema: 1;
+                trainRun: string;
+                cycle: number;
+                night: string;
+                checkpoint: string;
+                weightsSha256: string | null;
+                at: string;
+                dropped: number;
+                collapse: string | null;
+                update: {
+                    loss: number;
+                    gradNorm: number;
+                    learningRate: number;
+                    ratio: number;
+                    samplerGap: number;
+                    weight: number;
+                    weightLimited: number;
+                    policyGap: number;
+                    clipShare: number;
+                    kl: number;
+                    entropy: number;
+                    logprobGap: number;
+                    tokens: number;
+                    seconds: number;
+                } | null;
+                times: {
+                    sampling: number;
+                    rollouts: number;
+                    grading: number;
+                    update: number;
+                    publish: number;
+                    between: number;
+                    whole: number;
+                };
+                heldOut: number | null;
+            }[];
+            gate: {
+                /** @constant */
+                schema: 1;
+                trainRun: string;
+                night: string;
+                candidate: string;
+                baseline: string;
+                heldOut: string;
+                maxCostRatio: number | null;
+                margin: number;
+                promoted: boolean;
+                isLoss: boolean;
+                judgement: number;
+                pairs: number;
+                gain: number | null;
+                lowerBound: number | null;
+                smallestGain: number | null;
+                costRatio: number | null;
+                sentence: string;
+                at: string;
+            } | null;
+            canary: {
+                rolledBack: boolean;
+                sentence: string;
+                at: string;
+            } | null;
+        };
         Serving: {
             /** @constant */
             schema: 1;
@@ -2817,6 +3053,118 @@ export interface components {
             reason: string;
             at: string;
         };
+        Cycle: {
+            trainRun: string;
+            cycle: number;
+            metrics: {
+                rewardMean: number;
+                rewardSpread: number;
+                formatRate: number;
+                verdicts: {
+                    [key: string]: number;
+                };
+                draws: number;
+                planLength: number;
+                workerShares: {
+                    [key: string]: number;
+                };
+                topologyShares: {
+                    [key: string]: number;
+                };
+                topics: {
+                    [key: string]: {
+                        plans: number;
+                        shapes: {
+                            [key: string]: number;
+                        };
+                        graded: number;
+                        right: number;
+                    };
+                };
+                failureShares: {
+                    [key: string]: number;
+                };
+                workerTokens: number;
+                planTokens: number;
+                usd: number | null;
+                /** @constant */
+                schema: 1;
+                trainRun: string;
+                cycle: number;
+                night: string;
+                checkpoint: string;
+                weightsSha256: string | null;
+                at: string;
+                dropped: number;
+                collapse: string | null;
+                update: {
+                    loss: number;
+                    gradNorm: number;
+                    learningRate: number;
+                    ratio: number;
+                    samplerGap: number;
+                    weight: number;
+                    weightLimited: number;
+                    policyGap: number;
+                    clipShare: number;
+                    kl: number;
+                    entropy: number;
+                    logprobGap: number;
+                    tokens: number;
+                    seconds: number;
+                } | null;
+                times: {
+                    sampling: number;
+                    rollouts: number;
+                    grading: number;
+                    update: number;
+                    publish: number;
+                    between: number;
+                    whole: number;
+                };
+                heldOut: number | null;
+            } | null;
+            readonly groups: {
+                trainRun: string;
+                /** @enum {string} */
+                purpose: "training" | "evaluation" | "canary" | "examples";
+                cycle: number;
+                question: string;
+                draw: number;
+                round: number;
+                topic?: string;
+                readonly workers: string[];
+                checkpoint: string;
+                text: string | null;
+                readonly rollouts: {
+                    plan: {
+                        readonly steps: {
+                            worker: string;
+                            subtask: string;
+                            readonly sees: number[];
+                        }[];
+                    } | null;
+                    problem: string | null;
+                    answer: string | null;
+                    /** @enum {string} */
+                    verdict: "correct" | "wrong" | "unparseable" | "ungraded";
+                    extracted?: string | null;
+                    reason?: string;
+                    graderVersion?: string;
+                    usage: {
+                        calls: number;
+                        inputTokens: number;
+                        outputTokens: number;
+                    };
+                    nanoUsd: number | null;
+                    invalidBecause: string | null;
+                    index: number;
+                    root: number;
+                    tokens: number;
+                    reward: number | null;
+                }[];
+            }[];
+        };
         ListedEvaluation: {
             id: string;
             file: string;
@@ -2827,6 +3175,7 @@ export interface components {
             startedAt: string;
         };
         EvaluationSummary: Record<string, never>;
+        EvaluationDetails: Record<string, never>;
         Health: {
             temporal: boolean;
             store: boolean;

@@ -1,3 +1,4 @@
+import type { CycleMetrics } from '../../../src/training/records';
 import type { components } from './schema';
 
 type Schemas = components['schemas'];
@@ -10,7 +11,10 @@ export type Solve = Schemas['SolveResult'];
 export type Round = Solve['rounds'][number];
 export type StepResult = Round['steps'][number];
 export type HeldLimits = Schemas['HeldLimits'];
-export type Night = Schemas['Night'];
+export type Night = Omit<Schemas['Night'], 'cycles'> & { readonly cycles: readonly CycleMetrics[] };
+export type JudgedNight = Schemas['JudgedNight'];
+export type CycleGroup = Schemas['Cycle']['groups'][number];
+export type ListedEvaluation = Schemas['ListedEvaluation'];
 export type Serving = Schemas['Serving'];
 export type CostLine = Schemas['CostLine'];
 
@@ -33,4 +37,10 @@ export interface Turn {
 export interface CostReport {
   readonly lines: readonly CostLine[];
   readonly total: CostLine;
+}
+
+export interface Cycle {
+  /** Null while it is under way. */
+  readonly metrics: CycleMetrics | null;
+  readonly groups: readonly CycleGroup[];
 }

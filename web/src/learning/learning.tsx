@@ -1,16 +1,18 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { request } from '../api/request';
 import type { Me, Night } from '../api/types';
+import { Choice } from '../parts/choice';
 import { Empty, Problem } from '../parts/notice';
-import { Serving } from './serving';
+import { RunOfNights } from './run-of-nights';
+import { Serving, useCheckpoints } from './serving';
 
-interface TrainRun {
+export interface TrainRun {
   readonly trainRun: string;
   readonly nights: readonly Night[];
 }
 
-const LOOK_MS = 5000;
+const LOOK_MS = 15_000;
 
 /** What was learned, night by night, and which checkpoint plans. */
 export default function Learning({ me }: { readonly me: Me }): ReactElement {
@@ -19,6 +21,8 @@ export default function Learning({ me }: { readonly me: Me }): ReactElement {
     queryFn: () => request<readonly TrainRun[]>('/api/nights'),
     refetchInterval: LOOK_MS,
   });
+  // What serves stands above: nights wait for it, so that it does not push them down.
+  const isReady = !useCheckpoints().isPending && data !== undefined;
   return (
     <main className="place learning">
       <div className="list-head">
@@ -26,56 +30,39 @@ export default function Learning({ me }: { readonly me: Me }): ReactElement {
       </div>
       {error !== null && data === undefined && <Problem>The nights cannot be read: {error.message}</Problem>}
       <Serving me={me} />
-      {data?.length === 0 && (
-        <Empty title="No nights yet">
-          A Conductor of yours learns from your questions: docs/first-night.md leads from an empty folder to
-          the first night.
-        </Empty>
-      )}
-      {data?.map(({ trainRun, nights }) => (
-        <section key={trainRun} className="card" aria-label={`Training run ${trainRun}`}>
-          <h2>{trainRun}</h2>
-          <Nights nights={nights} />
-        </section>
-      ))}
+      {isReady && <Runs runs={data} me={me} />}
     </main>
   );
 }
 
-function Nights({ nights }: { readonly nights: readonly Night[] }): ReactElement {
+/** One training run, by default that of the last night; others by choice. */
+function Runs({ runs, me }: { readonly runs: readonly TrainRun[]; readonly me: Me }): ReactElement {
+  const [chosen, choose] = useState<string | null>(null);
+  const latest = runs.toSorted((one, other) => (openedAt(one) < openedAt(other) ? 1 : -1));
+  const shown = latest.find(({ trainRun }) => trainRun === chosen) ?? latest[0];
+  if (shown === undefined) {
+    return (
+      <Empty title="No nights yet">
+        A Conductor of yours learns from your questions: docs/first-night.md leads from an empty folder to the
+        first night.
+      </Empty>
+    );
+  }
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Nights">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Night</th>
-            <th scope="col">Cycles</th>
-            <th scope="col">Reward</th>
-            <th scope="col">Its gate</th>
-          </tr>
-        </thead>
-        <tbody>
-          {[...nights].reverse().map((night) => (
-            <tr key={night.date}>
-              <th scope="row">{night.date}</th>
-              <td>
-                {night.done} of {night.last - night.first + 1}
-              </td>
-              <td>{describeRewards(night)}</td>
-              <td className="words">
-                {night.decision ?? (night.closedAt === null ? 'it goes on' : 'there was none')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <>
+      {latest.length > 1 && (
+        <Choice
+          label="Training run"
+          options={latest.map(({ trainRun }) => [trainRun, trainRun])}
+          chosen={shown.trainRun}
+          onChoose={choose}
+        />
+      )}
+      <RunOfNights key={shown.trainRun} listed={shown} me={me} />
+    </>
   );
 }
 
-/** `0.12 → 0.31`: of its first cycle and of its last. */
-function describeRewards({ cycles }: Night): string {
-  const [first, last] = [cycles.at(0), cycles.at(-1)];
-  if (first === undefined || last === undefined) return '–';
-  return `${first.rewardMean.toFixed(2)} → ${last.rewardMean.toFixed(2)}`;
+function openedAt({ nights }: TrainRun): string {
+  return nights.at(-1)?.openedAt ?? '';
 }

@@ -1,8 +1,9 @@
 import { type ReactElement, useState } from 'react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { request } from '../api/request';
 import type { Me, Serving as ServingState } from '../api/types';
 import { Problem } from '../parts/notice';
+import { withoutFigures } from './nights';
 
 interface Checkpoints {
   readonly serving: ServingState;
@@ -18,11 +19,15 @@ interface Change {
 
 const KEY = ['checkpoints'];
 
+export function useCheckpoints(): UseQueryResult<Checkpoints> {
+  return useQuery({ queryKey: KEY, queryFn: () => request<Checkpoints>('/api/checkpoints') });
+}
+
 /** Which checkpoint plans, and, for an admin key, another one in its place: nothing changes before its words were read. */
 export function Serving({ me }: { readonly me: Me }): ReactElement | null {
   const client = useQueryClient();
   const [change, propose] = useState<Change | null>(null);
-  const { data } = useQuery({ queryKey: KEY, queryFn: () => request<Checkpoints>('/api/checkpoints') });
+  const { data } = useCheckpoints();
   const {
     mutate,
     isPending,
@@ -40,7 +45,7 @@ export function Serving({ me }: { readonly me: Me }): ReactElement | null {
   return (
     <section className="card" aria-label="What serves">
       <h2>{describeServing(data.serving)}</h2>
-      <p className="faint">{data.serving.reason}</p>
+      <p className="faint">{withoutFigures(data.serving.reason)}</p>
       {me.isAdmin && change === null && <Choices checkpoints={data} onPropose={propose} />}
       {change !== null && (
         <div className="approval" role="group" aria-label="Confirm">

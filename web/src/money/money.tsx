@@ -1,41 +1,33 @@
-import { type ReactElement, useState } from 'react';
-import { counted, describeUsd } from '../../../src/trace/describe';
+import { type ReactElement, useCallback, useState } from 'react';
+import type { Sheet } from '../../../src/evaluation/report/page';
+import { counted, describeCost, describeUsd, joinFacts } from '../../../src/trace/describe';
 import { useCost } from '../api/queries';
 import type { CostLine, Me } from '../api/types';
+import { Choice } from '../parts/choice';
 import { Link } from '../parts/link';
 import { Empty, Problem } from '../parts/notice';
+import { Picture } from '../parts/picture';
 import { pathOfSolve } from '../route';
+import { daysChart, daysOf } from './days';
 
 const GROUPS = [
-  ['workflow', 'Dearest solves'],
-  ['day', 'By day'],
+  ['day-worker', 'By day'],
   ['worker', 'By worker'],
   ['model', 'By model'],
+  ['key', 'By key'],
+  ['workflow', 'Dearest solves'],
 ] as const;
 
 /** What was spent. Other groups than solves add up those of all keys, which takes an admin key. */
 export default function Money({ me }: { readonly me: Me }): ReactElement {
-  const [by, setBy] = useState<Group>(me.isAdmin ? 'day' : 'workflow');
+  const [by, setBy] = useState<Group>(me.isAdmin ? 'day-worker' : 'workflow');
   const { data, error } = useCost(by, true);
   const groups = GROUPS.filter(([name]) => me.isAdmin || name === 'workflow');
   return (
     <main className="place money">
       <div className="list-head">
         <h1>Money</h1>
-        <div className="choice" role="group" aria-label="Add up">
-          {groups.map(([name, words]) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={name === by}
-              onClick={() => {
-                setBy(name);
-              }}
-            >
-              {words}
-            </button>
-          ))}
-        </div>
+        <Choice label="Add up" options={groups} chosen={by} onChoose={setBy} />
       </div>
       {error !== null && data === undefined && (
         <Problem>What was spent cannot be read: {error.message}</Problem>
@@ -47,14 +39,44 @@ export default function Money({ me }: { readonly me: Me }): ReactElement {
       )}
       {data !== undefined && data.lines.length > 0 && (
         <>
-          <p className="total">
-            <strong>{describeSpent(data.total)}</strong> for {counted(data.total.calls, 'call')}
-            {data.total.savedUsd > 0 && <>; prompt caches saved {describeUsd(data.total.savedUsd)}</>}
-          </p>
-          <CostTable by={by} lines={by === 'day' ? [...data.lines].reverse() : data.lines} />
+          <Total total={data.total} />
+          {by === 'day-worker' ? <Days lines={data.lines} /> : <CostTable by={by} lines={data.lines} />}
         </>
       )}
     </main>
+  );
+}
+
+function Total({ total }: { readonly total: CostLine }): ReactElement {
+  const { calls, savedUsd, unknown, open } = total;
+  return (
+    <div className="total">
+      <p>
+        <strong>{describeCost(total)}</strong> for {counted(calls, 'call')}
+        {savedUsd > 0 && <>; prompt caches saved {describeUsd(savedUsd)}</>}
+        {savedUsd < 0 && <>; prompt caches cost {describeUsd(-savedUsd)} more than they saved</>}
+      </p>
+      {unknown > 0 && (
+        <p className="faint">
+          {joinFacts(
+            open > 0 && `${counted(open, 'call')} not over: under way, or of a process that died`,
+            unknown > open && `${counted(unknown - open, 'call')} of unknown cost`,
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Days({ lines }: { readonly lines: readonly CostLine[] }): ReactElement {
+  const draw = useCallback((sheet: Sheet) => daysChart(daysOf(lines), sheet), [lines]);
+  return (
+    <>
+      <section className="card" aria-label="By day and worker">
+        <Picture draw={draw} />
+      </section>
+      <CostTable by="day-worker" lines={daysOf(lines).reverse()} />
+    </>
   );
 }
 
@@ -64,9 +86,10 @@ type Group = (typeof GROUPS)[number][0];
 
 const HEADS: Readonly<Record<Group, string>> = {
   workflow: 'Solve',
-  day: 'Day',
+  'day-worker': 'Day',
   worker: 'Worker',
   model: 'Model',
+  key: 'Key',
 };
 
 function CostTable({ by, lines }: { readonly by: Group; readonly lines: readonly CostLine[] }): ReactElement {
@@ -81,6 +104,7 @@ function CostTable({ by, lines }: { readonly by: Group; readonly lines: readonly
             <th scope="col" className="share">
               <span className="hidden">Share</span>
             </th>
+            <th scope="col">Caches saved</th>
             <th scope="col">Calls</th>
             <th scope="col">Tokens in</th>
             <th scope="col">Tokens out</th>
@@ -89,13 +113,14 @@ function CostTable({ by, lines }: { readonly by: Group; readonly lines: readonly
         <tbody>
           {lines.slice(0, MOST_LINES).map((line) => (
             <tr key={line.name}>
-              <th scope="row">
+              <th scope="row" dir="auto">
                 {by === 'workflow' ? <Link href={pathOfSolve(line.name)}>{line.name}</Link> : line.name}
               </th>
-              <td>{describeSpent(line)}</td>
+              <td>{describeCost(line)}</td>
               <td className="share">
                 <meter min={0} max={most} value={line.costUsd} aria-label={`share of ${line.name}`} />
               </td>
+              <td>{line.savedUsd === 0 ? '–' : describeSaved(line.savedUsd)}</td>
               <td>{line.calls.toLocaleString()}</td>
               <td>{line.inputTokens.toLocaleString()}</td>
               <td>{line.outputTokens.toLocaleString()}</td>
@@ -107,6 +132,6 @@ function CostTable({ by, lines }: { readonly by: Group; readonly lines: readonly
   );
 }
 
-function describeSpent({ costUsd, costIsLowerBound }: CostLine): string {
-  return `${costIsLowerBound ? 'at least ' : ''}${describeUsd(costUsd)}`;
+function describeSaved(usd: number): string {
+  return usd < 0 ? `−${describeUsd(-usd)}` : describeUsd(usd);
 }

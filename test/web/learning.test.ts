@@ -1,0 +1,277 @@
+import type { Browser, Page } from 'playwright-core';
+import { readGivenConfig } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
+import { KeyChecker } from '../../src/gateway/access/keys';
+import { readServing } from '../../src/training/policy/serving';
+import { gateKey } from '../../src/training/store-keys';
+import { openGateway, type TestGateway } from '../support/gateway';
+import { useStage } from '../support/stage';
+import { until } from '../support/until';
+import { describeInChromium, launchBrowser, linkFor, openReader, type Reader, seriousFlaws } from './browser';
+import { keepCalls, keepEvaluation, keepNextCycle, keepNights } from '../support/kept-board';
+
+jest.setTimeout(120_000);
+
+describeInChromium('learning, evaluations and money, in Chromium', () => {
+  const stage = useStage({ workers: ['a', 'b'] });
+  let browser: Browser;
+  let gateway: TestGateway;
+  let reader: Reader;
+
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    gateway = await openGateway(stage);
+    reader = await openReader(browser, gateway.url);
+  });
+  afterEach(async () => {
+    await reader.context.close();
+    await gateway.close();
+    expect(reader.wrong).toEqual([]);
+  });
+
+  /** Opens a place of the page, by default as an admin key. */
+  async function enter(place: string, secret?: string): Promise<Page> {
+    const { page } = reader;
+    await page.goto(await linkFor(stage, gateway.url, secret ?? (await gateway.key({ isAdmin: true }))));
+    await page.getByRole('link', { name: place, exact: true }).click();
+    await page.getByRole('heading', { name: place, level: 1 }).waitFor();
+    return page;
+  }
+
+  /** Flaws in both themes, on a wide screen and on a phone's, whose page must not be wider than it is. */
+  async function flawsOf(page: Page): Promise<string[]> {
+    const flaws = await seriousFlaws(page);
+    await page.setViewportSize({ width: 390, height: 800 });
+    flaws.push(...(await seriousFlaws(page)));
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    if (width > 390) flaws.push(`the page is ${width} pixels wide`);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    return flaws;
+  }
+
+  const regionOf = (page: Page, name: string | RegExp) => page.getByRole('region', { name });
+
+  test('curves, nights and the gate are shown, and behind a cycle what was tried in it, by the keyboard alone', async () => {
+    await keepNights(stage.store);
+    const page = await enter('Learning');
+    const run = regionOf(page, 'Training run nightly');
+    await run.getByRole('img', { name: 'Training run nightly: what was learned' }).waitFor();
+    await run.getByText('training 0.913').waitFor();
+    const gate = regionOf(page, 'Gate of the night 2026-11-21');
+    await gate.getByText('nightly/000008 against nightly/000004: it serves').waitFor();
+    await gate.getByText('+0.417', { exact: true }).waitFor();
+    await gate.getByText('97.5 % sure of more than +0.338', { exact: true }).waitFor();
+    await gate.getByText(/mean reward 0.917 against 0.500 on 12 held-out questions/).waitFor();
+    expect((await readServing(stage.store)).serving).toMatchObject({ name: '000008' });
+    expect(await flawsOf(page)).toEqual([]);
+
+    await run.getByRole('button', { name: 'Cycle 8, reward 0.91' }).focus();
+    await page.keyboard.press('Enter');
+    const group = page.getByRole('article', { name: 'Group 2' });
+    await group.getByText('كم عدد أرجل العنكبوت؟').waitFor();
+    await group.getByText('Multiply by the number of spiders.').waitFor();
+    await group.getByText('No plan: it has no steps').waitFor();
+    // Equal plans are one, and the best is first.
+    expect(await group.locator('.fold > p:first-child').allTextContents()).toEqual([
+      expect.stringMatching(/^0\.742 times/),
+      expect.stringMatching(/^0\.51 time.*wrong$/),
+      expect.stringMatching(/^01 time.*unparseable$/),
+    ]);
+    await page.getByRole('article', { name: 'Group 1' }).getByText('<b>Count</b>').waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await group.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('8');
+    await run.getByRole('button', { name: '2026-11-20' }).click();
+    await regionOf(page, 'Gate of the night 2026-11-20')
+      .getByText(/Nothing was decided/)
+      .waitFor();
+  });
+
+  test("a gate's record that was altered hides nothing else", async () => {
+    await keepNights(stage.store);
+    await stage.store.write(gateKey('nightly', '2026-11-21'), Buffer.from('{}'));
+    const page = await enter('Learning');
+    await page.getByText(/What the gate found cannot be read/).waitFor();
+    await regionOf(page, 'Figures').getByRole('img').waitFor();
+  });
+
+  test('a chart follows the theme and the width, and is written in words, too', async () => {
+    await keepNights(stage.store);
+    const page = await enter('Learning');
+    const chart = page.getByRole('img').first();
+    await chart.getByText('Reward', { exact: true }).waitFor();
+    const ink = `getComputedStyle(document.querySelector('.picture text')).fill`;
+    const inks: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      inks.push(await page.evaluate<string>(ink));
+    }
+    expect(inks).toEqual(['rgb(93, 97, 104)', 'rgb(160, 165, 173)']);
+    const widthOf = async (): Promise<number> => (await chart.boundingBox())?.width ?? 0;
+    expect(await widthOf()).toBeGreaterThan(1000);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await until(widthOf, (width) => width > 0 && width < 390);
+    await page.getByText('All figures as a table').click();
+    await page.getByRole('rowheader', { name: 'Reward: training' }).waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+  });
+
+  test('a night under way appears, grows, and stands with its gate in the end', async () => {
+    await keepNights(stage.store);
+    const page = await enter('Learning');
+    const run = regionOf(page, 'Training run nightly');
+    await run.getByRole('button', { name: '2026-11-21' }).waitFor();
+    await keepNextCycle(stage.store, 9);
+    const row = run.getByRole('row').filter({ hasText: '2026-11-22' });
+    await row.getByText('it goes on').waitFor();
+    await row.getByText('of 10').waitFor();
+    await row.getByText('0.81 → 0.81').waitFor();
+    await keepNextCycle(
+      stage.store,
+      10,
+      'nightly/000010 does not replace nightly/000008: its gain may be chance (p)',
+    );
+    await row
+      .getByText('nightly/000010 does not replace nightly/000008: its gain may be chance', { exact: true })
+      .waitFor();
+    await row.getByText('0.81 → 0.92').waitFor();
+    await run.getByText('training 0.92').waitFor();
+    await regionOf(page, 'Gate of the night 2026-11-22')
+      .getByText(/may be chance \(p\)/)
+      .waitFor();
+    expect(await row.count()).toBe(1);
+  });
+
+  test('an evaluation is listed, drawn and sorted, and disagreements stand beside each other', async () => {
+    const page = await enter('Evaluations');
+    await page.getByText('No evaluations yet').waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
+    await page.reload();
+    await page.getByRole('link', { name: 'eval-legs' }).waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await page.getByRole('link', { name: 'eval-legs' }).click();
+    await page
+      .getByText(/conductor against worker:a, the best worker alone on these questions: \+0\.167/)
+      .waitFor();
+    await page.getByRole('img', { name: 'Score against cost' }).getByText('random-routing').waitFor();
+
+    const table = regionOf(page, 'Scores and costs');
+    const methods = (): Promise<string[]> => table.getByRole('rowheader').allTextContents();
+    expect(await methods()).toEqual(['conductor', 'worker:a', 'worker:b', 'random-routing']);
+    await table.getByRole('button', { name: 'Cost a question' }).click();
+    expect(await methods()).toEqual(['worker:b', 'random-routing', 'worker:a', 'conductor']);
+    await page.keyboard.press('Enter');
+    expect(await methods()).toEqual(['conductor', 'worker:a', 'random-routing', 'worker:b']);
+    await table.getByRole('columnheader', { name: 'Cost a question', includeHidden: true }).waitFor();
+
+    await regionOf(page, 'By data set').getByRole('rowheader', { name: 'AIME' }).first().waitFor();
+    const question = page.getByRole('article', { name: 'Question q10' });
+    await question.getByText('Right: 80').waitFor();
+    await question.getByText('<i>seven</i>').waitFor();
+    await question.getByText('Its plan').click();
+    await question.getByText('Check.').waitFor();
+    const solve = question.getByRole('link', { name: 'Its solve' }).first();
+    expect(await solve.getAttribute('href')).toBe('/solves/eval-legs-0-10');
+    expect(await flawsOf(page)).toEqual([]);
+    await page.goto(`${gateway.url}/evaluations/nothing`);
+    await page.getByText(/This evaluation cannot be shown: there is no evaluation "nothing"/).waitFor();
+  });
+
+  test('a key that is no admin sees curves and scores, and neither questions nor the money of others', async () => {
+    await keepNights(stage.store);
+    await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
+    const page = await enter('Learning', gateway.secret);
+    await page.getByRole('cell', { name: '4 of 4' }).first().waitFor();
+    expect(await page.getByRole('button', { name: /Cycle|Promote/ }).count()).toBe(0);
+    await page.goto(`${gateway.url}/evaluations/eval-legs`);
+    await page.getByText('Its questions, plans and answers are shown to an admin key.').waitFor();
+    await page.getByRole('img', { name: 'Score against cost' }).waitFor();
+    await page.getByRole('link', { name: 'Money' }).click();
+    await page.getByText('Nothing was spent yet').waitFor();
+    expect(await page.getByRole('button', { name: 'By key' }).count()).toBe(0);
+    expect(await flawsOf(page)).toEqual([]);
+  });
+
+  test('money is drawn by day and worker, and added up by key', async () => {
+    const secret = await gateway.key({ isAdmin: true, name: 'ada' });
+    const key = await new KeyChecker(stage.store).check(secret);
+    await keepCalls(stage.store, key?.id ?? '');
+    const page = await enter('Money', secret);
+    await page.getByRole('img', { name: 'Cost by day, stacked by worker' }).getByText('sonnet').waitFor();
+    await page.getByText('at least $2.32').waitFor();
+    await page.getByText('prompt caches saved $0.0009').waitFor();
+    await page.getByText('1 call not over: under way, or of a process that died').waitFor();
+    // A bar for each day, and a mark of the legend; each worker's stand on those of the one below.
+    const bars = (hue: number) => page.locator(`.picture path[style*="--hue-${hue}"]`);
+    for (const hue of [0, 1, 2]) expect(await bars(hue).count()).toBe(21);
+    const boxes = await Promise.all([0, 1].map((hue) => bars(hue).first().boundingBox()));
+    const [below, above] = boxes.map((box) => box ?? { x: 0, y: 0, height: 0 });
+    expect(above).toMatchObject({
+      x: below?.x,
+      y: expect.closeTo((below?.y ?? 0) - (above?.height ?? 0), 0) as number,
+    });
+    const days = page.getByRole('rowheader');
+    expect(await days.count()).toBe(20);
+    expect(await days.first().textContent()).toBe('2026-11-20');
+    expect(await flawsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'By key' }).click();
+    const own = page.getByRole('row').filter({ hasText: `ada (${key?.id})` });
+    await own.getByText('$0.4170').waitFor();
+    await page.getByRole('rowheader', { name: 'no key' }).waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Dearest solves' }).click();
+    await page.getByRole('link', { name: 'solve-20' }).waitFor();
+  });
+
+  test('nothing moves while a place is loaded', async () => {
+    await keepNights(stage.store);
+    await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
+    const secret = await gateway.key({ isAdmin: true });
+    const key = await new KeyChecker(stage.store).check(secret);
+    await keepCalls(stage.store, key?.id ?? '');
+    await reader.page.addInitScript(`
+      window.moved = [];
+      new PerformanceObserver((list) => {
+        for (const { value, sources } of list.getEntries())
+          window.moved.push(value.toFixed(4) + ' ' + sources.map(({ node }) => node?.outerHTML?.slice(0, 120)).join());
+      }).observe({ type: 'layout-shift', buffered: true });
+    `);
+    const page = await enter('Learning', secret);
+    const places = [
+      ['/learning', 'Failures'],
+      ['/evaluations', 'eval-legs'],
+      ['/evaluations/eval-legs', /conductor alone was right on 6/],
+      ['/money', '2026-11-01'],
+    ] as const;
+    // What stands above comes last, when what stands below has had the time to be painted.
+    await heldBack(page, '**/api/checkpoints', '**/api/nights');
+    await heldBack(page, '**/api/nights/nightly/2026-11-21', '**/api/nights/nightly');
+    for (const [path, last] of places) {
+      await page.goto(gateway.url + path);
+      await page.getByText(last).first().waitFor();
+      expect([path, await page.evaluate('moved')]).toEqual([path, []]);
+    }
+  });
+
+  /** Holds an answer back until another one has come and been painted. */
+  async function heldBack(page: Page, held: string, first: string): Promise<void> {
+    await page.route(held, async (route) => {
+      await page.waitForResponse(first);
+      await page.evaluate(
+        'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))',
+      );
+      await route.continue();
+    });
+  }
+
+  test('where nothing was learned yet, the page says where to begin', async () => {
+    const page = await enter('Learning');
+    await page.getByText('No nights yet').waitFor();
+    expect(await flawsOf(page)).toEqual([]);
+  });
+});

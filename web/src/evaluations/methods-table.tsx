@@ -1,0 +1,129 @@
+import { type ReactElement, useState } from 'react';
+import { describeChance } from '../../../src/evaluation/report/describe-summary';
+import { plain } from '../../../src/evaluation/report/page';
+import { signed } from '../../../src/evaluation/statistics';
+import type { MethodSummary, Summary } from '../../../src/evaluation/summarize';
+import { describeMs, describeUsd } from '../../../src/trace/describe';
+
+interface Column {
+  readonly head: string;
+  /** What rows are sorted by; null comes last. */
+  readonly value: (method: MethodSummary) => number | string | null;
+  readonly cell: (method: MethodSummary) => string;
+  /** Words are best from a to z, and so is what costs; the rest is best where it is highest. */
+  readonly isAscending?: boolean;
+}
+
+const NOTHING = '–';
+
+const COLUMNS: readonly Column[] = [
+  { head: 'Method', value: ({ method }) => method, cell: ({ method }) => method, isAscending: true },
+  { head: 'Score', value: ({ score }) => score, cell: ({ score }) => score?.toFixed(3) ?? NOTHING },
+  {
+    head: '95 % interval',
+    value: ({ interval }) => interval?.[0] ?? null,
+    cell: ({ interval }) => interval?.map((bound) => bound.toFixed(3)).join('–') ?? NOTHING,
+  },
+  {
+    head: 'Cost a question',
+    value: ({ usd }) => usd,
+    cell: ({ usd }) => (usd === null ? 'unknown' : describeUsd(usd)),
+    isAscending: true,
+  },
+  {
+    head: 'Difference',
+    value: ({ comparison }) => comparison?.gain ?? null,
+    cell: ({ comparison }) => (comparison === null ? NOTHING : signed(comparison.gain)),
+  },
+  {
+    head: 'p',
+    value: pOf,
+    cell: (method) => {
+      const p = pOf(method);
+      return p === null ? NOTHING : describeChance(p);
+    },
+    isAscending: true,
+  },
+  { head: 'Tokens', value: ({ tokens }) => tokens, cell: ({ tokens }) => plain(tokens), isAscending: true },
+  {
+    head: 'Median time',
+    value: ({ latencyMs }) => latencyMs.median,
+    cell: ({ latencyMs }) => describeMs(latencyMs.median),
+    isAscending: true,
+  },
+];
+
+/** Adjusted for the number of methods, where there are several. */
+function pOf({ adjustedP, comparison }: MethodSummary): number | null {
+  return adjustedP ?? comparison?.p ?? null;
+}
+
+/** A row for each method, sorted by the column that was chosen; once more turns it around. */
+export function MethodsTable({ summary }: { readonly summary: Summary }): ReactElement {
+  const [{ at, isTurned }, sort] = useState({ at: 1, isTurned: false });
+  const column = COLUMNS[at];
+  const isUp = (column?.isAscending === true) !== isTurned;
+  const methods = column === undefined ? summary.methods : sorted(summary.methods, column, isUp);
+  return (
+    <>
+      <div className="scroll" tabIndex={0} role="region" aria-label="Scores and costs">
+        <table className="sortable">
+          <thead>
+            <tr>
+              {COLUMNS.map(({ head }, index) => (
+                <th
+                  key={head}
+                  scope="col"
+                  aria-sort={index === at ? (isUp ? 'ascending' : 'descending') : undefined}
+                >
+                  <button
+                    type="button"
+                    className="quiet"
+                    onClick={() => {
+                      sort({ at: index, isTurned: index === at && !isTurned });
+                    }}
+                  >
+                    {head}
+                    <span aria-hidden="true">{index === at ? (isUp ? ' ↑' : ' ↓') : ''}</span>
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {methods.map((method) => (
+              <tr key={method.method}>
+                {COLUMNS.map(({ head, cell }, index) =>
+                  index === 0 ? (
+                    <th key={head} scope="row">
+                      {cell(method)}
+                    </th>
+                  ) : (
+                    <td key={head}>{cell(method)}</td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="faint">
+        Difference: from {summary.reference}, question by question; p adjusted for the number of methods, but
+        for one that was named before.
+      </p>
+    </>
+  );
+}
+
+function sorted(
+  methods: readonly MethodSummary[],
+  { value }: Column,
+  isUp: boolean,
+): readonly MethodSummary[] {
+  return methods.toSorted((one, other) => {
+    const [a, b] = [value(one), value(other)];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    const order = a < b ? -1 : Number(a > b);
+    return isUp ? order : -order;
+  });
+}

@@ -1,0 +1,44 @@
+import { type ReactElement, useCallback, useMemo } from 'react';
+import { curvesChart, type CurvesPage } from '../../../src/evaluation/report/curves-chart';
+import type { Sheet } from '../../../src/evaluation/report/page';
+import { effortCurves, learningCurves, tableOf } from '../../../src/training/cli/curves';
+import type { CycleMetrics } from '../../../src/training/records';
+import { Picture } from '../parts/picture';
+import { TextTable } from '../parts/text-table';
+
+interface CurvesProps {
+  readonly cycles: readonly CycleMetrics[];
+}
+
+/** Rewards over all cycles; a dotted line where a night begins. */
+export function RewardCurve({ cycles }: CurvesProps): ReactElement {
+  const page = learningCurves(cycles);
+  return <CurvesPicture page={{ ...page, panels: page.panels.slice(0, 1) }} />;
+}
+
+/** What the plans became and what that took, with all figures once more as a table. */
+export function Curves({ cycles }: CurvesProps): ReactElement {
+  const [learned, effort] = [learningCurves(cycles), effortCurves(cycles)];
+  return (
+    <section className="card" aria-label="Figures">
+      <h2>What was learned</h2>
+      <CurvesPicture page={{ ...learned, panels: learned.panels.slice(1) }} />
+      <details>
+        <summary>What it took</summary>
+        <CurvesPicture page={effort} />
+      </details>
+      <details>
+        <summary>All figures as a table</summary>
+        <TextTable label="Figures of all cycles" rows={tableOf([learned, effort]).rows} />
+      </details>
+    </section>
+  );
+}
+
+function CurvesPicture({ page }: { readonly page: CurvesPage }): ReactElement {
+  // Nights are read again and again, and mostly nothing is new.
+  const text = JSON.stringify(page);
+  const same = useMemo(() => page, [text]); // eslint-disable-line react-hooks/exhaustive-deps
+  const draw = useCallback((sheet: Sheet) => curvesChart(same, sheet), [same]);
+  return <Picture draw={draw} />;
+}

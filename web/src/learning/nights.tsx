@@ -1,0 +1,115 @@
+import { type ReactElement, useState } from 'react';
+import type { Night } from '../api/types';
+
+interface NightsProps {
+  readonly nights: readonly Night[];
+  /** The one whose gate is shown. */
+  readonly shown: Night | null;
+  readonly cycle: number | null;
+  readonly onNight: (date: string) => void;
+  /** Null where the key may not read what was tried. */
+  readonly onCycle: ((cycle: number) => void) | null;
+}
+
+const SHOWN_AT_FIRST = 10;
+
+/** Nights, the newest first, each with its cycles. */
+export function Nights({ nights, shown: chosen, cycle, onNight, onCycle }: NightsProps): ReactElement {
+  const [isWhole, showAll] = useState(false);
+  const newest = nights.toReversed();
+  const shown = isWhole ? newest : newest.slice(0, SHOWN_AT_FIRST);
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label="Nights">
+      <table className="nights">
+        <thead>
+          <tr>
+            <th scope="col">Night</th>
+            <th scope="col">Cycles</th>
+            <th scope="col">Reward</th>
+            <th scope="col">Its gate</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((each) => (
+            <tr key={each.date} className={each.date === chosen?.date ? 'chosen' : undefined}>
+              <th scope="row">
+                <button
+                  type="button"
+                  className="quiet"
+                  aria-pressed={each.date === chosen?.date}
+                  onClick={() => {
+                    onNight(each.date);
+                  }}
+                >
+                  {each.date}
+                </button>
+              </th>
+              <td>
+                <Cycles night={each} cycle={cycle} onCycle={onCycle} />
+              </td>
+              <td>{describeRewards(each)}</td>
+              <td className="words">{describeGate(each)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {newest.length > shown.length && (
+        <button
+          type="button"
+          className="quiet"
+          onClick={() => {
+            showAll(true);
+          }}
+        >
+          Show all {newest.length} nights
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Cycles({
+  night: { cycles, first, last, done },
+  cycle,
+  onCycle,
+}: Pick<NightsProps, 'cycle' | 'onCycle'> & { readonly night: Night }): ReactElement {
+  const of = last - first + 1;
+  // A night counts its cycles from the first of all nights.
+  const count = Math.max(0, done - first + 1);
+  if (onCycle === null || cycles.length === 0) return <>{`${count} of ${of}`}</>;
+  return (
+    <div className="cycles">
+      {cycles.map((each) => (
+        <button
+          key={each.cycle}
+          type="button"
+          aria-label={`Cycle ${each.cycle}, reward ${each.rewardMean.toFixed(2)}`}
+          aria-pressed={each.cycle === cycle}
+          onClick={() => {
+            onCycle(each.cycle);
+          }}
+        >
+          {each.cycle}
+        </button>
+      ))}
+      {count < of && <span className="faint">of {last}</span>}
+    </div>
+  );
+}
+
+/** `0.12 → 0.31`: in its first cycle and in its last. */
+function describeRewards({ cycles }: Night): string {
+  const [first, last] = [cycles.at(0), cycles.at(-1)];
+  if (first === undefined || last === undefined) return '–';
+  return `${first.rewardMean.toFixed(2)} → ${last.rewardMean.toFixed(2)}`;
+}
+
+function describeGate({ decision, closedAt }: Night): string {
+  if (decision === null) return closedAt === null ? 'it goes on' : 'there was none';
+  return withoutFigures(decision);
+}
+
+/** The verdict of a gate's sentence; the card of the gate has its figures. */
+export function withoutFigures(sentence: string): string {
+  return sentence.replace(/ \(.*$/s, '');
+}

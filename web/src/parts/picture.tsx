@@ -1,0 +1,124 @@
+import { createElement, type ReactElement, useMemo, useRef, useState, useLayoutEffect } from 'react';
+import { BarChart, LineChart, ScatterChart } from 'echarts/charts';
+import {
+  GridSimpleComponent,
+  LegendPlainComponent,
+  MarkLineComponent,
+  TitleComponent,
+} from 'echarts/components';
+import { init, use as take } from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
+import { SVGRenderer } from 'echarts/renderers';
+import { type Chart, FAINT, HUES, PAPER, type Sheet, TEXT } from '../../../src/evaluation/report/page';
+import '../style/board.css';
+
+take([
+  BarChart,
+  LineChart,
+  ScatterChart,
+  GridSimpleComponent,
+  LegendPlainComponent,
+  MarkLineComponent,
+  TitleComponent,
+]);
+take([LabelLayout, SVGRenderer]);
+
+interface PictureProps {
+  /** The chart for a sheet; another function draws it anew. */
+  readonly draw: (sheet: Sheet) => Chart;
+}
+
+/** A chart of a report, as wide as there is room. Its figures must stand in words nearby, for who does not see it. */
+export function Picture({ draw }: PictureProps): ReactElement {
+  const box = useRef<HTMLElement>(null);
+  const width = useWidth(box);
+  const picture = useMemo(() => {
+    if (width === 0) return null;
+    const chart = draw({ width, isHeaded: false });
+    return { chart, drawn: drawChart(chart, width) };
+  }, [draw, width]);
+  return (
+    <figure className="picture" ref={box}>
+      {picture !== null && toElement(picture.drawn, picture.chart.title)}
+    </figure>
+  );
+}
+
+/** Before the page is painted, so that nothing moves once it is. */
+function useWidth(box: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const look = (): void => {
+      setWidth(element.clientWidth);
+    };
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+    };
+  }, [box]);
+  return width;
+}
+
+interface Drawn {
+  readonly tag: string;
+  readonly attrs: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly children?: readonly Drawn[];
+  readonly text?: string;
+}
+
+/** ECharts would write HTML, which the page's policy refuses: it only draws here, and React makes the elements. */
+function drawChart({ option, height }: Chart, width: number): Drawn {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
+  try {
+    chart.setOption(option);
+    const painter = chart.getZr().painter as unknown as { renderToVNode: (options: object) => Drawn };
+    return painter.renderToVNode({ compress: true, useViewBox: true });
+  } finally {
+    chart.dispose();
+  }
+}
+
+/** Colours of reports, and of ECharts' own axes, as the page's theme has them. */
+const INKS: Readonly<Record<string, string>> = {
+  [TEXT]: 'var(--text)',
+  [FAINT]: 'var(--faint)',
+  [PAPER]: 'var(--card)',
+  '#54555a': 'var(--line-strong)',
+  '#dbdee4': 'var(--line)',
+  ...Object.fromEntries(HUES.map((hue, index) => [hue, `var(--hue-${index})`])),
+};
+
+function toElement({ tag, attrs, children = [], text }: Drawn, title?: string, key?: number): ReactElement {
+  const named = title === undefined ? {} : { role: 'img', 'aria-label': title };
+  const inner = children.length > 0 ? children.map((child, at) => toElement(child, undefined, at)) : text;
+  return createElement(tag, { key, ...propsOf(attrs), ...named, style: styleOf(attrs) }, inner);
+}
+
+function propsOf(attrs: Drawn['attrs']): Drawn['attrs'] {
+  const own = Object.entries(attrs).filter(
+    ([name, value]) => value !== undefined && !/^(style|xmlns|ecmeta|baseProfile|version)/.test(name),
+  );
+  return Object.fromEntries(own.map(([name, value]) => [toCamel(name), value]));
+}
+
+/** As an object, which the policy allows; the font is the page's. */
+function styleOf({ style = '', fill, stroke }: Drawn['attrs']): Readonly<Record<string, string>> {
+  const parts = String(style)
+    .split(';')
+    .map((part) => part.split(':'))
+    .filter(([name]) => name !== '' && name !== 'font-family')
+    .map(([name = '', value = '']) => [toCamel(name), value]);
+  const inks = Object.entries({ fill, stroke }).flatMap(([name, colour]) => {
+    const ink = INKS[String(colour)];
+    return ink === undefined ? [] : [[name, ink]];
+  });
+  return Object.fromEntries([...parts, ...inks]) as Record<string, string>;
+}
+
+function toCamel(name: string): string {
+  return name.replace(/[-:]([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
