@@ -7,13 +7,14 @@ jest.setTimeout(180_000);
 
 const QUESTION = 'كم عدد أرجل العنكبوت، ولماذا؟ '.repeat(40);
 const ANSWER = 'ثماني أرجل. وهذا جواب طويل بعض الشيء.\n\n'.repeat(30);
-const STEPS = 50;
+/** With the Conductor's, as many calls as a solve may make unless it says otherwise. */
+const STEPS = 49;
 
 describeInChromium('what is large, in Chromium', () => {
   const stage = useStage({ workers: ['a'] });
   const site = usePage(stage);
 
-  test('fifty steps and long texts from right to left fit, on a desk and on a phone', async () => {
+  test('49 steps and long texts from right to left fit, on a desk and on a phone', async () => {
     await stage.whileWorking(async () => {
       stage.providers.answer('a', ANSWER);
       // Each step sees the two before it.
@@ -33,10 +34,10 @@ describeInChromium('what is large, in Chromium', () => {
       expect(await page.locator('.step').count()).toBe(STEPS);
       expect(await seriousFlaws(page)).toEqual([]);
       await page
-        .getByRole('button', { name: /^\S*\s*50\s*a/ })
+        .getByRole('button', { name: /^\S*\s*49\s*a/ })
         .first()
         .click();
-      await page.getByRole('region', { name: 'Step 50' }).getByText('ثماني').first().waitFor();
+      await page.getByRole('region', { name: 'Step 49' }).getByText('ثماني').first().waitFor();
     });
   });
 
