@@ -1,4 +1,4 @@
-import type { Plan } from '../plan/plan';
+import type { Access, Plan } from '../plan/plan';
 import type {
   Capabilities,
   ConductorCard,
@@ -35,8 +35,17 @@ export function resolveConductor(config: ConductorConfig, day: Date): ConductorC
     temperature: config.temperature ?? usual,
     maxOutputTokens: config.maxOutputTokens ?? CONDUCTOR_TOKENS,
     describe: config.describe,
+    access: config.access ?? usualAccess(settings),
     ...(config.plan !== undefined && { plan: countedFromZero(config.plan) }),
   };
+}
+
+/**
+ * Lists let a step see what it needs and no more. A grammar, which a model in the process is held to, cannot keep them to
+ * earlier steps.
+ */
+function usualAccess({ provider, capabilities }: Pick<ConductorCard, 'provider' | 'capabilities'>): Access {
+  return provider === 'local' && capabilities.jsonSchema ? 'binary' : 'any';
 }
 
 /** People count steps from 1, programs from 0. */
@@ -97,7 +106,7 @@ export function resolveVerifier({ verifier, workers }: Config, day = new Date())
 function settingsOf(
   config: ModelConfig,
   day: Date,
-): Omit<ConductorCard, 'temperature' | 'maxOutputTokens' | 'describe'> {
+): Omit<ConductorCard, 'temperature' | 'maxOutputTokens' | 'describe' | 'access'> {
   const { provider, model, effort = null, timeout } = config;
   return {
     provider,
@@ -155,6 +164,7 @@ function policyCard(config: Extract<ConductorConfig, { readonly provider: 'polic
     price: price ?? { input: 0, output: 0 },
     priceVersion: price === undefined ? 'local' : 'card',
     describe: 'ordinals',
+    access: 'binary',
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACCESS_MODES } from '../plan/plan';
 import { planSchema } from '../protocol/solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
@@ -73,6 +74,7 @@ const policy = {
 
 const conductor = {
   describe: z.enum(['ordinals', 'names', 'notes']).default('names'),
+  access: z.enum(ACCESS_MODES).exactOptional(),
   plan: planSchema.exactOptional(),
 };
 

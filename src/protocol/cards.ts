@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXAMPLE_SET_NAMES, LAYOUTS } from '../plan/plan';
+import { ACCESS_MODES, EXAMPLE_SET_NAMES, LAYOUTS } from '../plan/plan';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
 import { planSchema } from './solve';
 
@@ -103,6 +103,8 @@ export type RunWorker = z.infer<typeof workerSchema>;
 export const conductorSchema = z.object({
   ...settings,
   describe: z.enum(['ordinals', 'names', 'notes']),
+  /** How it says what a step sees; absent in runs recorded before it could be set. @default 'any' */
+  access: z.enum(ACCESS_MODES).optional(),
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   checkpoint: z.string().optional(),
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */

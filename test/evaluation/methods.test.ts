@@ -36,6 +36,7 @@ test.each([
   ['conductor:nightly/000040:10', 'method "conductor:nightly/000040:10" is not understood'],
   ['conductor:/000040', 'method "conductor:/000040" is not understood'],
   ['examples:some', 'method "examples:some" is not understood: expected none, in-domain or mixed'],
+  ['access:some', 'method "access:some" is not understood: expected binary or any behind the colon'],
 ])('%s is refused with what is expected', (text, sentence) => {
   expect(() => readMethod(text, workers)).toThrow(sentence);
 });
@@ -49,6 +50,8 @@ test.each([
   ['conductor:nightly/40:2', 'conductor:nightly/000040:2', 2, checkpoint],
   ['examples', 'examples:none', 0, { examples: 'none' }],
   ['examples:mixed', 'examples:mixed', 0, { examples: 'mixed' }],
+  ['access', 'access:binary', 0, { access: 'binary' }],
+  ['access:any', 'access:any', 0, { access: 'any' }],
 ])('%s is %s', (text, name, depth, change) => {
   expect(readMethod(text, workers)).toEqual({ name, method: { kind: 'conductor', depth, change } });
 });

@@ -35,7 +35,13 @@ describe('what is not said', () => {
       questions: 4,
       groupSize: 64,
       reward: { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 },
-      policy: { temperature: 1, describe: 'ordinals', maxPromptTokens: 8192, maxOutputTokens: 1024 },
+      policy: {
+        temperature: 1,
+        describe: 'ordinals',
+        access: 'binary',
+        maxPromptTokens: 8192,
+        maxOutputTokens: 1024,
+      },
       pool: { adaptive: false, permuteIds: false },
       recursion: { rounds: 1, rootDiscount: 0.25 },
     });

@@ -1,5 +1,5 @@
 import { ConductorError } from '../../errors';
-import { EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
+import { type Access, ACCESS_MODES, EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
 import type { Method } from './method';
 import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
 
@@ -37,6 +37,11 @@ const POLICY: Argument = {
 const EXAMPLES: Argument = {
   expected: () => 'none, in-domain or mixed behind the colon',
   read: (text) => oneOf(EXAMPLE_SET_NAMES, text === '' ? 'none' : text),
+};
+
+const ACCESS: Argument = {
+  expected: () => `${ACCESS_MODES.join(' or ')} behind the colon`,
+  read: (text) => oneOf(ACCESS_MODES, text === '' ? 'binary' : text),
 };
 
 function oneOf(known: readonly string[], text: string): string | null {
@@ -85,6 +90,11 @@ export const METHODS: Readonly<
   examples: {
     argument: EXAMPLES,
     make: (set) => ({ kind: 'conductor', depth: 0, change: { examples: set as ExampleSet } }),
+  },
+  // The Conductor, told another way of saying what a step sees (the paper's ablation of finer access).
+  access: {
+    argument: ACCESS,
+    make: (mode) => ({ kind: 'conductor', depth: 0, change: { access: mode as Access } }),
   },
 };
 

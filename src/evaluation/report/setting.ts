@@ -14,6 +14,7 @@ export function madeWith({ conductor, workers, limits }: ResolvedRun): MadeWith 
     examples: conductor.examples,
     workers,
     describe: conductor.describe,
+    access: conductor.access,
     maxSteps: limits.steps,
     format: conductor.capabilities.jsonSchema ? 'json' : 'lists',
     repairs: [],

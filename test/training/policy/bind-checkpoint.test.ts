@@ -43,6 +43,7 @@ test('the manifest decides how the checkpoint that serves is asked', async () =>
     temperature: 0.2,
     maxOutputTokens: 100,
     describe: 'ordinals',
+    access: 'binary',
     prompt: 'compact',
     apiKeyEnv: null,
     price: { input: 0, output: 0 },
@@ -100,6 +101,9 @@ test('a run that is bound to a checkpoint may be given to another solve, also wi
   const dependencies = { ...own, pacing: createPacing(config, {}), liveLog: new LiveLog(store) };
   const serving = createActivities({ ...dependencies, policy });
   await serving[CHECK_RUN](run);
+  const change = { checkpoint: 'nightly/000002', access: 'any' } as const;
+  const changed = await serving[RESOLVE_RUN]({ question: 'Why?', conductor: change });
+  expect(changed.run.conductor).toMatchObject(change);
   const resolved = await serving[RESOLVE_RUN]({ question: 'Again?', run });
   expect(resolved.run.conductor).toMatchObject({ provider: 'policy', checkpoint: 'nightly/000002' });
 
