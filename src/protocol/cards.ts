@@ -38,6 +38,8 @@ const capabilitiesSchema = z.object({
   sampling: z.boolean(),
   /** Effort levels, lowest first; empty where the model has no such setting. */
   effort: z.array(z.string()).readonly(),
+  /** A budget of thinking tokens. @default false */
+  thinking: z.boolean().optional(),
   jsonSchema: z.boolean(),
   /** The most output tokens one request may ask for; null where unknown. */
   maxOutputTokens: count.nullable(),
@@ -58,6 +60,13 @@ const settings = {
   maxOutputTokens: count,
   temperature: z.number().nullable(),
   effort: z.string().nullable(),
+  topP: z.number().optional(),
+  topK: z.number().optional(),
+  presencePenalty: z.number().optional(),
+  /** Most tokens of thought, which count towards `maxOutputTokens`; 0: none, absent: as the model likes. */
+  thinking: z.int().min(0).optional(),
+  /** Fields of a request that no setting stands for. */
+  extraBody: z.record(z.string(), z.unknown()).readonly().optional(),
   timeoutMs: milliseconds,
   /** The longest silence in a stream; absent where answers are asked for whole. */
   idleTimeoutMs: milliseconds.optional(),

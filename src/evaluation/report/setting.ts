@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
-import type { ConductorCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
 import { readVersion } from '../../version';
 import type { MadeWith, Manifest, MethodRecord } from '../results';
 import type { Report } from './report';
@@ -43,6 +43,7 @@ export function describeSetting(
     'served by',
     'temperature',
     'effort',
+    'further settings',
     'most output tokens',
     'USD per million tokens',
   ];
@@ -77,7 +78,7 @@ function isFreeOfCharge(methods: readonly string[], { conductor }: ResolvedRun):
 }
 
 function describeModel(card: ConductorCard | RunWorker): string[] {
-  if (!('provider' in card)) return [card.type, `${card.kind} on ${card.taskQueue}`, '–', '–', '–', '–'];
+  if (!('provider' in card)) return [card.type, `${card.kind} on ${card.taskQueue}`, '–', '–', '–', '–', '–'];
   const { model, provider, baseUrl, temperature, effort, maxOutputTokens, price } = card;
   const checkpoint = 'checkpoint' in card ? card.checkpoint : undefined;
   // An address may hold a key.
@@ -87,7 +88,20 @@ function describeModel(card: ConductorCard | RunWorker): string[] {
     place,
     temperature === null ? "the vendor's" : String(temperature),
     effort ?? "the vendor's",
+    furtherSettings(card),
     String(maxOutputTokens),
     price === null ? 'unknown' : `${price.input} in, ${price.output} out`,
   ];
+}
+
+function furtherSettings({
+  topP,
+  topK,
+  presencePenalty,
+  thinking,
+  extraBody,
+}: ConductorCard | ModelCard): string {
+  const settings = { topP, topK, presencePenalty, thinking: thinking === 0 ? 'off' : thinking, ...extraBody };
+  const said = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return said.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ') || '–';
 }
