@@ -3,6 +3,7 @@ import { tally } from '../statistics';
 import { openDataSet } from './data-set';
 import type { DataFormat, PlainGrader } from './format';
 import { type Copy, QuestionIndex } from './question-index';
+import type { PaperPrompt, Prompts } from './task-prompts';
 
 /** How many there are of each name, the most frequent first. */
 export type Tally = Readonly<Record<string, number>>;
@@ -19,6 +20,8 @@ export interface Inspection extends Pick<DataFormat, 'mapping'> {
   readonly kind: string;
   /** null if no row could be read. */
   readonly format: string | null;
+  /** What its questions are asked for in the paper's form; null where that is not asked for or not known. */
+  readonly prompt: string | null;
   readonly questions: number;
   readonly graders: Tally;
   readonly topics: Tally;
@@ -38,11 +41,10 @@ export interface Inspection extends Pick<DataFormat, 'mapping'> {
 /** Reports what is in a file of questions. @param against another file, none of whose questions should be repeated */
 export async function inspectDataSet(
   file: string,
-  against?: string,
-  grader?: PlainGrader,
+  { against, grader, prompts }: { against?: string; grader?: PlainGrader; prompts?: Prompts } = {},
 ): Promise<Inspection> {
   const other = against === undefined ? null : { file: against, index: await readIndex(against) };
-  const { kind, rows } = await openDataSet(file, grader);
+  const { kind, rows } = await openDataSet(file, grader, prompts);
   // A question's text and tests would fill the memory.
   const facts: Record<'grader' | 'topic' | 'level' | 'date', string | undefined>[] = [];
   const leftOut: string[] = [];
@@ -67,12 +69,13 @@ export async function inspectDataSet(
       problems.push(...row.problems.map((problem) => `${place}: ${problem}`));
     }
   }
-  const { name = null, mapping = {} } = format ?? {};
+  const { name = null, mapping = {}, paper } = format ?? {};
   return {
     file,
     kind,
     format: name,
     mapping,
+    prompt: prompts === 'paper' && paper !== undefined ? describePrompt(paper) : null,
     questions: facts.length,
     graders: tallied(facts.map(({ grader: by }) => by)),
     topics: tallied(facts.map(({ topic }) => topic)),
@@ -85,6 +88,10 @@ export async function inspectDataSet(
     copies: some(index.copies()),
     overlap: other && { file: other.file, questions: other.index.size, ...some(overlap) },
   };
+}
+
+function describePrompt(prompt: PaperPrompt): string {
+  return 'asks' in prompt ? prompt.asks : `its field ${prompt.field}`;
 }
 
 function datesOf([first, ...later]: readonly string[]): Inspection['dates'] {
