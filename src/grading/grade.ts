@@ -26,6 +26,10 @@ export async function grade(question: RightAnswer, reply: string): Promise<Grade
   if (question.tagged === true && question.grader !== 'custom' && !isTagged(reply)) {
     return gradeOf(question.grader, 'unparseable', null, 'it has no <answer> tag');
   }
+  return gradeByRules(question, reply);
+}
+
+async function gradeByRules(question: RightAnswer, reply: string): Promise<Grade> {
   switch (question.grader) {
     case 'math':
       return gradeMathematics(question.answer, reply);

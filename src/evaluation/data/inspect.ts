@@ -3,7 +3,7 @@ import { tally } from '../statistics';
 import { openDataSet } from './data-set';
 import type { DataFormat, PlainGrader } from './format';
 import { type Copy, QuestionIndex } from './question-index';
-import type { PaperPrompt, Prompts } from './task-prompts';
+import type { Prompts } from './task-prompts';
 
 /** How many there are of each name, the most frequent first. */
 export type Tally = Readonly<Record<string, number>>;
@@ -44,7 +44,7 @@ export async function inspectDataSet(
   { against, grader, prompts }: { against?: string; grader?: PlainGrader; prompts?: Prompts } = {},
 ): Promise<Inspection> {
   const other = against === undefined ? null : { file: against, index: await readIndex(against) };
-  const { kind, rows } = await openDataSet(file, grader, prompts);
+  const { kind, rows } = await openDataSet(file, grader);
   // A question's text and tests would fill the memory.
   const facts: Record<'grader' | 'topic' | 'level' | 'date', string | undefined>[] = [];
   const leftOut: string[] = [];
@@ -69,13 +69,13 @@ export async function inspectDataSet(
       problems.push(...row.problems.map((problem) => `${place}: ${problem}`));
     }
   }
-  const { name = null, mapping = {}, paper } = format ?? {};
+  const { name, mapping } = format ?? UNREAD;
   return {
     file,
     kind,
     format: name,
     mapping,
-    prompt: prompts === 'paper' && paper !== undefined ? describePrompt(paper) : null,
+    prompt: describePrompt(format, prompts),
     questions: facts.length,
     graders: tallied(facts.map(({ grader: by }) => by)),
     topics: tallied(facts.map(({ topic }) => topic)),
@@ -90,8 +90,12 @@ export async function inspectDataSet(
   };
 }
 
-function describePrompt(prompt: PaperPrompt): string {
-  return 'asks' in prompt ? prompt.asks : `its field ${prompt.field}`;
+const UNREAD = { name: null, mapping: {} };
+
+function describePrompt(format: DataFormat | null, prompts: Prompts | undefined): string | null {
+  const paper = prompts === 'paper' ? format?.paper : undefined;
+  if (paper === undefined) return null;
+  return 'asks' in paper ? paper.asks : `its field ${paper.field}`;
 }
 
 function datesOf([first, ...later]: readonly string[]): Inspection['dates'] {
