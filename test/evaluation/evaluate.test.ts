@@ -50,7 +50,7 @@ test('every method is tried on a question, judged, and kept with its cost and it
   const paid = paidIn(stage);
   expect(progress.spentNanoUsd).toBe(paid);
   const inherited = records.filter(
-    ({ runs, planning }) => planning.calls > 0 && !/conductor|router|examples/.test(runs[0] ?? ''),
+    ({ runs, planning }) => planning.calls > 0 && !/conductor|router|examples|access/.test(runs[0] ?? ''),
   );
   expect(inherited.map(({ method }) => method)).toEqual(
     expect.arrayContaining(['generic', 'silent', 'one-model:scholar', 'permuted']),
@@ -215,6 +215,16 @@ test('answers that the grader holds equal are votes for one', async () => {
   stage.providers.script('clerk', ['the Rhine', 'Danube', 'The Danube.', 'the  danube', 'Rhine, I think']);
   const { records } = await stage.play('eval-votes', ['conductor', 'vote:clerk'], set);
   expect(recordOf(records, 'vote:clerk')).toMatchObject({ verdict: 'correct' });
+});
+
+test('agreement of the workers finds an answer without knowing the right one', async () => {
+  const answer = String(QUESTIONS[0]?.answer);
+  stage.providers.script('scholar', ['It is <answer>0</answer>']);
+  stage.providers.script('coder', [`<answer>${answer}</answer>`]);
+  stage.providers.script('clerk', [`So it must be <answer>${answer}.0</answer>`]);
+  const { records } = await stage.play('eval-agreement', ['agreement'], { questions: 1 });
+  expect(records).toMatchObject([{ method: 'agreement', verdict: 'correct' }]);
+  expect(records[0]?.workers).toEqual({ scholar: 1, coder: 1, clerk: 1 });
 });
 
 test('a provider that fails says nothing about a method', async () => {

@@ -36,6 +36,8 @@ test.each([
   ['conductor:nightly/000040:10', 'method "conductor:nightly/000040:10" is not understood'],
   ['conductor:/000040', 'method "conductor:/000040" is not understood'],
   ['examples:some', 'method "examples:some" is not understood: expected none, in-domain or mixed'],
+  ['mixture:o3', 'method "mixture:o3" is not understood: expected one of gpt, sonnet, qwen'],
+  ['mixture:gpt:17', 'behind another one up to 16 layers'],
   ['access:some', 'method "access:some" is not understood: expected binary or any behind the colon'],
 ])('%s is refused with what is expected', (text, sentence) => {
   expect(() => readMethod(text, workers)).toThrow(sentence);
@@ -97,6 +99,44 @@ test('an ablation changes what it is named by, and nothing else', () => {
   expect(changed('generic')[0]?.subtask).toBe(changed('generic')[1]?.subtask);
   expect(changed('silent').every(({ sees }) => sees.length === 0)).toBe(true);
   expect(changed('one-model:qwen').every(({ worker }) => worker === 'qwen')).toBe(true);
+});
+
+function planOf(name: string): Plan {
+  const { method } = readMethod(name, workers);
+  if (method.kind !== 'plan') throw new Error(`${name} writes no plan`);
+  return method.write(teamOf(3));
+}
+
+test('a mixture of two layers shows every worker all answers of the first, and the last step those of the second', () => {
+  const [one, two] = [planOf('mixture:sonnet'), planOf('mixture:sonnet:2')];
+  expect(one.steps.map(({ worker, sees }) => [worker, sees])).toEqual([
+    ['gpt', []],
+    ['sonnet', []],
+    ['qwen', []],
+    ['sonnet', [0, 1, 2]],
+  ]);
+  expect(two.steps.map(({ worker, sees }) => [worker, sees])).toEqual([
+    ['gpt', []],
+    ['sonnet', []],
+    ['qwen', []],
+    ['gpt', [0, 1, 2]],
+    ['sonnet', [0, 1, 2]],
+    ['qwen', [0, 1, 2]],
+    ['sonnet', [3, 4, 5]],
+  ]);
+  expect(readMethod('mixture:sonnet:1', workers).name).toBe('mixture:sonnet');
+  expect(readMethod('mixture:sonnet:2', workers).name).toBe('mixture:sonnet:2');
+  expect(planOf('mixture:gpt:16').steps).toHaveLength(49);
+});
+
+test('reflection keeps all its attempts before its eyes', () => {
+  expect(planOf('reflection:gpt').steps.map(({ sees }) => sees)).toEqual([
+    [],
+    [0],
+    [0, 1],
+    [0, 1, 2],
+    [0, 1, 2, 3],
+  ]);
 });
 
 test('permuted gives each worker every place equally often', () => {

@@ -66,6 +66,8 @@ function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Cal
       return [[PLAN_STEPS, step]];
     case 'routed':
       return [[1, step]];
+    case 'agreement':
+      return [[run.workers.length, step]];
     case 'samples': {
       // Attempts are made for as much as the Conductor costs.
       const { calls, usd } = total(planned(PLAN_STEPS));

@@ -15,6 +15,7 @@ export interface Team {
  * - `rewrite`: the plan that the Conductor wrote for this very question, changed in one respect. Writing it counts for what
  *   such a method costs, and is not paid again.
  * - `routed`: the worker that was chosen for the question beforehand answers it.
+ * - `agreement`: every worker answers, and the answer that most of them gave counts. No right answer decides whom to ask.
  * - `samples`: one worker is asked again and again, for as much as the Conductor cost on this question.
  */
 export type Method =
@@ -27,4 +28,5 @@ export type Method =
   | { readonly kind: 'plan'; readonly write: (team: Team) => Plan }
   | { readonly kind: 'rewrite'; readonly rewrite: (plan: Plan, team: Team) => Plan }
   | { readonly kind: 'routed' }
+  | { readonly kind: 'agreement' }
   | { readonly kind: 'samples'; readonly worker: string; readonly choose: 'judge' | 'vote' };

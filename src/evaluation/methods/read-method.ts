@@ -1,4 +1,5 @@
 import { ConductorError } from '../../errors';
+import { MAX_STEPS } from '../../protocol/messages';
 import { type Access, ACCESS_MODES, EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
 import type { Method } from './method';
 import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
@@ -21,7 +22,21 @@ function workerOr(unnamed: (workers: readonly string[]) => string | null): Argum
 
 const WORKER = workerOr(() => null);
 const WORKER_OR_FIRST = workerOr(([first = null]) => first);
-const WORKER_OR_ANY = workerOr(() => '');
+
+/** Every worker answers in each layer, and a plan has room for so many steps. */
+const MIXTURE: Argument = {
+  expected: (workers) =>
+    `one of ${workers.join(', ')} behind the colon, and behind another one up to ${mostLayers(workers)} layers`,
+  read: (text, workers) => {
+    const [, id = '', layers = '1'] = /^([^:]*)(?::([1-9]\d?))?$/.exec(text) ?? [null, '?'];
+    if ((id !== '' && !workers.includes(id)) || Number(layers) > mostLayers(workers)) return null;
+    return layers === '1' ? id : `${id}:${layers}`;
+  },
+};
+
+function mostLayers(workers: readonly string[]): number {
+  return Math.floor((MAX_STEPS - 1) / workers.length);
+}
 
 const POLICY: Argument = {
   expected: () =>
@@ -77,10 +92,17 @@ export const METHODS: Readonly<
   'best-of': { argument: WORKER_OR_FIRST, make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }) },
   vote: { argument: WORKER_OR_FIRST, make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }) },
   reflection: { argument: WORKER_OR_FIRST, make: (id) => ({ kind: 'plan', write: () => reflection(id) }) },
-  mixture: { argument: WORKER_OR_ANY, make: (id) => ({ kind: 'plan', write: (team) => mixture(team, id) }) },
+  mixture: {
+    argument: MIXTURE,
+    make: (argument) => {
+      const [id = '', layers = '1'] = argument.split(':');
+      return { kind: 'plan', write: (team) => mixture(team, id, Number(layers)) };
+    },
+  },
   // The Conductor's model chooses one worker for each question, and no more: what a prompted router does.
   router: { argument: NOTHING, make: () => ({ kind: 'conductor', depth: 0, steps: 1 }) },
   'learned-router': { argument: NOTHING, make: () => ({ kind: 'routed' }) },
+  agreement: { argument: NOTHING, make: () => ({ kind: 'agreement' }) },
   random: { argument: NOTHING, make: () => ({ kind: 'plan', write: randomPlan }) },
   generic: { argument: NOTHING, make: () => generic },
   silent: { argument: NOTHING, make: () => silent },

@@ -1,7 +1,8 @@
 import type { Text } from '../../protocol/text';
 import { ownRound } from '../../trace/run-tree';
 import type { Answers } from '../contract';
-import type { Method } from '../methods/method';
+import type { Method, Team } from '../methods/method';
+import { everyone } from '../methods/plans';
 import { attempts, choicesAmong, choosing, MOST_ATTEMPTS, mostFrequent, toCompare } from '../methods/samples';
 import type { MethodRecord } from '../results';
 import { spentOn, unitOf } from '../spent';
@@ -41,6 +42,18 @@ export async function playSamples(
   return choose === 'vote'
     ? countVotes(context, runs, answers)
     : chooseBest(context, name, worker, { runs, answers });
+}
+
+/** Every worker's answer, and the votes that they are for one another. Null where the money did not last. */
+export async function playAgreement(
+  context: QuestionContext,
+  name: string,
+  team: Team,
+): Promise<MethodResult | null> {
+  const run = await context.runPlan(name, everyone(team));
+  if (run === null) return null;
+  const answers = outputsOf(run);
+  return answers.length === 0 ? { runs: [run], answer: null } : countVotes(context, [run], answers);
 }
 
 function outputsOf({ trace }: SolveRun): Answers {

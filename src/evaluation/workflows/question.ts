@@ -16,7 +16,7 @@ import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
 import { checkGiven } from '../../workflows/solve';
 import { checkQuestion } from './check-input';
 import { compare, judge } from './judge';
-import { playSamples } from './play-samples';
+import { playAgreement, playSamples } from './play-samples';
 import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './question-context';
 
 /**
@@ -86,11 +86,8 @@ async function playMethod(
   const { input, question } = context;
   const team = { workers: input.workers, random: randomFrom(context.seed, question.id, name) };
   switch (method.kind) {
-    case 'conductor': {
-      const { depth, steps, change } = method;
-      const limits = steps === undefined ? { depth } : { depth, steps };
-      return playOnce(context.solve(name, { limits, conductor: change }));
-    }
+    case 'conductor':
+      return playConductor(context, name, method);
     case 'plan':
       return playOnce(context.runPlan(name, method.write(team)));
     case 'rewrite':
@@ -102,9 +99,20 @@ async function playMethod(
         ? nothingOf('the evaluation learned from no earlier one who is to answer')
         : playOnce(context.runPlan(name, alone(routed)));
     }
+    case 'agreement':
+      return playAgreement(context, name, team);
     case 'samples':
       return playSamples(context, name, method, reference);
   }
+}
+
+function playConductor(
+  context: QuestionContext,
+  name: string,
+  { depth, steps, change }: Extract<Method, { readonly kind: 'conductor' }>,
+): Promise<MethodResult | null> {
+  const limits = steps === undefined ? { depth } : { depth, steps };
+  return playOnce(context.solve(name, { limits, conductor: change }));
 }
 
 async function playOnce(solving: Promise<SolveRun | null>): Promise<MethodResult | null> {
