@@ -17,6 +17,7 @@ import { externalCard } from '../budget/cards';
 import { aManifest } from '../support/a-manifest';
 import { startScriptedPolicy } from '../support/scripted-policy';
 import { step } from '../support/stage';
+import { describeSetting } from '../../src/evaluation/report/setting';
 import { METHODS } from '../../src/evaluation/methods/read-method';
 import type { MethodRecord } from '../../src/evaluation/results';
 import type { Summary } from '../../src/evaluation/summarize';
@@ -215,6 +216,26 @@ test('answers that the grader holds equal are votes for one', async () => {
   stage.providers.script('clerk', ['the Rhine', 'Danube', 'The Danube.', 'the  danube', 'Rhine, I think']);
   const { records } = await stage.play('eval-votes', ['conductor', 'vote:clerk'], set);
   expect(recordOf(records, 'vote:clerk')).toMatchObject({ verdict: 'correct' });
+});
+
+test('where a bare question is answered better than a subtask in a team, both forms show it', async () => {
+  const [question] = QUESTIONS;
+  stage.providers.answer('clerk', ({ text }) => {
+    const isBare = !text.includes('member of a team');
+    return `It is <answer>${isBare ? String(question?.answer) : '-1'}</answer>`;
+  });
+  const names = ['worker:clerk', 'best-of:clerk', 'vote:clerk', 'reflection:clerk'];
+  const both = names.flatMap((name) => [name, `${name}:team`]);
+  const { input, records } = await stage.play('eval-forms', both, { questions: 1 });
+  const verdicts = both.map((name) => [name, recordOf(records, name)?.verdict]);
+  expect(verdicts).toEqual(both.map((name) => [name, name.endsWith('team') ? 'wrong' : 'correct']));
+  const [alone] = stage.requestsTo('clerk');
+  expect(JSON.parse(alone?.body ?? '')).toMatchObject({
+    messages: [{ role: 'user', content: question?.question }],
+  });
+  expect(JSON.stringify(describeSetting({ run: input.run, methods: input.methods }, []))).toContain(
+    'were sent the question alone',
+  );
 });
 
 test('agreement of the workers finds an answer without knowing the right one', async () => {

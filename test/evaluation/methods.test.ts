@@ -36,6 +36,7 @@ test.each([
   ['conductor:nightly/000040:10', 'method "conductor:nightly/000040:10" is not understood'],
   ['conductor:/000040', 'method "conductor:/000040" is not understood'],
   ['examples:some', 'method "examples:some" is not understood: expected none, in-domain or mixed'],
+  ['worker:gpt:crowd', 'and :team behind that for the form of a plan'],
   ['mixture:o3', 'method "mixture:o3" is not understood: expected one of gpt, sonnet, qwen'],
   ['mixture:gpt:17', 'behind another one up to 16 layers'],
   ['access:some', 'method "access:some" is not understood: expected binary or any behind the colon'],
@@ -106,6 +107,24 @@ function planOf(name: string): Plan {
   if (method.kind !== 'plan') throw new Error(`${name} writes no plan`);
   return method.write(teamOf(3));
 }
+
+test('a worker alone is asked by the bare question, and as in a team where that is said', () => {
+  const first = (name: string): string | undefined => planOf(name).steps[0]?.subtask;
+  expect(first('worker:gpt')).toBe('');
+  expect(first('worker:gpt:team')).toBe('Answer the question completely.');
+  expect(first('reflection:gpt')).toBe('');
+  expect(readMethod('vote', workers)).toEqual({
+    name: 'vote:gpt',
+    method: { kind: 'samples', form: 'bare', worker: 'gpt', choose: 'vote' },
+  });
+  expect(readMethod('best-of:qwen:team', workers)).toEqual({
+    name: 'best-of:qwen:team',
+    method: { kind: 'samples', form: 'team', worker: 'qwen', choose: 'judge' },
+  });
+  expect(readMethods(['workers:team', 'workers'], ['gpt', 'qwen'])).toEqual([
+    ...['worker:gpt:team', 'worker:qwen:team', 'worker:gpt', 'worker:qwen'],
+  ]);
+});
 
 test('a mixture of two layers shows every worker all answers of the first, and the last step those of the second', () => {
   const [one, two] = [planOf('mixture:sonnet'), planOf('mixture:sonnet:2')];

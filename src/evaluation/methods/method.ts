@@ -8,6 +8,12 @@ export interface Team {
 }
 
 /**
+ * How the worker of a method without a Conductor is asked: by the question alone, as by anybody, or as a member of a team
+ * with a subtask, as in plans.
+ */
+export type Form = 'bare' | 'team';
+
+/**
  * One way to answer questions, compared with others by the same calls, ledger and limits.
  *
  * - `conductor`: the configured Conductor, or one that differs from it, writes the plan.
@@ -25,8 +31,13 @@ export type Method =
       readonly steps?: number;
       readonly change?: ConductorChange;
     }
-  | { readonly kind: 'plan'; readonly write: (team: Team) => Plan }
+  | { readonly kind: 'plan'; readonly form?: Form; readonly write: (team: Team) => Plan }
   | { readonly kind: 'rewrite'; readonly rewrite: (plan: Plan, team: Team) => Plan }
   | { readonly kind: 'routed' }
   | { readonly kind: 'agreement' }
-  | { readonly kind: 'samples'; readonly worker: string; readonly choose: 'judge' | 'vote' };
+  | {
+      readonly kind: 'samples';
+      readonly form: Form;
+      readonly worker: string;
+      readonly choose: 'judge' | 'vote';
+    };

@@ -1,12 +1,12 @@
 import type { Plan, Step } from '../../plan/plan';
 import { shuffled } from '../chance';
-import type { Method, Team } from './method';
+import type { Form, Method, Team } from './method';
 
 /** The subtask of a worker that is given the whole question. */
 const ANSWER = 'Answer the question completely.';
 
-export function alone(id: string): Plan {
-  return { steps: [{ worker: id, subtask: ANSWER, sees: [] }] };
+export function alone(id: string, form: Form): Plan {
+  return { steps: [{ worker: id, subtask: form === 'bare' ? '' : ANSWER, sees: [] }] };
 }
 
 const TURNS = 5;
@@ -14,11 +14,11 @@ const REFLECT =
   'Look for mistakes in your answers to the question so far, correct them, and answer the question completely.';
 
 /** One worker answers, and corrects itself four times with all its attempts before it (the paper's self-reflection × 5). */
-export function reflection(id: string): Plan {
+export function reflection(id: string, form: Form): Plan {
   const corrections = Array.from({ length: TURNS - 1 }, (_, last): Step => {
     return { worker: id, subtask: REFLECT, sees: [...Array(last + 1).keys()] };
   });
-  return { steps: [...alone(id).steps, ...corrections] };
+  return { steps: [...alone(id, form).steps, ...corrections] };
 }
 
 const AGGREGATE =
@@ -47,7 +47,7 @@ function aggregating(sees: readonly number[]): Omit<Step, 'worker'> {
 
 /** Every worker answers on its own. */
 export function everyone({ workers }: Team): Plan {
-  return { steps: workers.flatMap((id) => alone(id).steps) };
+  return { steps: workers.flatMap((id) => alone(id, 'bare').steps) };
 }
 
 function anyOf({ workers, random }: Team): string {

@@ -1,7 +1,8 @@
 import { ConductorError } from '../../errors';
 import { MAX_STEPS } from '../../protocol/messages';
 import { type Access, ACCESS_MODES, EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
-import type { Method } from './method';
+import type { Plan } from '../../plan/plan';
+import type { Form, Method } from './method';
 import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
 
 /** What stands behind the colon of a method's name. */
@@ -20,8 +21,27 @@ function workerOr(unnamed: (workers: readonly string[]) => string | null): Argum
   };
 }
 
-const WORKER = workerOr(() => null);
+/** A worker, and `:team` behind it where it is asked as a member of one. */
+function asked({ expected, read }: Argument): Argument {
+  return {
+    expected: (workers) => `${expected(workers)}, and :team behind that for the form of a plan's steps`,
+    read: (text, workers) => {
+      const { id, form } = formIn(text);
+      const worker = read(id, workers);
+      return worker === null || form === 'bare' ? worker : `${worker}${TEAM}`;
+    },
+  };
+}
+
+const TEAM = ':team';
+
+function formIn(text: string): { readonly id: string; readonly form: Form } {
+  return text.endsWith(TEAM) ? { id: text.slice(0, -TEAM.length), form: 'team' } : { id: text, form: 'bare' };
+}
+
 const WORKER_OR_FIRST = workerOr(([first = null]) => first);
+const ASKED_WORKER = asked(workerOr(() => null));
+const ASKED_OR_FIRST = asked(WORKER_OR_FIRST);
 
 /** Every worker answers in each layer, and a plan has room for so many steps. */
 const MIXTURE: Argument = {
@@ -88,10 +108,10 @@ export const METHODS: Readonly<
       return { kind: 'conductor', depth, ...(checkpoint !== null && { change: { checkpoint } }) };
     },
   },
-  worker: { argument: WORKER, make: (id) => ({ kind: 'plan', write: () => alone(id) }) },
-  'best-of': { argument: WORKER_OR_FIRST, make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }) },
-  vote: { argument: WORKER_OR_FIRST, make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }) },
-  reflection: { argument: WORKER_OR_FIRST, make: (id) => ({ kind: 'plan', write: () => reflection(id) }) },
+  worker: { argument: ASKED_WORKER, make: planning(alone) },
+  'best-of': { argument: ASKED_OR_FIRST, make: sampling('judge') },
+  vote: { argument: ASKED_OR_FIRST, make: sampling('vote') },
+  reflection: { argument: ASKED_OR_FIRST, make: planning(reflection) },
   mixture: {
     argument: MIXTURE,
     make: (argument) => {
@@ -120,6 +140,20 @@ export const METHODS: Readonly<
   },
 };
 
+function planning(write: (id: string, form: Form) => Plan): (argument: string) => Method {
+  return (argument) => {
+    const { id, form } = formIn(argument);
+    return { kind: 'plan', form, write: () => write(id, form) };
+  };
+}
+
+function sampling(choose: 'judge' | 'vote'): (argument: string) => Method {
+  return (argument) => {
+    const { id: worker, form } = formIn(argument);
+    return { kind: 'samples', form, worker, choose };
+  };
+}
+
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
 export const REFERENCE = 'conductor';
 
@@ -147,11 +181,15 @@ export function readMethod(text: string, workers: readonly string[]): { name: st
 }
 
 /**
- * The methods that a list of names means, each once: `workers` is every worker alone. Where one needs what the Conductor did,
+ * The methods that a list of names means, each once: `workers` is every worker alone, `workers:team` asked as in a team. Where one needs what the Conductor did,
  * the Conductor is among them. @throws BadMethodError
  */
 export function readMethods(texts: readonly string[], workers: readonly string[]): string[] {
-  const named = texts.flatMap((text) => (text === 'workers' ? workers.map((id) => `worker:${id}`) : [text]));
+  const everyone = (form: string): string[] => workers.map((id) => `worker:${id}${form}`);
+  const named = texts.flatMap((text) => {
+    if (text === 'workers') return everyone('');
+    return text === `workers${TEAM}` ? everyone(TEAM) : [text];
+  });
   const read = named.map((text) => readMethod(text, workers));
   const needsReference = read.some(({ method }) => method.kind === 'rewrite' || method.kind === 'samples');
   const names = read.map(({ name }) => name);

@@ -59,12 +59,18 @@ export function describeSetting(
       `Conductor ${made.prompts.conductor.slice(0, 16)}, worker ${made.prompts.worker.slice(0, 16)}. Graders: ` +
       `${graders.join(', ') || 'none'}. Limits of a run: ${run.limits.steps} steps, ${run.limits.calls} calls.`;
   const isFree = isFreeOfCharge(methods, run);
+  const asksAlone = methods.some((method) => /^(?:worker|best-of|vote|reflection):/.test(method));
   return [
     { rows: [head, ...rows], numeric: false },
+    ...(asksAlone ? [FORMS] : []),
     ...(isFree ? [FREE] : []),
     ...(versions === undefined ? [] : [versions]),
   ];
 }
+
+const FORMS =
+  'Workers of worker, best-of, vote and reflection were sent the question alone, but for their own instructions and the number of ' +
+  'an attempt; with :team behind the name, a subtask as members of a team.';
 
 const FREE =
   'Tokens of a trained Conductor are booked at no cost, so that costs above are too low: say with conductor.price what they ' +

@@ -89,7 +89,7 @@ async function playMethod(
     case 'conductor':
       return playConductor(context, name, method);
     case 'plan':
-      return playOnce(context.runPlan(name, method.write(team)));
+      return playOnce(context.runPlan(name, method.write(team), { form: method.form }));
     case 'rewrite':
       if (!reference?.plan) return nothingOf('the Conductor wrote no plan that could be changed');
       return playOnce(context.runPlan(name, method.rewrite(reference.plan, team)));
@@ -97,7 +97,7 @@ async function playMethod(
       const { routed } = question;
       return routed === undefined
         ? nothingOf('the evaluation learned from no earlier one who is to answer')
-        : playOnce(context.runPlan(name, alone(routed)));
+        : playOnce(context.runPlan(name, alone(routed, 'bare'), { form: 'bare' }));
     }
     case 'agreement':
       return playAgreement(context, name, team);
