@@ -1,4 +1,5 @@
 import type { Plan } from '../../plan/plan';
+import type { ResolvedRun } from '../../protocol/cards';
 import type { ConductorChange } from '../../protocol/input';
 
 export interface Team {
@@ -29,6 +30,8 @@ export type Method =
       readonly kind: 'conductor';
       readonly depth: number;
       readonly steps?: number;
+      /** How it may call itself, if otherwise than configured. */
+      readonly recursion?: ResolvedRun['recursion'];
       readonly change?: ConductorChange;
     }
   | { readonly kind: 'plan'; readonly form?: Form; readonly write: (team: Team) => Plan }

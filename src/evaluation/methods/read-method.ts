@@ -97,6 +97,8 @@ export function readPolicy(
   return { checkpoint: run === undefined ? null : `${run}/${whole}`, depth: Number(depth) };
 }
 
+const MOST_TURNS = 5;
+
 /** Methods by the names of docs/evaluation.md. */
 export const METHODS: Readonly<
   Record<string, { readonly argument: Argument; readonly make: (argument: string) => Method }>
@@ -121,6 +123,12 @@ export const METHODS: Readonly<
   },
   // The Conductor's model chooses one worker for each question, and no more: what a prompted router does.
   router: { argument: NOTHING, make: () => ({ kind: 'conductor', depth: 0, steps: 1 }) },
+  // One step at a time, the next decided after its output was seen, until the Conductor accepts it: TRINITY's way, whose plans
+  // are not fixed before any evidence.
+  turns: {
+    argument: NOTHING,
+    make: () => ({ kind: 'conductor', depth: MOST_TURNS - 1, steps: 1, recursion: 'review' }),
+  },
   'learned-router': { argument: NOTHING, make: () => ({ kind: 'routed' }) },
   agreement: { argument: NOTHING, make: () => ({ kind: 'agreement' }) },
   random: { argument: NOTHING, make: () => ({ kind: 'plan', write: randomPlan }) },

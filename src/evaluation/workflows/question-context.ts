@@ -52,6 +52,7 @@ export function nothingOf(reason: string): MethodResult {
 interface SolveOptions extends Pick<SolveInput, 'given' | 'conductor'> {
   readonly limits: LimitsInput;
   readonly form?: Form | undefined;
+  readonly recursion?: ResolvedRun['recursion'] | undefined;
   readonly part?: number | undefined;
 }
 
@@ -88,8 +89,12 @@ export class QuestionContext {
   }
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  solve(method: string, { limits, part, form = 'team', ...options }: SolveOptions): Promise<SolveRun | null> {
-    const { id: evaluation, question, run } = this.input;
+  solve(
+    method: string,
+    { limits, part, form = 'team', recursion, ...options }: SolveOptions,
+  ): Promise<SolveRun | null> {
+    const { id: evaluation, question, run: configured } = this.input;
+    const run = recursion === undefined ? configured : { ...configured, recursion };
     const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
     return this.pay(async (most) => {

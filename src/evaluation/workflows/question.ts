@@ -109,10 +109,10 @@ async function playMethod(
 function playConductor(
   context: QuestionContext,
   name: string,
-  { depth, steps, change }: Extract<Method, { readonly kind: 'conductor' }>,
+  { depth, steps, recursion, change }: Extract<Method, { readonly kind: 'conductor' }>,
 ): Promise<MethodResult | null> {
   const limits = steps === undefined ? { depth } : { depth, steps };
-  return playOnce(context.solve(name, { limits, conductor: change }));
+  return playOnce(context.solve(name, { limits, recursion, conductor: change }));
 }
 
 async function playOnce(solving: Promise<SolveRun | null>): Promise<MethodResult | null> {
