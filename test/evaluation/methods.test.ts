@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { randomFrom } from '../../src/evaluation/chance';
-import { slugOf } from '../../src/evaluation/contract';
+import { type OpenedQuestion, type QuestionInput, slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';
+import { everyone } from '../../src/evaluation/methods/plans';
 import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
+import { QuestionContext } from '../../src/evaluation/workflows/question-context';
+import { externalCard, modelCard, runOf } from '../budget/cards';
 import type { Plan } from '../../src';
 import { validatePlan } from '../../src/plan/validate';
 import { MAX_STEPS } from '../../src/protocol/messages';
@@ -69,7 +72,7 @@ test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(
   (name) => {
     const { method } = readMethod(name, workers);
     const planOf = (seed: number): Plan | null => {
-      if (method.kind === 'plan') return method.write(teamOf(seed));
+      if (method.kind === 'plan') return method.write(teamOf(seed), 'bare');
       return method.kind === 'rewrite' ? method.rewrite(written, teamOf(seed)) : null;
     };
     for (let seed = 0; seed < 50; seed += 1) {
@@ -105,7 +108,7 @@ test('an ablation changes what it is named by, and nothing else', () => {
 function planOf(name: string): Plan {
   const { method } = readMethod(name, workers);
   if (method.kind !== 'plan') throw new Error(`${name} writes no plan`);
-  return method.write(teamOf(3));
+  return method.write(teamOf(3), method.solo?.form ?? 'team');
 }
 
 test('a worker alone is asked by the bare question, and as in a team where that is said', () => {
@@ -124,6 +127,18 @@ test('a worker alone is asked by the bare question, and as in a team where that 
   expect(readMethods(['workers:team', 'workers'], ['gpt', 'qwen'])).toEqual([
     ...['worker:gpt:team', 'worker:qwen:team', 'worker:gpt', 'worker:qwen'],
   ]);
+});
+
+test("a user's own worker always has a subtask to read", () => {
+  const input = { run: runOf([modelCard('gpt'), externalCard('agent')]) } as QuestionInput;
+  const context = new QuestionContext(input, {} as OpenedQuestion);
+  expect([context.formOf('gpt'), context.formOf('gpt', 'team'), context.formOf('agent')]).toEqual([
+    'bare',
+    'team',
+    'team',
+  ]);
+  const subtasks = everyone({ workers: ['gpt', 'agent'], random: () => 0 }, (id) => context.formOf(id));
+  expect(subtasks.steps.map(({ subtask }) => subtask)).toEqual(['', 'Answer the question completely.']);
 });
 
 test('a mixture of two layers shows every worker all answers of the first, and the last step those of the second', () => {

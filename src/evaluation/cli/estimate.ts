@@ -77,7 +77,7 @@ function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Cal
     }
     case 'plan': {
       const team = { workers: run.workers.map(({ id }) => id), random: randomFrom('estimate') };
-      const { steps } = method.write(team);
+      const { steps } = method.write(team, 'team');
       return steps.map(({ worker }) => [1, stepOf(run.workers.find(({ id }) => id === worker))]);
     }
   }

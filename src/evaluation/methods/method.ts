@@ -34,7 +34,12 @@ export type Method =
       readonly recursion?: ResolvedRun['recursion'];
       readonly change?: ConductorChange;
     }
-  | { readonly kind: 'plan'; readonly form?: Form; readonly write: (team: Team) => Plan }
+  | {
+      readonly kind: 'plan';
+      /** The one worker that it is about, and how that is asked. */
+      readonly solo?: { readonly worker: string; readonly form: Form };
+      readonly write: (team: Team, form: Form) => Plan;
+    }
   | { readonly kind: 'rewrite'; readonly rewrite: (plan: Plan, team: Team) => Plan }
   | { readonly kind: 'routed' }
   | { readonly kind: 'agreement' }

@@ -46,8 +46,8 @@ function aggregating(sees: readonly number[]): Omit<Step, 'worker'> {
 }
 
 /** Every worker answers on its own. */
-export function everyone({ workers }: Team): Plan {
-  return { steps: workers.flatMap((id) => alone(id, 'bare').steps) };
+export function everyone({ workers }: Team, formOf: (worker: string) => Form): Plan {
+  return { steps: workers.flatMap((id) => alone(id, formOf(id)).steps) };
 }
 
 function anyOf({ workers, random }: Team): string {

@@ -150,8 +150,8 @@ export const METHODS: Readonly<
 
 function planning(write: (id: string, form: Form) => Plan): (argument: string) => Method {
   return (argument) => {
-    const { id, form } = formIn(argument);
-    return { kind: 'plan', form, write: () => write(id, form) };
+    const { id: worker, form } = formIn(argument);
+    return { kind: 'plan', solo: { worker, form }, write: (_, asked) => write(worker, asked) };
   };
 }
 

@@ -18,13 +18,14 @@ const MOST_TOGETHER = 8;
 export async function playSamples(
   context: QuestionContext,
   name: string,
-  { worker, form, choose }: Extract<Method, { readonly kind: 'samples' }>,
+  { worker, form: wanted, choose }: Extract<Method, { readonly kind: 'samples' }>,
   reference: MethodRecord | null,
 ): Promise<MethodResult | null> {
   if (reference === null || reference.verdict === 'ungraded') {
     return nothingOf('what the Conductor costs on this question is not known, since it failed');
   }
   const measure = unitOf(reference.spent);
+  const form = context.formOf(worker, wanted);
   const runs: SolveRun[] = [];
   const answers: (Text | null)[] = [];
   const costs: number[] = [];
@@ -53,7 +54,11 @@ export async function playAgreement(
   name: string,
   team: Team,
 ): Promise<MethodResult | null> {
-  const run = await context.runPlan(name, everyone(team), { form: 'bare' });
+  const run = await context.runPlan(
+    name,
+    everyone(team, (id) => context.formOf(id)),
+    { form: 'bare' },
+  );
   if (run === null) return null;
   const answers = outputsOf(run);
   return answers.length === 0 ? { runs: [run], answer: null } : countVotes(context, [run], answers);

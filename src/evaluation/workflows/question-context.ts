@@ -61,7 +61,7 @@ interface GivenPlanOptions extends Pick<SolveOptions, 'part' | 'form'> {
 }
 
 /** Its models are sent what they are asked and nothing of a team, beside instructions of their own. */
-function askingBarely(run: ResolvedRun): ResolvedRun {
+function withPlainLayout(run: ResolvedRun): ResolvedRun {
   const workers = run.workers.map((card) =>
     card.kind === 'model' ? { ...card, layout: 'plain' as const } : card,
   );
@@ -88,6 +88,12 @@ export class QuestionContext {
     return repeat === undefined ? seed : seedOf(seed, repeat);
   }
 
+  /** How a worker is asked; a user's own activity or workflow reads its subtask, and always has one. */
+  formOf(worker: string, wanted: Form = 'bare'): Form {
+    const card = this.input.run.workers.find(({ id }) => id === worker);
+    return card?.kind === 'model' ? wanted : 'team';
+  }
+
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
   solve(
     method: string,
@@ -100,7 +106,7 @@ export class QuestionContext {
     return this.pay(async (most) => {
       const input: SolveInput = {
         ...this.question.asked,
-        run: form === 'bare' ? askingBarely(run) : run,
+        run: form === 'bare' ? withPlainLayout(run) : run,
         seed: this.seed,
         limits: { ...this.input.limits, ...limits, ...(most !== null && { costUsd: most / 1e9 }) },
         ...options,

@@ -8,7 +8,7 @@ import {
   type QuestionInput,
   type QuestionOutcome,
 } from '../contract';
-import type { Method } from '../methods/method';
+import type { Method, Team } from '../methods/method';
 import { alone } from '../methods/plans';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
@@ -89,7 +89,7 @@ async function playMethod(
     case 'conductor':
       return playConductor(context, name, method);
     case 'plan':
-      return playOnce(context.runPlan(name, method.write(team), { form: method.form }));
+      return playGiven(context, name, method, team);
     case 'rewrite':
       if (!reference?.plan) return nothingOf('the Conductor wrote no plan that could be changed');
       return playOnce(context.runPlan(name, method.rewrite(reference.plan, team)));
@@ -97,7 +97,7 @@ async function playMethod(
       const { routed } = question;
       return routed === undefined
         ? nothingOf('the evaluation learned from no earlier one who is to answer')
-        : playOnce(context.runPlan(name, alone(routed, 'bare'), { form: 'bare' }));
+        : playOnce(context.runPlan(name, alone(routed, context.formOf(routed)), { form: 'bare' }));
     }
     case 'agreement':
       return playAgreement(context, name, team);
@@ -113,6 +113,16 @@ function playConductor(
 ): Promise<MethodResult | null> {
   const limits = steps === undefined ? { depth } : { depth, steps };
   return playOnce(context.solve(name, { limits, recursion, conductor: change }));
+}
+
+function playGiven(
+  context: QuestionContext,
+  name: string,
+  { solo, write }: Extract<Method, { readonly kind: 'plan' }>,
+  team: Team,
+): Promise<MethodResult | null> {
+  const form = solo === undefined ? 'team' : context.formOf(solo.worker, solo.form);
+  return playOnce(context.runPlan(name, write(team, form), { form }));
 }
 
 async function playOnce(solving: Promise<SolveRun | null>): Promise<MethodResult | null> {
