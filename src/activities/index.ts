@@ -71,7 +71,7 @@ async function resolveForRun(
 
 async function bindConductor(
   run: ResolvedRun,
-  { checkpoint, examples }: ConductorChange,
+  { checkpoint, examples, access }: ConductorChange,
   policy: PolicyProvider | undefined,
 ): Promise<ResolvedRun> {
   if (checkpoint !== undefined && policy === undefined) {
@@ -80,7 +80,8 @@ async function bindConductor(
         'temporal-conductor/training instead, or add a section "training:" to the configuration of the command line',
     );
   }
-  const bound = policy === undefined ? run : await policy.bind(run, checkpoint);
+  const named = policy === undefined ? run : await policy.bind(run, checkpoint);
+  const bound = access === undefined ? named : { ...named, conductor: { ...named.conductor, access } };
   if (examples === undefined) return bound;
   if (bound.conductor.prompt !== 'compact') return { ...bound, conductor: { ...bound.conductor, examples } };
   throw new ConfigError(

@@ -80,9 +80,13 @@ export function callIdOf(
   const { card, identity, round, step, worker, messages, maxOutputTokens, outputSchema, seed } = call;
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
   const place = identity === undefined ? [workflowId, runId, activityId] : [identity, round, step, worker];
-  const { provider, model, api, temperature, effort } = card;
+  const { provider, model, api, temperature, effort, topP, topK, presencePenalty, thinking, extraBody } =
+    card;
   const baseUrl = identity === undefined ? card.baseUrl : undefined;
-  const settings = { provider, model, api, baseUrl, temperature, effort };
+  const settings = {
+    ...{ provider, model, api, baseUrl, temperature, effort },
+    ...{ topP, topK, presencePenalty, thinking, extraBody },
+  };
   const request = { ...settings, messages, maxOutputTokens, outputSchema, seed };
   return createHash('sha256')
     .update(JSON.stringify([...place, request]))

@@ -29,7 +29,7 @@ export async function writePlan(
   const { store } = dependencies;
   const { round, seed, rootId, run, allowance } = request;
   const card = run.conductor;
-  const context = planContextOf(run, round, request.mayCallItself === true);
+  const context = { ...planContextOf(run, round, request.mayCallItself === true), access: card.access };
   if (card.plan !== undefined && takesConfigured(request)) {
     return takeConfigured(store, card.plan, context);
   }
@@ -83,6 +83,7 @@ async function messagesOf(store: Store, request: WritePlanRequest, maxSteps: num
     examples: card.examples,
     workers,
     describe: card.describe,
+    access: card.access,
     maxSteps,
     mayCallItself: mayCallItself === true,
     format: card.capabilities.jsonSchema ? 'json' : 'lists',

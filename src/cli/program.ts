@@ -39,6 +39,10 @@ export function buildProgram(version: string, settle: Settle): Command {
   const stream = new Option('--stream', 'print the answer while it is written');
   const failIf = new Option('--fail-if <condition>', 'exit with 1 if it holds: "conductor < worker:best"');
   failIf.conflicts('detach');
+  const prompts = new Option(
+    '--prompts <form>',
+    'in which known sets ask: plain (default), or as the paper',
+  ).choices(['plain', 'paper']);
   const grader = new Option('--grader <name>', 'of rows that name none (default: freeform)').choices(GRADERS);
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
@@ -208,6 +212,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .command('inspect <file>')
     .description('say what is in JSON lines (also gzipped), Parquet or CSV, and which rows are bad')
     .addOption(grader)
+    .addOption(prompts)
     .option('--against <file>', 'of which no question should be repeated, such as those to judge by')
     .option(...JSON_OPTION)
     .action(run(async () => (await import('../evaluation/cli/data.js')).inspect));
@@ -218,6 +223,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .requiredOption('--out <folder>', 'for <name>.jsonl of each part')
     .option('--seed <number>', 'of the draw', read.whole, 42)
     .addOption(grader)
+    .addOption(prompts)
     .option('--since <date>', 'of questions that have a date, e.g. 2026-01-31', read.date)
     .option('--until <date>', 'the last day', read.date)
     .action(run(async () => (await import('../evaluation/cli/data.js')).split));

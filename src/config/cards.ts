@@ -1,4 +1,4 @@
-import type { Plan } from '../plan/plan';
+import type { Access, Plan } from '../plan/plan';
 import type {
   Capabilities,
   ConductorCard,
@@ -10,6 +10,7 @@ import type {
 import capabilityTable from './capabilities.json';
 import priceTable from './prices.json';
 import { ConfigError } from './errors';
+import { CONDUCTOR_TOKENS, WORKER_TOKENS } from './model-settings';
 import { durationMs } from './duration';
 import {
   type Config,
@@ -19,8 +20,6 @@ import {
   type WorkerConfig,
 } from './schema';
 
-const CONDUCTOR_TOKENS = 1024;
-const WORKER_TOKENS = 4096;
 /** Low, so that the same question gets much the same plan. */
 const CONDUCTOR_TEMPERATURE = 0.2;
 
@@ -29,14 +28,24 @@ export function resolveConductor(config: ConductorConfig, day: Date): ConductorC
   if (config.provider === 'policy') return policyCard(config);
   const settings = settingsOf(config, day);
   // A default that the model would refuse is left out silently; only an explicit setting is reported as dropped.
-  const usual = settings.capabilities.sampling ? CONDUCTOR_TEMPERATURE : null;
+  const isFixed = !settings.capabilities.sampling || (settings.provider === 'anthropic' && settings.thinking);
+  const usual = isFixed ? null : CONDUCTOR_TEMPERATURE;
   return {
     ...settings,
     temperature: config.temperature ?? usual,
     maxOutputTokens: config.maxOutputTokens ?? CONDUCTOR_TOKENS,
     describe: config.describe,
+    access: config.access ?? usualAccess(settings),
     ...(config.plan !== undefined && { plan: countedFromZero(config.plan) }),
   };
+}
+
+/**
+ * Lists let a step see what it needs and no more. A grammar, which a model in the process is held to, cannot keep them to
+ * earlier steps.
+ */
+function usualAccess({ provider, capabilities }: Pick<ConductorCard, 'provider' | 'capabilities'>): Access {
+  return provider === 'local' && capabilities.jsonSchema ? 'binary' : 'any';
 }
 
 /** People count steps from 1, programs from 0. */
@@ -97,7 +106,7 @@ export function resolveVerifier({ verifier, workers }: Config, day = new Date())
 function settingsOf(
   config: ModelConfig,
   day: Date,
-): Omit<ConductorCard, 'temperature' | 'maxOutputTokens' | 'describe'> {
+): Omit<ConductorCard, 'temperature' | 'maxOutputTokens' | 'describe' | 'access'> {
   const { provider, model, effort = null, timeout } = config;
   return {
     provider,
@@ -105,10 +114,25 @@ function settingsOf(
     ...addressOf(config),
     ...(config.background === true && { background: true }),
     effort,
+    ...requestFieldsOf(config),
     timeoutMs: durationMs(timeout),
     ...('stream' in config && config.stream && { idleTimeoutMs: durationMs(config.idleTimeout) }),
     capabilities: capabilitiesOf(config),
     ...priceOf(config, day),
+  };
+}
+
+/** What requests have only where it is written. */
+function requestFieldsOf(
+  config: ModelConfig,
+): Pick<ConductorCard, 'topP' | 'topK' | 'presencePenalty' | 'thinking' | 'extraBody'> {
+  const { topP, topK, presencePenalty, thinking } = config;
+  return {
+    ...(topP !== undefined && { topP }),
+    ...(topK !== undefined && { topK }),
+    ...(presencePenalty !== undefined && { presencePenalty }),
+    ...(thinking !== undefined && { thinking: thinking === 'off' ? 0 : thinking }),
+    ...('extraBody' in config && { extraBody: config.extraBody }),
   };
 }
 
@@ -155,6 +179,7 @@ function policyCard(config: Extract<ConductorConfig, { readonly provider: 'polic
     price: price ?? { input: 0, output: 0 },
     priceVersion: price === undefined ? 'local' : 'card',
     describe: 'ordinals',
+    access: 'binary',
   };
 }
 

@@ -36,6 +36,7 @@ export const priceSchema = z.preprocess(
 export const capabilitiesSchema = z.strictObject({
   sampling: z.boolean().exactOptional(),
   effort: z.array(effortSchema).exactOptional(),
+  thinking: z.boolean().exactOptional(),
   jsonSchema: z.boolean().exactOptional(),
   maxOutputTokens: tokens.nullable().exactOptional(),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACCESS_MODES } from '../plan/plan';
 import { planSchema } from '../protocol/solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
@@ -14,6 +15,15 @@ import {
   priceSchema,
   tokens,
 } from './field-schemas';
+import {
+  checkThinking,
+  CONDUCTOR_TOKENS,
+  extraBody,
+  noThinking,
+  sampling,
+  thinking,
+  WORKER_TOKENS,
+} from './model-settings';
 import { DEFAULT_STORE, readStoreUrl, STORE_URL_FORMS } from './store-url';
 
 /** Temporal refuses names of queues and activities that are longer. */
@@ -22,8 +32,9 @@ const name = z.string().min(1).max(1000);
 const model = {
   model: name,
   maxOutputTokens: tokens.exactOptional(),
-  temperature: z.number().min(0).max(2).exactOptional(),
+  ...sampling,
   effort: effortSchema.exactOptional(),
+  thinking: noThinking,
   timeout: durationSchema.default('10m'),
   background: z
     .literal(false, { error: "only OpenAI's Responses API has a background mode; remove it or set false" })
@@ -41,6 +52,7 @@ const remote = {
   stream: z.boolean().default(true),
   /** The longest silence in a stream: reasoning models may be silent for minutes. */
   idleTimeout: durationSchema.default('5m'),
+  extraBody,
 };
 
 const openai = {
@@ -50,8 +62,8 @@ const openai = {
   /** Answers are written at the vendor while no one waits, and survive the process that asked for them. */
   background: z.boolean().exactOptional(),
 };
-const anthropic = { provider: z.literal('anthropic'), ...remote };
-const google = { provider: z.literal('google'), ...remote };
+const anthropic = { provider: z.literal('anthropic'), ...remote, thinking };
+const google = { provider: z.literal('google'), ...remote, thinking };
 const local = { provider: z.literal('local'), ...model };
 
 /** A checkpoint trained here; how it is asked is a matter of its manifest. */
@@ -73,6 +85,7 @@ const policy = {
 
 const conductor = {
   describe: z.enum(['ordinals', 'names', 'notes']).default('names'),
+  access: z.enum(ACCESS_MODES).exactOptional(),
   plan: planSchema.exactOptional(),
 };
 
@@ -120,16 +133,16 @@ const external = {
 
 const conductorSchema = z.discriminatedUnion('provider', [
   z.strictObject({ ...openai, ...conductor }).superRefine(checkBackground),
-  z.strictObject({ ...anthropic, ...conductor }),
-  z.strictObject({ ...google, ...conductor }),
+  z.strictObject({ ...anthropic, ...conductor }).superRefine(checkThinking('anthropic', CONDUCTOR_TOKENS)),
+  z.strictObject({ ...google, ...conductor }).superRefine(checkThinking('google', CONDUCTOR_TOKENS)),
   z.strictObject({ ...local, ...conductor }),
   z.strictObject(policy),
 ]);
 
 const workerSchema = z.discriminatedUnion('provider', [
   z.strictObject({ ...openai, ...worker }).superRefine(checkBackground),
-  z.strictObject({ ...anthropic, ...worker }),
-  z.strictObject({ ...google, ...worker }),
+  z.strictObject({ ...anthropic, ...worker }).superRefine(checkThinking('anthropic', WORKER_TOKENS)),
+  z.strictObject({ ...google, ...worker }).superRefine(checkThinking('google', WORKER_TOKENS)),
   z.strictObject({ ...local, ...worker }),
   z.strictObject({ ...external, provider: z.literal('activity') }),
   z.strictObject({ ...external, provider: z.literal('workflow') }),
@@ -137,8 +150,8 @@ const workerSchema = z.discriminatedUnion('provider', [
 
 const verifierSchema = z.discriminatedUnion('provider', [
   z.strictObject(openai).superRefine(checkBackground),
-  z.strictObject(anthropic),
-  z.strictObject(google),
+  z.strictObject(anthropic).superRefine(checkThinking('anthropic', WORKER_TOKENS)),
+  z.strictObject(google).superRefine(checkThinking('google', WORKER_TOKENS)),
   z.strictObject(local),
 ]);
 

@@ -3,7 +3,7 @@ import { gradeFreeForm } from './free-form';
 import { engineVersion, gradeMathematics, INSTALL_COMPUTE_ENGINE } from './mathematics/grade-mathematics';
 import { mathVerifyProblem } from './mathematics/math-verify';
 import type { Graded, Question } from './question';
-import { answerTextOf, normalizeText } from './read-answer';
+import { answerTextOf, isTagged, normalizeText } from './read-answer';
 import { readChoice, readRightChoice } from './read-choice';
 import { isSameNumber, readBoxedInteger, readFinalNumber, readNumber } from './read-number';
 import { bubblewrap, seenAmong } from './sandbox/bubblewrap';
@@ -23,6 +23,13 @@ export type RightAnswer = { readonly [Grader in Question['grader']]: Graded<Grad
  * await grade({ grader: 'math', answer: '\\frac{3}{4}' }, 'It must be <answer>0.75</answer>.'); // verdict: 'correct'
  */
 export async function grade(question: RightAnswer, reply: string): Promise<Grade> {
+  if (question.tagged === true && question.grader !== 'custom' && !isTagged(reply)) {
+    return gradeOf(question.grader, 'unparseable', null, 'it has no <answer> tag');
+  }
+  return gradeByRules(question, reply);
+}
+
+async function gradeByRules(question: RightAnswer, reply: string): Promise<Grade> {
   switch (question.grader) {
     case 'math':
       return gradeMathematics(question.answer, reply);

@@ -21,6 +21,8 @@ const row = {
   topic: z.string().min(1).exactOptional(),
   level: z.string().min(1).exactOptional(),
   source: z.string().min(1).exactOptional(),
+  /** Whether only what stands in an `<answer>` tag is an answer, as the question then says. */
+  tagged: z.boolean().exactOptional(),
   /** When it was first put, for questions that a model may have seen. */
   date: z.iso.date().exactOptional(),
 };

@@ -12,6 +12,11 @@ export function answerTextOf(reply: string): string {
   return (tagged.at(-1)?.split(/<\/answer>/i)[0] ?? reply).trim();
 }
 
+/** Whether a reply says in a tag what its answer is. */
+export function isTagged(reply: string): boolean {
+  return /<answer>/i.test(reply);
+}
+
 /** What stands in the last `\boxed{…}` of an answer, else behind its last `answer is` on that line, else all of it. */
 export function finalAnswerOf(reply: string): string {
   const text = answerTextOf(reply);

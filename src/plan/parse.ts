@@ -1,4 +1,4 @@
-import type { Plan, PlanContext } from './plan';
+import type { Access, Plan, PlanContext } from './plan';
 import { type ListName, PlanError, quoteBriefly } from './plan-error';
 import { type ChosenLists, chooseLists } from './reply/lists';
 import type { Literal } from './reply/literal';
@@ -23,7 +23,7 @@ export function parsePlan(text: string, context: PlanContext): Plan {
   const steps = written.map(({ model_id, subtasks, access_list }, index) => ({
     worker: workerOf(model_id, text, context.workers),
     subtask: subtaskOf(subtasks, text),
-    sees: seesOf(access_list, index, text),
+    sees: seesOf(access_list, index, text, context.access),
   }));
   return validatePlan({ steps }, context, { locate });
 }
@@ -94,26 +94,30 @@ function subtaskOf(subtask: Literal, text: string): string {
   throw new PlanError('bad_subtask', 'subtasks', problem, { text, at: subtask.at });
 }
 
-function seesOf(access: Literal, step: number, text: string): number[] {
-  if (access.kind === 'fields') throw badAccess(access, 'an object', text);
+function seesOf(access: Literal, step: number, text: string, mode: Access = 'any'): number[] {
+  const bad = ({ at }: Literal, found: string): PlanError => {
+    const problem = `Each entry of access_list is ${ENTRIES[mode]}, not ${found}.`;
+    return new PlanError('bad_access', 'access_list', problem, { text, at });
+  };
+  if (access.kind === 'fields') throw bad(access, 'an object');
   if (access.kind === 'text') {
     if (['', '[]', 'none', 'null'].includes(access.text.trim().toLowerCase())) return [];
-    if (!isAll(access)) throw badAccess(access, quoteBriefly(access.text), text);
+    if (!isAll(access)) throw bad(access, quoteBriefly(access.text));
   }
   const entries = itemsOf(access);
   if (entries.some(isAll)) return [...Array(step).keys()];
   return entries.map((entry) => {
     const written = entry.kind === 'text' ? entry.text.trim() : 'a list';
-    if (!ORDINAL.test(written)) throw badAccess(entry, quoteBriefly(written), text);
+    if (mode === 'binary' || !ORDINAL.test(written)) throw bad(entry, quoteBriefly(written));
     return Number(written);
   });
 }
 
+const ENTRIES: Readonly<Record<Access, string>> = {
+  binary: '[] (sees nothing) or ["all"] (sees every earlier step)',
+  any: '[], ["all"] or a list of the numbers of earlier steps',
+};
+
 function isAll(entry: Literal): boolean {
   return entry.kind === 'text' && entry.text.trim().toLowerCase() === 'all';
-}
-
-function badAccess({ at }: Literal, found: string, text: string): PlanError {
-  const problem = `Each entry of access_list is [], ["all"] or a list of the numbers of earlier steps, not ${found}.`;
-  return new PlanError('bad_access', 'access_list', problem, { text, at });
 }

@@ -38,7 +38,13 @@ export interface PlanContext {
   readonly maxSteps: number;
   /** 0 for the first plan of a run. Only a later plan may be empty, which accepts the answer so far. */
   readonly round: number;
+  /** How a reply may say what a step sees. A person's plan is data and not bound by it. @default 'any' */
+  readonly access?: Access;
 }
+
+/** How the Conductor says what a step sees: all earlier steps or none, as in the paper, or any of them by number. */
+export const ACCESS_MODES = ['binary', 'any'] as const;
+export type Access = (typeof ACCESS_MODES)[number];
 
 /** The wave of each step, for people: a run does not wait for whole waves. */
 export function planWaves({ steps }: Plan): number[] {

@@ -1,4 +1,4 @@
-import type { OutputSchema, Plan, PlanContext, Step } from './plan';
+import type { Access, OutputSchema, Plan, PlanContext, Step } from './plan';
 import { PlanError, quoteBriefly } from './plan-error';
 
 /**
@@ -32,11 +32,16 @@ function accessOf({ sees }: Step, index: number): string {
 }
 
 /** Writes a plan as the JSON that a Conductor held to `planOutputSchema` would have replied. */
-export function renderPlanAsJson({ steps }: Plan, workers: readonly string[], reasoning = ''): string {
+export function renderPlanAsJson(
+  { steps }: Plan,
+  workers: readonly string[],
+  access: Access,
+  reasoning = '',
+): string {
   const written = steps.map(({ worker, subtask, sees }) => ({
     worker: workers.indexOf(worker),
     subtask,
-    sees: sees.length === 0 ? 'none' : 'all',
+    sees: access === 'any' ? sees : sees.length === 0 ? 'none' : 'all',
   }));
   return JSON.stringify({ reasoning, steps: written });
 }
@@ -46,19 +51,22 @@ const GRAMMAR_REASONING = 200;
 const GRAMMAR_SUBTASK = 400;
 
 /**
- * A JSON schema for a Conductor whose output can be held to one; `parsePlan` reads what it produces. All that a
- * `grammar` allows is a valid plan: a step sees all earlier steps or none (in the paper's ablation, lists of indices
- * scored no better). `vendor` leaves out bounds that strict modes of hosted APIs refuse.
+ * A JSON schema for a Conductor whose output can be held to one; `parsePlan` reads what it produces. With binary access,
+ * all that a `grammar` allows is a valid plan; no grammar keeps a list of steps to earlier ones. `vendor` leaves out
+ * bounds that strict modes of hosted APIs refuse.
  */
 export function planOutputSchema(
-  { workers, maxSteps, round }: PlanContext,
+  { workers, maxSteps, round, access = 'any' }: PlanContext,
   dialect: 'vendor' | 'grammar',
 ): OutputSchema {
   const bounds = (limits: Record<string, number>) => (dialect === 'grammar' ? limits : {});
   const step = objectOf({
     worker: { type: 'integer', enum: [...workers.keys()] },
     subtask: { type: 'string', ...bounds({ maxLength: GRAMMAR_SUBTASK }) },
-    sees: { type: 'string', enum: ['none', 'all'] },
+    sees:
+      access === 'binary'
+        ? { type: 'string', enum: ['none', 'all'] }
+        : { type: 'array', items: { type: 'integer' }, ...bounds({ maxItems: maxSteps }) },
   });
   const schema = objectOf({
     reasoning: { type: 'string', ...bounds({ maxLength: GRAMMAR_REASONING }) },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXAMPLE_SET_NAMES, LAYOUTS } from '../plan/plan';
+import { ACCESS_MODES, EXAMPLE_SET_NAMES, LAYOUTS } from '../plan/plan';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
 import { planSchema } from './solve';
 
@@ -38,6 +38,8 @@ const capabilitiesSchema = z.object({
   sampling: z.boolean(),
   /** Effort levels, lowest first; empty where the model has no such setting. */
   effort: z.array(z.string()).readonly(),
+  /** A budget of thinking tokens. @default false */
+  thinking: z.boolean().optional(),
   jsonSchema: z.boolean(),
   /** The most output tokens one request may ask for; null where unknown. */
   maxOutputTokens: count.nullable(),
@@ -58,6 +60,13 @@ const settings = {
   maxOutputTokens: count,
   temperature: z.number().nullable(),
   effort: z.string().nullable(),
+  topP: z.number().optional(),
+  topK: z.number().optional(),
+  presencePenalty: z.number().optional(),
+  /** Most tokens of thought, which count towards `maxOutputTokens`; 0: none, absent: as the model likes. */
+  thinking: z.int().min(0).optional(),
+  /** Fields of a request that no setting stands for. */
+  extraBody: z.record(z.string(), z.unknown()).readonly().optional(),
   timeoutMs: milliseconds,
   /** The longest silence in a stream; absent where answers are asked for whole. */
   idleTimeoutMs: milliseconds.optional(),
@@ -103,6 +112,8 @@ export type RunWorker = z.infer<typeof workerSchema>;
 export const conductorSchema = z.object({
   ...settings,
   describe: z.enum(['ordinals', 'names', 'notes']),
+  /** How it says what a step sees; absent in runs recorded before it could be set. @default 'any' */
+  access: z.enum(ACCESS_MODES).optional(),
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   checkpoint: z.string().optional(),
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */

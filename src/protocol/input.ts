@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXAMPLE_SET_NAMES, jsonBytes } from '../plan/plan';
+import { ACCESS_MODES, EXAMPLE_SET_NAMES, jsonBytes } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 import { planSchema } from './solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
@@ -80,6 +80,7 @@ const conductorChangeSchema = z.strictObject({
   /** `<training run>/<name>` of the checkpoint that writes its plans. */
   checkpoint: z.string().optional(),
   examples: z.enum(EXAMPLE_SET_NAMES).optional(),
+  access: z.enum(ACCESS_MODES).optional(),
 });
 export type ConductorChange = z.infer<typeof conductorChangeSchema>;
 

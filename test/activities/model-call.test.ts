@@ -1,6 +1,6 @@
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { sendRequest } from '../../src/activities/model-call';
+import { callIdOf, sendRequest } from '../../src/activities/model-call';
 import type { Complete } from '../../src/activities/models/model';
 import { FAILURES } from '../../src/protocol/failures';
 import { aCall, aCard } from './models/ask';
@@ -23,4 +23,21 @@ test.each([
   const sent = activity.run(() => sendRequest(silent, aCall(aCard({})), { apiKey: null, callId: 'call' }));
   activity.cancel('CANCELLED', new ActivityCancellationDetails(details));
   expect(await sent).toMatchObject({ kind: 'failed', failure: { type, billed: 'unknown' } });
+});
+
+test('a call with other settings is another call, and has the id that it had before they were known', () => {
+  const place = { workflowExecution: { workflowId: 'solve-1', runId: 'run-1' }, activityId: '1' };
+  const idOf = (settings: Parameters<typeof aCard>[0]): string => callIdOf(place, aCall(aCard(settings)));
+  const changes = [
+    {},
+    { topP: 0.8 },
+    { topK: 20 },
+    { presencePenalty: 1 },
+    { thinking: 0 },
+    { thinking: 2048 },
+    { extraBody: { min_p: 0.1 } },
+  ];
+  const ids = changes.map(idOf);
+  expect(ids[0]).toBe('82514e1a1c1ffe31b55571de016fc99f3edda4ecf1516f7c59a962366d3ef8ca');
+  expect(new Set(ids).size).toBe(changes.length);
 });

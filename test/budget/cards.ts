@@ -35,7 +35,7 @@ export function externalCard(id: string): ExternalCard {
 /** A run with these workers, and no limit that matters. */
 export function runOf(workers: readonly RunWorker[], conductor: Partial<ConductorCard> = {}): ResolvedRun {
   return {
-    conductor: { ...SETTINGS, describe: 'notes', ...conductor },
+    conductor: { ...SETTINGS, describe: 'notes', access: 'any', ...conductor },
     workers,
     limits: {
       steps: 5,

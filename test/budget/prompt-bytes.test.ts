@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { conductorPromptBytes, workerPromptBytes } from '../../src/budget/worst-case';
-import { EXAMPLE_SET_NAMES, type Layout, type Message } from '../../src/plan/plan';
+import { ACCESS_MODES, EXAMPLE_SET_NAMES, type Layout, type Message } from '../../src/plan/plan';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { planOutputSchema } from '../../src/plan/render';
@@ -81,6 +81,7 @@ function sentBytes(request: Request, run: ResolvedRun): number {
     ...askedWhole(request),
     workers: run.workers,
     describe: run.conductor.describe,
+    access: run.conductor.access,
     maxSteps: run.limits.steps,
     format: jsonSchema ? 'json' : 'lists',
     style: run.conductor.prompt,
@@ -94,7 +95,12 @@ function sentBytes(request: Request, run: ResolvedRun): number {
     hints,
     repairs: repairs.map(({ reply, problem }) => ({ reply: wholeOf(reply), problem: problem.message })),
   });
-  const context = { workers: workers.map(({ id }) => id), maxSteps: run.limits.steps, round: 0 };
+  const context = {
+    workers: workers.map(({ id }) => id),
+    maxSteps: run.limits.steps,
+    round: 0,
+    access: run.conductor.access,
+  };
   const schema = JSON.stringify(planOutputSchema(context, 'grammar'));
   return realBytes(messages) + (jsonSchema ? 2 * Buffer.byteLength(schema) : 0);
 }
@@ -132,6 +138,7 @@ const runs = fc
     prompt: fc.constantFrom('full', 'compact'),
     describe: fc.constantFrom('ordinals', 'names', 'notes'),
     examples: fc.constantFrom(undefined, ...EXAMPLE_SET_NAMES),
+    access: fc.constantFrom(...ACCESS_MODES),
     steps: fc.constantFrom(1, 5, 50),
   })
   .map(({ workers, jsonSchema, steps, ...told }) => {

@@ -62,6 +62,19 @@ test('inspect tells a program the same, of a known set', async () => {
   });
 });
 
+test('questions are written as they are asked in the paper, and inspect shows what for', async () => {
+  const { stdout } = await data('inspect', sample('mmlu.parquet'), '--prompts', 'paper');
+  expect(stdout).toMatch(/prompt +Write your work between <idea> and <\/idea>/);
+  expect((await data('inspect', sample('mmlu.parquet'))).stdout).not.toContain('<idea>');
+  const asked = await data('inspect', sample('big-code-bench.parquet'), '--prompts', 'paper', '--json');
+  expect(JSON.parse(asked.stdout)).toMatchObject({ prompt: 'its field complete_prompt' });
+  const options = ['--prompts', 'paper', '--part', 'train=4', '--out', 'asked'];
+  expect((await data('split', sample('mmlu.parquet'), ...options)).code).toBe(0);
+  for (const question of await written('asked/train.jsonl')) {
+    expect(question).toMatchObject({ tagged: true, question: expect.stringContaining('<answer>') as string });
+  }
+});
+
 test('a file that is not there, or is no file of questions, is bad usage told in a sentence', async () => {
   await write('empty.jsonl', '');
   for (const [name, sentence] of [

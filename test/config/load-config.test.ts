@@ -269,6 +269,11 @@ describe('what is refused, with place, value and remedy', () => {
       /conductor\.describe is not a setting: remove or rename/,
     ],
     [
+      "access otherwise than by a checkpoint's manifest",
+      conductor('provider: policy, access: any'),
+      /conductor\.access is not a setting: remove or rename/,
+    ],
+    [
       'a checkpoint as a worker',
       worker('{ id: b, provider: policy }'),
       /workers\[1\]\.provider is "policy": expected one of openai, anthropic, google, local, activity, workflow/,

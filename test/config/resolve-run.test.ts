@@ -46,6 +46,19 @@ describe('defaults', () => {
     });
   });
 
+  it('of access: any list, but for a grammar, which cannot keep one to earlier steps', () => {
+    const accessOf = (settings: Partial<ConfigInput['conductor']>): unknown => {
+      const conductor = { provider: 'local', model: 'x.gguf', ...settings } as ConfigInput['conductor'];
+      return resolveRun(parseConfig({ conductor, workers: [{ id: 'w', provider: 'local', model: 'm' }] }))
+        .conductor.access;
+    };
+    expect(conductor.access).toBe('any');
+    expect(accessOf({ capabilities: { jsonSchema: true } })).toBe('binary');
+    expect(accessOf({ capabilities: { jsonSchema: false } })).toBe('any');
+    expect(accessOf({ capabilities: { jsonSchema: true }, access: 'any' })).toBe('any');
+    expect(accessOf({ capabilities: { jsonSchema: false }, access: 'binary' })).toBe('binary');
+  });
+
   it("of models on their vendors' own endpoints", () => {
     expect(workers[0]).toMatchObject({
       api: 'responses',

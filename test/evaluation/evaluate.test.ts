@@ -16,7 +16,8 @@ import { keepLines } from '../../src/store/texts';
 import { externalCard } from '../budget/cards';
 import { aManifest } from '../support/a-manifest';
 import { startScriptedPolicy } from '../support/scripted-policy';
-import { step } from '../support/stage';
+import { ACCEPT, step } from '../support/stage';
+import { describeSetting } from '../../src/evaluation/report/setting';
 import { METHODS } from '../../src/evaluation/methods/read-method';
 import type { MethodRecord } from '../../src/evaluation/results';
 import type { Summary } from '../../src/evaluation/summarize';
@@ -50,7 +51,8 @@ test('every method is tried on a question, judged, and kept with its cost and it
   const paid = paidIn(stage);
   expect(progress.spentNanoUsd).toBe(paid);
   const inherited = records.filter(
-    ({ runs, planning }) => planning.calls > 0 && !/conductor|router|examples/.test(runs[0] ?? ''),
+    ({ runs, planning }) =>
+      planning.calls > 0 && !/conductor|router|examples|access|turns/.test(runs[0] ?? ''),
   );
   expect(inherited.map(({ method }) => method)).toEqual(
     expect.arrayContaining(['generic', 'silent', 'one-model:scholar', 'permuted']),
@@ -215,6 +217,64 @@ test('answers that the grader holds equal are votes for one', async () => {
   stage.providers.script('clerk', ['the Rhine', 'Danube', 'The Danube.', 'the  danube', 'Rhine, I think']);
   const { records } = await stage.play('eval-votes', ['conductor', 'vote:clerk'], set);
   expect(recordOf(records, 'vote:clerk')).toMatchObject({ verdict: 'correct' });
+});
+
+test('where a bare question is answered better than a subtask in a team, both forms show it', async () => {
+  const [question] = QUESTIONS;
+  stage.providers.answer('clerk', ({ text }) => {
+    const isBare = !text.includes('member of a team');
+    return `It is <answer>${isBare ? String(question?.answer) : '-1'}</answer>`;
+  });
+  const names = ['worker:clerk', 'best-of:clerk', 'vote:clerk', 'reflection:clerk'];
+  const both = names.flatMap((name) => [name, `${name}:team`]);
+  const { input, records } = await stage.play('eval-forms', both, { questions: 1 });
+  const verdicts = both.map((name) => [name, recordOf(records, name)?.verdict]);
+  expect(verdicts).toEqual(both.map((name) => [name, name.endsWith('team') ? 'wrong' : 'correct']));
+  const [alone] = stage.requestsTo('clerk');
+  expect(JSON.parse(alone?.body ?? '')).toMatchObject({
+    messages: [{ role: 'user', content: question?.question }],
+  });
+  expect(JSON.stringify(describeSetting({ run: input.run, methods: input.methods }, []))).toContain(
+    'were sent the question alone',
+  );
+});
+
+describe('turns', () => {
+  const pool = ['scholar', 'coder', 'clerk'];
+  const turnOf = (worker: string): string => renderPlan({ steps: [step(worker, 'Answer it.')] }, pool);
+
+  test('are decided after the last output was seen, and end when the Conductor accepts it', async () => {
+    const answer = `<answer>${String(QUESTIONS[0]?.answer)}</answer>`;
+    stage.providers.script('conductor', [turnOf('clerk'), turnOf('coder'), ACCEPT]);
+    stage.providers.script('clerk', ['<answer>-1</answer>']);
+    stage.providers.script('coder', [answer]);
+    const { records } = await stage.play('eval-turns', ['turns'], { questions: 1 });
+    expect(records).toMatchObject([{ verdict: 'correct', workers: { clerk: 1, coder: 1 } }]);
+    const [first, second, third] = stage.requestsTo('conductor').map(({ body }) => body);
+    expect(stage.requestsTo('conductor')).toHaveLength(3);
+    expect(first).toContain('exactly one step');
+    expect(second).toContain('<answer>-1</answer>');
+    expect(third).toContain(answer);
+  });
+
+  test('are five at most, however the Conductor may call itself elsewhere', async () => {
+    stage.providers.answer('conductor', turnOf('clerk'));
+    stage.providers.answer('clerk', '<answer>-1</answer>');
+    const { run } = await stage.inputOf('eval-five-turns', ['turns']);
+    const changes = { questions: 1, run: { ...run, recursion: 'never' } as const };
+    const { records } = await stage.play('eval-five-turns', ['turns'], changes);
+    expect(records).toMatchObject([{ verdict: 'wrong', workers: { clerk: 5 } }]);
+  });
+});
+
+test('agreement of the workers finds an answer without knowing the right one', async () => {
+  const answer = String(QUESTIONS[0]?.answer);
+  stage.providers.script('scholar', ['It is <answer>0</answer>']);
+  stage.providers.script('coder', [`<answer>${answer}</answer>`]);
+  stage.providers.script('clerk', [`So it must be <answer>${answer}.0</answer>`]);
+  const { records } = await stage.play('eval-agreement', ['agreement'], { questions: 1 });
+  expect(records).toMatchObject([{ method: 'agreement', verdict: 'correct' }]);
+  expect(records[0]?.workers).toEqual({ scholar: 1, coder: 1, clerk: 1 });
 });
 
 test('a provider that fails says nothing about a method', async () => {

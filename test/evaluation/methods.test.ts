@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { randomFrom } from '../../src/evaluation/chance';
-import { slugOf } from '../../src/evaluation/contract';
+import { type OpenedQuestion, type QuestionInput, slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';
+import { everyone } from '../../src/evaluation/methods/plans';
 import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
+import { QuestionContext } from '../../src/evaluation/workflows/question-context';
+import { externalCard, modelCard, runOf } from '../budget/cards';
 import type { Plan } from '../../src';
 import { validatePlan } from '../../src/plan/validate';
 import { MAX_STEPS } from '../../src/protocol/messages';
@@ -36,6 +39,10 @@ test.each([
   ['conductor:nightly/000040:10', 'method "conductor:nightly/000040:10" is not understood'],
   ['conductor:/000040', 'method "conductor:/000040" is not understood'],
   ['examples:some', 'method "examples:some" is not understood: expected none, in-domain or mixed'],
+  ['worker:gpt:crowd', 'and :team behind that for the form of a plan'],
+  ['mixture:o3', 'method "mixture:o3" is not understood: expected one of gpt, sonnet, qwen'],
+  ['mixture:gpt:17', 'behind another one up to 16 layers'],
+  ['access:some', 'method "access:some" is not understood: expected binary or any behind the colon'],
 ])('%s is refused with what is expected', (text, sentence) => {
   expect(() => readMethod(text, workers)).toThrow(sentence);
 });
@@ -49,6 +56,8 @@ test.each([
   ['conductor:nightly/40:2', 'conductor:nightly/000040:2', 2, checkpoint],
   ['examples', 'examples:none', 0, { examples: 'none' }],
   ['examples:mixed', 'examples:mixed', 0, { examples: 'mixed' }],
+  ['access', 'access:binary', 0, { access: 'binary' }],
+  ['access:any', 'access:any', 0, { access: 'any' }],
 ])('%s is %s', (text, name, depth, change) => {
   expect(readMethod(text, workers)).toEqual({ name, method: { kind: 'conductor', depth, change } });
 });
@@ -63,7 +72,7 @@ test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(
   (name) => {
     const { method } = readMethod(name, workers);
     const planOf = (seed: number): Plan | null => {
-      if (method.kind === 'plan') return method.write(teamOf(seed));
+      if (method.kind === 'plan') return method.write(teamOf(seed), 'bare');
       return method.kind === 'rewrite' ? method.rewrite(written, teamOf(seed)) : null;
     };
     for (let seed = 0; seed < 50; seed += 1) {
@@ -94,6 +103,74 @@ test('an ablation changes what it is named by, and nothing else', () => {
   expect(changed('generic')[0]?.subtask).toBe(changed('generic')[1]?.subtask);
   expect(changed('silent').every(({ sees }) => sees.length === 0)).toBe(true);
   expect(changed('one-model:qwen').every(({ worker }) => worker === 'qwen')).toBe(true);
+});
+
+function planOf(name: string): Plan {
+  const { method } = readMethod(name, workers);
+  if (method.kind !== 'plan') throw new Error(`${name} writes no plan`);
+  return method.write(teamOf(3), method.solo?.form ?? 'team');
+}
+
+test('a worker alone is asked by the bare question, and as in a team where that is said', () => {
+  const first = (name: string): string | undefined => planOf(name).steps[0]?.subtask;
+  expect(first('worker:gpt')).toBe('');
+  expect(first('worker:gpt:team')).toBe('Answer the question completely.');
+  expect(first('reflection:gpt')).toBe('');
+  expect(readMethod('vote', workers)).toEqual({
+    name: 'vote:gpt',
+    method: { kind: 'samples', form: 'bare', worker: 'gpt', choose: 'vote' },
+  });
+  expect(readMethod('best-of:qwen:team', workers)).toEqual({
+    name: 'best-of:qwen:team',
+    method: { kind: 'samples', form: 'team', worker: 'qwen', choose: 'judge' },
+  });
+  expect(readMethods(['workers:team', 'workers'], ['gpt', 'qwen'])).toEqual([
+    ...['worker:gpt:team', 'worker:qwen:team', 'worker:gpt', 'worker:qwen'],
+  ]);
+});
+
+test("a user's own worker always has a subtask to read", () => {
+  const input = { run: runOf([modelCard('gpt'), externalCard('agent')]) } as QuestionInput;
+  const context = new QuestionContext(input, {} as OpenedQuestion);
+  expect([context.formOf('gpt'), context.formOf('gpt', 'team'), context.formOf('agent')]).toEqual([
+    'bare',
+    'team',
+    'team',
+  ]);
+  const subtasks = everyone({ workers: ['gpt', 'agent'], random: () => 0 }, (id) => context.formOf(id));
+  expect(subtasks.steps.map(({ subtask }) => subtask)).toEqual(['', 'Answer the question completely.']);
+});
+
+test('a mixture of two layers shows every worker all answers of the first, and the last step those of the second', () => {
+  const [one, two] = [planOf('mixture:sonnet'), planOf('mixture:sonnet:2')];
+  expect(one.steps.map(({ worker, sees }) => [worker, sees])).toEqual([
+    ['gpt', []],
+    ['sonnet', []],
+    ['qwen', []],
+    ['sonnet', [0, 1, 2]],
+  ]);
+  expect(two.steps.map(({ worker, sees }) => [worker, sees])).toEqual([
+    ['gpt', []],
+    ['sonnet', []],
+    ['qwen', []],
+    ['gpt', [0, 1, 2]],
+    ['sonnet', [0, 1, 2]],
+    ['qwen', [0, 1, 2]],
+    ['sonnet', [3, 4, 5]],
+  ]);
+  expect(readMethod('mixture:sonnet:1', workers).name).toBe('mixture:sonnet');
+  expect(readMethod('mixture:sonnet:2', workers).name).toBe('mixture:sonnet:2');
+  expect(planOf('mixture:gpt:16').steps).toHaveLength(49);
+});
+
+test('reflection keeps all its attempts before its eyes', () => {
+  expect(planOf('reflection:gpt').steps.map(({ sees }) => sees)).toEqual([
+    [],
+    [0],
+    [0, 1],
+    [0, 1, 2],
+    [0, 1, 2, 3],
+  ]);
 });
 
 test('permuted gives each worker every place equally often', () => {

@@ -1,4 +1,3 @@
-import type { Plan } from '../../src';
 import { parsePlan } from '../../src/plan/parse';
 import { conductorMessages, type ConductorPrompt } from '../../src/plan/prompt/conductor';
 import { type Example, EXAMPLE_SETS, exampleReply } from '../../src/plan/prompt/examples';
@@ -13,6 +12,7 @@ const PROMPT: ConductorPrompt = {
   maxSteps: 5,
   repairs: [],
   format: 'lists',
+  access: 'any',
 };
 
 function textOf(prompt: Partial<ConductorPrompt>): string {
@@ -23,18 +23,27 @@ function textOf(prompt: Partial<ConductorPrompt>): string {
 
 const EXAMPLES = [...EXAMPLE_SETS.everyday, ...EXAMPLE_SETS['in-domain']];
 
-describe.each(['lists', 'json'] as const)('examples as %s', (format) => {
+describe.each([
+  ['lists', 'any'],
+  ['json', 'any'],
+  ['lists', 'binary'],
+  ['json', 'binary'],
+] as const)('examples as %s, access %s', (format, access) => {
+  const form = { format, access };
+
   test.each(EXAMPLES.map((example) => [example.question, example] as const))('%s', (_, example) => {
-    const context = { workers: ['0', '1', '2'], maxSteps: 4, round: 0 };
-    const read = parsePlan(exampleReply(example, 3, format), context);
-    const subtasksOf = ({ steps }: Plan) => steps.map(({ subtask }) => subtask);
-    expect(subtasksOf(read)).toEqual(subtasksOf(example.plan));
-    if (format === 'lists') expect(read).toEqual(example.plan);
+    const context = { workers: ['0', '1', '2'], maxSteps: 4, round: 0, access };
+    const read = parsePlan(exampleReply(example, 3, form), context);
+    const seesOf = (sees: readonly number[], index: number) =>
+      sees.length > 0 ? [...Array(index).keys()] : [];
+    const { steps } = example.plan;
+    const expected = steps.map((step, index) => ({ ...step, sees: seesOf(step.sees, index) }));
+    expect(read.steps).toEqual(access === 'any' ? steps : expected);
   });
 
   test('name no worker that a small pool lacks', () => {
     for (const example of EXAMPLES) {
-      const read = parsePlan(exampleReply(example, 1, format), { workers: ['only'], maxSteps: 4, round: 0 });
+      const read = parsePlan(exampleReply(example, 1, form), { workers: ['only'], maxSteps: 4, round: 0 });
       expect(read.steps).toHaveLength(example.plan.steps.length);
     }
   });
@@ -88,6 +97,17 @@ test('the Conductor is told of one format only', () => {
   expect(textOf({ format: 'json' })).not.toContain('access_list');
   expect(textOf({ format: 'lists' })).not.toContain('JSON');
 });
+
+test.each(['lists', 'json'] as const)(
+  'as %s, numbers of steps are offered only where they are taken',
+  (format) => {
+    const numbers = /numbers of earlier steps|those you name|\[0(, \d)*\]/;
+    const shown = (access: ConductorPrompt['access']) =>
+      textOf({ format, access, maxSteps: 4, examples: 'everyday' }).replace(/model_id = .*/g, '');
+    expect(shown('binary')).not.toMatch(numbers);
+    expect(shown('any')).toMatch(numbers);
+  },
+);
 
 test('a repair shows the failed reply and what was wrong, and changes nothing before', () => {
   const repairs = [

@@ -87,7 +87,12 @@ test('any texts up to a megabyte make prompts no longer than they are, in one lo
           const toWorker = workerMessages({ question, subtask, background, sees, layout });
           expect(lengthOf(toWorker)).toBeLessThan(given + WORDING);
           const repairs = [{ reply: output, problem: 'no plan' }];
-          const pool = { workers: [{ id: 'a', notes: 'good' }], describe: 'notes', maxSteps: 5 } as const;
+          const pool = {
+            workers: [{ id: 'a', notes: 'good' }],
+            describe: 'notes',
+            access: 'any',
+            maxSteps: 5,
+          } as const;
           const prompt = { question, background, hints: ['mind this'], repairs, ...pool } as const;
           for (const format of ['lists', 'json'] as const) {
             const review = { plan: { steps: [{ worker: 'a', subtask, sees: [] }] }, answer: output };

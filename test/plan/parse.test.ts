@@ -22,6 +22,35 @@ test('a message says what is wrong and points at it', () => {
   );
 });
 
+describe('binary access', () => {
+  const binary = { ...CONTEXT, access: 'binary' } as const;
+  const reply = (access: string): string =>
+    `model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = ${access}`;
+
+  test.each([
+    ['[[], []]', []],
+    ['[[], ["all"]]', [0]],
+    ['[[], ["all", 0]]', [0]],
+    ['all', [0]],
+  ])('%s is read', (access, sees) => {
+    expect(outcomeOf(() => parsePlan(reply(access), binary))).toMatchObject({
+      steps: [{ sees: [] }, { sees }],
+    });
+  });
+
+  test('numbers of steps are refused with what to write instead', () => {
+    expect(problemOf(reply('[[], [0]]'), binary)).toMatch(
+      'Each entry of access_list is [] (sees nothing) or ["all"] (sees every earlier step), not "0".',
+    );
+    expect(problemOf(reply('[[], [0]]'), CONTEXT)).toBe('no error');
+  });
+
+  test('a plan that a person wrote may name steps', () => {
+    const plan = { steps: [step, step, { ...step, sees: [1] }] };
+    expect(validatePlan(plan, binary)).toEqual(plan);
+  });
+});
+
 test('a message shows a window of a long line, and no control characters', () => {
   const long = 'é\u0000'.repeat(500);
   const reply = `model_id = [0, 0]\nsubtasks = ["a", "${long}"], access_list = [[], [1]] ${'x'.repeat(500)}`;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { parsePlan } from '../../src/plan/parse';
 import type { Plan } from '../../src';
-import { planOutputSchema, renderPlan } from '../../src/plan/render';
+import { planOutputSchema, renderPlan, renderPlanAsJson } from '../../src/plan/render';
 import { PIECES } from './outcome';
 import { CONTEXT } from './replies';
 
@@ -75,6 +75,26 @@ test('what sees every earlier step is written as the paper writes it', () => {
   expect(renderPlan(plan, CONTEXT.workers)).toContain('access_list = [[], [], ["all"]]');
 });
 
+const BINARY = { ...CONTEXT, access: 'binary' } as const;
+
+test('a schema asks for what a step sees in the words that are read back', () => {
+  const sees = (access: 'binary' | 'any'): unknown =>
+    planOutputSchema({ ...CONTEXT, access }, 'vendor').schema.properties;
+  expect(sees('binary')).toMatchObject({
+    steps: { items: { properties: { sees: { enum: ['none', 'all'] } } } },
+  });
+  expect(sees('any')).toMatchObject({
+    steps: { items: { properties: { sees: { type: 'array', items: { type: 'integer' } } } } },
+  });
+  fc.assert(
+    fc.property(plans, (plan) => {
+      const written = renderPlanAsJson(plan, CONTEXT.workers, 'any').replace(/\\[bf]/g, '');
+      const read = parsePlan(written, CONTEXT);
+      expect(read.steps.map(({ sees: seen }) => seen)).toEqual(plan.steps.map(({ sees: seen }) => seen));
+    }),
+  );
+});
+
 /** Any output that the grammar of the schema allows. */
 const outputs = fc.record({
   reasoning: fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -88,12 +108,12 @@ const outputs = fc.record({
   ),
 });
 
-test('whatever the grammar allows is a valid plan', () => {
-  const grammar = z.fromJSONSchema(planOutputSchema(CONTEXT, 'grammar').schema);
+test('whatever the grammar allows with binary access is a valid plan', () => {
+  const grammar = z.fromJSONSchema(planOutputSchema(BINARY, 'grammar').schema);
   fc.assert(
     fc.property(outputs, (output) => {
       expect(grammar.parse(output)).toEqual(output);
-      const { steps } = parsePlan(JSON.stringify(output), CONTEXT);
+      const { steps } = parsePlan(JSON.stringify(output), BINARY);
       expect(steps.map(({ worker }) => CONTEXT.workers.indexOf(worker))).toEqual(
         output.steps.map((step) => step.worker),
       );
@@ -102,7 +122,7 @@ test('whatever the grammar allows is a valid plan', () => {
 });
 
 test('the grammar bounds what a model can write', () => {
-  const grammar = z.fromJSONSchema(planOutputSchema(CONTEXT, 'grammar').schema);
+  const grammar = z.fromJSONSchema(planOutputSchema(BINARY, 'grammar').schema);
   const step = { worker: 0, subtask: 'x', sees: 'none' };
   const allowed = (steps: unknown) => grammar.safeParse({ reasoning: '', steps }).success;
   expect(allowed([step])).toBe(true);

@@ -77,6 +77,23 @@ test('plain: turns of subtasks and outputs, and the question once, with the own 
   ]);
 });
 
+test('plain, without a subtask: the bare question, and in later turns that question and what was said of it', () => {
+  const bare = { question: QUESTION, subtask: '', sees: [], layout: 'plain' } as const;
+  expect(workerMessages(bare)).toEqual([{ role: 'user', text: QUESTION }]);
+  const seen = ['', '', 'Look again'].map((subtask, step) => ({ step, subtask, output: `Try ${step}` }));
+  const later = { ...bare, subtask: 'Correct it', sees: seen };
+  expect(workerMessages(later)).toEqual([
+    { role: 'user', text: QUESTION },
+    { role: 'assistant', text: 'Try 0' },
+    { role: 'user', text: 'Answer once more.' },
+    { role: 'assistant', text: 'Try 1' },
+    { role: 'user', text: 'Look again' },
+    { role: 'assistant', text: 'Try 2' },
+    { role: 'user', text: 'Correct it' },
+  ]);
+  expect(workerMessages({ ...later, subtask: '' }).at(-1)?.text).toBe('Answer once more.');
+});
+
 describe.each(LAYOUTS)('%s', (layout) => {
   const prompt = { question: QUESTION, subtask: 'Name it', sees: SEES, layout };
 

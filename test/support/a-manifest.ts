@@ -15,6 +15,7 @@ export function aManifest(change: Partial<Manifest> = {}): Manifest {
     prompt: 'compact',
     chat: 'chatml',
     describe: 'ordinals',
+    access: 'binary',
     maxSteps: 3,
     trainedAtTemperature: 1,
     temperature: 0.2,

@@ -1,12 +1,17 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TrainableConfig, TrainableInput } from '../../src/training';
-import { budgetNoticesOf, parseTrainable, readTrainableFile } from '../../src/training/config/load';
+import {
+  budgetNoticesOf,
+  parseTrainable,
+  readTrainableFile,
+  shippedProfiles,
+} from '../../src/training/config/load';
 import { resolveTraining } from '../../src/training/config/resolve';
 import { trainerConfigSchema } from '../../src/training/trainer-contract';
 import { freshFolder } from '../local/fresh-folder';
 
-const PROFILES = readdirSync(join(__dirname, '../../profiles')).map((file) => file.replace('.yaml', ''));
+const PROFILES = shippedProfiles().map(({ name }) => name);
 const PRICE = { input: 1, output: 2 };
 const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
 const data = { train: 'train.jsonl', heldOut: 'held-out.jsonl' };
@@ -35,7 +40,13 @@ describe('what is not said', () => {
       questions: 4,
       groupSize: 64,
       reward: { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 },
-      policy: { temperature: 1, describe: 'ordinals', maxPromptTokens: 8192, maxOutputTokens: 1024 },
+      policy: {
+        temperature: 1,
+        describe: 'ordinals',
+        access: 'binary',
+        maxPromptTokens: 8192,
+        maxOutputTokens: 1024,
+      },
       pool: { adaptive: false, permuteIds: false },
       recursion: { rounds: 1, rootDiscount: 0.25 },
     });

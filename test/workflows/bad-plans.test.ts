@@ -113,6 +113,24 @@ describe('a plan that the Conductor wrote is shown to it with its error, and rep
   });
 });
 
+test('a run may be given another way of saying what a step sees, and its Conductor is held to it', async () => {
+  const twice = [step('a', 'Find one.'), step('b', 'Find another.'), step('b', 'Answer it.', [0])];
+  const conductor = { access: 'binary' } as const;
+  await stage.whileWorking(async () => {
+    stage.plan(twice);
+    expect((await stage.client.solve({ question })).calls[0]).not.toHaveProperty('error.type');
+    stage.plan(twice);
+    stage.plan(GOOD);
+    const { calls } = await stage.client.solve({ question, conductor });
+    expect(calls[0]?.error).toMatchObject({
+      type: 'Plan.Invalid',
+      message: expect.stringMatching('not "0"') as string,
+    });
+    const [, asked] = stage.requestsTo('conductor');
+    expect(asked?.body).not.toContain('numbers of earlier steps');
+  });
+});
+
 /** A text as it looks inside a JSON body. */
 function asJson(text = ''): string {
   return JSON.stringify(text).slice(1, -1);

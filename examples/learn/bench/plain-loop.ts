@@ -173,6 +173,7 @@ function samplePlans(
     question: question.question,
     workers,
     describe: policy.describe,
+    access: policy.access,
     maxSteps: run.limits.steps,
     format: 'lists',
     repairs: [],

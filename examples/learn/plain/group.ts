@@ -165,7 +165,15 @@ export function promptFor(
 ): string {
   const { describe, world } = recipe;
   const { maxSteps } = world;
-  const asked = { question, workers, describe, maxSteps, format: 'lists', repairs: [] } as const;
+  const asked = {
+    question,
+    workers,
+    describe,
+    maxSteps,
+    format: 'lists',
+    access: 'binary',
+    repairs: [],
+  } as const;
   return renderChatml(conductorMessages({ ...asked, style: 'compact', review }));
 }
 
@@ -176,6 +184,7 @@ function promptsOf(
   const settings = {
     prompt: 'compact',
     describe,
+    access: 'binary',
     maxSteps,
     maxPromptTokens,
     maxOutputTokens: LONGEST_PLAN,

@@ -37,6 +37,7 @@ export async function writeLesson({ world, seed, size = SHORT }: Lesson, folder:
         describe: 'ordinals',
         maxSteps,
         format: 'lists',
+        access: 'binary',
         repairs: [],
       }),
     );

@@ -9,6 +9,7 @@ import {
   oneForEachPlace,
   type Settings,
   toConversation,
+  withoutNulls,
 } from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, readAnswer } from './stream';
@@ -52,7 +53,7 @@ const messageSchema = z.object({
 });
 
 export const completeAnthropic: Complete = async (request) => {
-  const settings = chooseSettings(request, { seed: false, efforts: EFFORTS });
+  const settings = chooseSettings(request, { lacks: ['seed', 'presencePenalty'], efforts: EFFORTS });
   const client = await openClient(request);
   const { signal } = request;
   const response = await client.messages.create(toBody(request, settings), { signal }).asResponse();
@@ -96,10 +97,6 @@ function messageAssembly(): Assembly {
     body: () => (isOver ? { ...message, content: [{ type: 'text', text }], usage } : null),
     isOver: () => isOver,
   };
-}
-
-function withoutNulls(counts: object): object {
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== null));
 }
 
 const openClient = oneForEachPlace(async ({ card, apiKey }) => {
@@ -156,7 +153,7 @@ function paysOff({ price }: ModelRequest['card']): boolean {
 function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[number]>): Body {
   const { card, messages } = request;
   const { system } = toConversation(messages);
-  const { temperature, effort, outputSchema, maxOutputTokens } = settings;
+  const { temperature, topP, topK, effort, thinking, outputSchema, maxOutputTokens } = settings;
   const output = {
     ...(effort !== null && { effort }),
     ...(outputSchema !== null && { format: { type: 'json_schema' as const, schema: outputSchema.schema } }),
@@ -167,9 +164,15 @@ function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[numbe
     ...(card.idleTimeoutMs !== undefined && { stream: true }),
     ...(system !== '' && { system }),
     messages: toMessages(request),
-    ...(temperature !== null && { temperature }),
+    ...withoutNulls({ temperature, top_p: topP, top_k: topK }),
+    ...(thinking !== null && { thinking: thinkingOf(thinking) }),
     ...(Object.keys(output).length > 0 && { output_config: output }),
+    ...card.extraBody,
   };
+}
+
+function thinkingOf(budget: number): Anthropic.ThinkingConfigParam {
+  return budget === 0 ? { type: 'disabled' } : { type: 'enabled', budget_tokens: budget };
 }
 
 function finishOf(reason: string | null | undefined): FinishReason {

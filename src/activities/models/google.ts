@@ -9,6 +9,7 @@ import {
   oneForEachPlace,
   type Settings,
   toConversation,
+  withoutNulls,
 } from './model';
 import { noErrorSchema, partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, endAfter, readAnswer } from './stream';
@@ -60,7 +61,7 @@ const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', '
 const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
 
 export const completeGoogle: Complete = async (request) => {
-  const settings = chooseSettings(request, { seed: true, efforts: EFFORTS });
+  const settings = chooseSettings(request, { efforts: EFFORTS });
   const client = await openClient(request);
   const { MINIMAL, LOW, MEDIUM, HIGH } = (await import('@google/genai')).ThinkingLevel;
   const levels = { minimal: MINIMAL, low: LOW, medium: MEDIUM, high: HIGH };
@@ -88,7 +89,9 @@ async function ask(
     body = await readAnswer(await send(url, init), request, candidateAssembly());
     return new Response(streams ? 'data: {}\n\n' : '{}');
   };
-  const asked = { ...parameters, config: { ...config, httpOptions: { fetch } } };
+  const { extraBody } = request.card;
+  const httpOptions = { fetch, ...(extraBody && { extraBody: { ...extraBody } }) };
+  const asked = { ...parameters, config: { ...config, httpOptions } };
   if (streams) await (await models.generateContentStream(asked)).next();
   else await models.generateContent(asked);
   return body;
@@ -142,10 +145,12 @@ function sendAs({ apiKey }: Pick<ModelRequest, 'apiKey'>): typeof fetch {
 
 function toParameters(
   { card, messages, signal }: ModelRequest,
-  { temperature, seed, effort, outputSchema, maxOutputTokens }: Settings<Effort>,
+  settings: Settings<Effort>,
   levels: Readonly<Record<Effort, ThinkingLevel>>,
 ): GenerateContentParameters {
   const { system, turns } = toConversation(messages);
+  const { temperature, topP, topK, presencePenalty, seed, effort, thinking } = settings;
+  const { outputSchema, maxOutputTokens } = settings;
   return {
     model: card.model,
     contents: turns.map(({ role, text }) => ({
@@ -158,9 +163,9 @@ function toParameters(
       automaticContinuation: false,
       maxOutputTokens,
       ...(system !== '' && { systemInstruction: system }),
-      ...(temperature !== null && { temperature }),
-      ...(seed !== null && { seed }),
+      ...withoutNulls({ temperature, topP, topK, presencePenalty, seed }),
       ...(effort !== null && { thinkingConfig: { thinkingLevel: levels[effort] } }),
+      ...(thinking !== null && { thinkingConfig: { thinkingBudget: thinking } }),
       ...(outputSchema !== null && {
         responseMimeType: 'application/json',
         responseJsonSchema: outputSchema.schema,

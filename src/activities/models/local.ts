@@ -14,6 +14,7 @@ import {
   type ModelReply,
   type ModelRequest,
   type OutputSchema,
+  withoutNulls,
 } from './model';
 
 const SMOLLM2 = 'smollm2';
@@ -86,8 +87,8 @@ async function answer(
   request: ModelRequest,
 ): Promise<ModelReply> {
   const { messages, signal, onText } = request;
-  const settings = chooseSettings(request, { seed: true, efforts: [] });
-  const { temperature, seed, maxOutputTokens, outputSchema, dropped } = settings;
+  const settings = chooseSettings(request, { lacks: ['presencePenalty'], efforts: [] });
+  const { temperature, topP, topK, seed, maxOutputTokens, outputSchema, dropped } = settings;
   const history = messages.map(({ role, text }): ChatHistoryItem =>
     role === 'assistant' ? { type: 'model', response: [text] } : { type: role, text },
   );
@@ -108,8 +109,8 @@ async function answer(
     signal,
     onTextChunk: onText,
     temperature: temperature ?? 0,
+    ...withoutNulls({ topP, topK, seed }),
     maxTokens: Math.min(maxOutputTokens, room),
-    seed: seed ?? undefined,
     // JSON repeats its keys.
     repeatPenalty: outputSchema === null ? REPEAT_PENALTY : undefined,
     grammar,

@@ -112,8 +112,13 @@ export function toConversation(messages: readonly Message[]): { system: string; 
 export interface Settings<Effort extends string> {
   readonly maxOutputTokens: number;
   readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly topK: number | null;
+  readonly presencePenalty: number | null;
   readonly seed: number | null;
   readonly effort: Effort | null;
+  /** 0: no thoughts. */
+  readonly thinking: number | null;
   readonly outputSchema: OutputSchema | null;
   readonly dropped: readonly string[];
 }
@@ -133,21 +138,38 @@ export function isStrict({ schema }: OutputSchema): boolean {
   return schema.type === 'object' && isFit(schema);
 }
 
+/** Fields of a request, but for those that are not asked for. */
+export function withoutNulls<Of extends object>(fields: Of): { [Name in keyof Of]?: NonNullable<Of[Name]> } {
+  const asked = Object.entries(fields).filter(([, value]) => value !== null);
+  return Object.fromEntries(asked) as { [Name in keyof Of]?: NonNullable<Of[Name]> };
+}
+
 /** Narrows a request to what both the model, by its card, and the vendor's API (`api`) can be asked for. */
 export function chooseSettings<Effort extends string>(
   { card, seed, outputSchema, maxOutputTokens }: ModelRequest,
-  api: { readonly seed: boolean; readonly efforts: readonly Effort[] },
+  api: { readonly lacks?: readonly Drawn[]; readonly efforts: readonly Effort[] },
 ): Settings<Effort> {
-  const { sampling, effort: levels, jsonSchema, maxOutputTokens: most } = card.capabilities;
-  const asked = { temperature: card.temperature, seed, effort: card.effort, outputSchema };
+  const { sampling, effort: levels, thinking: thinks, jsonSchema, maxOutputTokens: most } = card.capabilities;
+  const { temperature, topP, topK, presencePenalty, effort, thinking } = card;
+  const asked = { temperature, topP, topK, presencePenalty, seed, effort, thinking, outputSchema };
+  const drawn = (name: Drawn): number | null =>
+    sampling && api.lacks?.includes(name) !== true ? (asked[name] ?? null) : null;
+  const room = Math.min(maxOutputTokens, most ?? Infinity);
   const given = {
-    temperature: sampling ? card.temperature : null,
-    seed: sampling && api.seed ? (seed ?? null) : null,
-    effort: api.efforts.find((level) => level === card.effort && levels.includes(level)) ?? null,
+    temperature: drawn('temperature'),
+    topP: drawn('topP'),
+    topK: drawn('topK'),
+    presencePenalty: drawn('presencePenalty'),
+    seed: drawn('seed'),
+    effort: api.efforts.find((level) => level === effort && levels.includes(level)) ?? null,
+    // A run may leave less room for an answer than its card, and thoughts must fit into it.
+    thinking: thinks === true && thinking !== undefined && thinking < room ? thinking : null,
     outputSchema: jsonSchema ? (outputSchema ?? null) : null,
   };
-  const dropped = (['temperature', 'seed', 'effort', 'outputSchema'] as const).filter(
-    (name) => (asked[name] ?? null) !== null && given[name] === null,
-  );
-  return { ...given, maxOutputTokens: Math.min(maxOutputTokens, most ?? Infinity), dropped };
+  const names = Object.keys(given) as (keyof typeof given)[];
+  const dropped = names.filter((name) => (asked[name] ?? null) !== null && given[name] === null);
+  return { ...given, maxOutputTokens: room, dropped };
 }
+
+/** Settings of how tokens are drawn, which a model takes all or none of, and an API some. */
+type Drawn = 'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'seed';

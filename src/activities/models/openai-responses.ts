@@ -10,6 +10,7 @@ import {
   type ModelRequest,
   type Progress,
   toConversation,
+  withoutNulls,
 } from './model';
 import { noErrorSchema, readReply, tierSchema } from './reply';
 import { type Assembly, readAnswer } from './stream';
@@ -98,19 +99,19 @@ function replyOf(
   };
 }
 
-/** The body without `store`, and the settings that were left out: this API has no seed. */
+/** The body without `store`, and the settings that were left out. */
 function bodyOf(request: ModelRequest): { body: Body; dropped: readonly string[] } {
   const { card, messages } = request;
   const { system, turns } = toConversation(messages);
-  const settings = chooseSettings(request, { seed: false, efforts: EFFORTS });
-  const { temperature, effort, outputSchema, maxOutputTokens, dropped } = settings;
+  const settings = chooseSettings(request, { lacks: ['topK', 'presencePenalty', 'seed'], efforts: EFFORTS });
+  const { temperature, topP, effort, outputSchema, maxOutputTokens, dropped } = settings;
   const body: Body = {
     model: card.model,
     ...(system !== '' && { instructions: system }),
     input: turns.map(({ role, text }) => ({ role, content: text })),
     max_output_tokens: maxOutputTokens,
     ...(card.baseUrl === null && { service_tier: USUAL_TIER }),
-    ...(temperature !== null && { temperature }),
+    ...withoutNulls({ temperature, top_p: topP }),
     ...(effort !== null && { reasoning: { effort } }),
     ...(outputSchema !== null && {
       text: {
@@ -122,6 +123,7 @@ function bodyOf(request: ModelRequest): { body: Body; dropped: readonly string[]
         },
       },
     }),
+    ...card.extraBody,
   };
   return { body, dropped };
 }

@@ -12,6 +12,7 @@ import {
   oneForEachPlace,
   type Settings,
   toConversation,
+  withoutNulls,
 } from './model';
 import { noErrorSchema, readReply, tierSchema } from './reply';
 import {
@@ -73,7 +74,11 @@ const completionSchema = z.object({
 });
 
 async function completeChat(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
-  const settings = chooseSettings(request, { seed: true, efforts: EFFORTS });
+  const settings = chooseSettings(request, {
+    // Other servers of its protocol have it.
+    lacks: request.card.baseUrl === null ? ['topK'] : [],
+    efforts: EFFORTS,
+  });
   const response = await client.chat.completions
     .create(toBody(request, settings), optionsFor(request))
     .asResponse();
@@ -136,7 +141,7 @@ function toBody(
   settings: Settings<NonNullable<OpenAI.ReasoningEffort>>,
 ): Body {
   const { system, turns } = toConversation(messages);
-  const { temperature, seed, effort, outputSchema, maxOutputTokens } = settings;
+  const { temperature, topP, topK, presencePenalty, seed, effort, outputSchema, maxOutputTokens } = settings;
   return {
     model: card.model,
     messages: [
@@ -151,9 +156,7 @@ function toBody(
       ? { max_completion_tokens: maxOutputTokens, service_tier: USUAL_TIER }
       : // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
         { max_tokens: maxOutputTokens }),
-    ...(temperature !== null && { temperature }),
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
-    ...(seed !== null && { seed }),
+    ...withoutNulls({ temperature, top_p: topP, top_k: topK, presence_penalty: presencePenalty, seed }),
     ...(effort !== null && { reasoning_effort: effort }),
     ...(outputSchema !== null && {
       response_format: {
@@ -161,6 +164,7 @@ function toBody(
         json_schema: { name: outputSchema.name, schema: outputSchema.schema, strict: isStrict(outputSchema) },
       },
     }),
+    ...card.extraBody,
   };
 }
 

@@ -1,5 +1,6 @@
 import { inspectDataSet, type Inspection, type Some, type Tally } from '../data/inspect';
 import type { PlainGrader } from '../data/format';
+import type { Prompts } from '../data/task-prompts';
 import { someOf } from '../../config/errors';
 import type { Copy } from '../data/question-index';
 import { splitDataSets, type SplitOptions } from '../data/split';
@@ -11,10 +12,15 @@ import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 /** `data inspect`: what is in a file of questions; fails where a row of it cannot be used. */
 export async function inspect(
   file: string,
-  options: { readonly against?: string; readonly grader?: PlainGrader; readonly json?: boolean },
+  options: {
+    readonly against?: string;
+    readonly grader?: PlainGrader;
+    readonly prompts?: Prompts;
+    readonly json?: boolean;
+  },
 ): Promise<ExitCode> {
-  const { against, grader, json = false } = options;
-  const inspection = await inspectDataSet(file, against, grader);
+  const { json = false, ...how } = options;
+  const inspection = await inspectDataSet(file, how);
   const shown = json
     ? toJson(inspection)
     : render(inspection, paintFor(process.stdout), columnsOf(process.stdout) ?? 120).join('\n');
@@ -44,7 +50,8 @@ export async function split(files: readonly string[], { part, ...options }: Opti
 const WIDTH = 12;
 
 function render(inspection: Inspection, paint: Paint, columns: number): string[] {
-  const { file, kind, format, questions, mapping, graders, topics, levels, dates, leftOut } = inspection;
+  const { file, kind, format, questions, mapping, prompt, graders, topics, levels, dates, leftOut } =
+    inspection;
   const head = joinFacts(counted(questions, 'question'), format, kind);
   const draw = ([title, text]: readonly [string, string]): string[] =>
     text === '' ? [] : beside(paint.faint(title.padEnd(WIDTH)), WIDTH, text, columns);
@@ -53,6 +60,7 @@ function render(inspection: Inspection, paint: Paint, columns: number): string[]
     `${paint.strong(oneLine(file, columns))}  ${paint.faint(head)}`,
     ...(mapped.length === 0 ? [] : ['', ...mapped]),
     '',
+    ...draw(['prompt', prompt ?? '']),
     ...draw(['graders', describeTally(graders)]),
     ...draw(['topics', describeTally(topics)]),
     ...draw(['levels', describeTally(levels)]),

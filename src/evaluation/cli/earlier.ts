@@ -55,10 +55,10 @@ export async function findBestWorker(store: Store, { workers }: ResolvedRun): Pr
 
 /** Names of methods, with the best worker of an earlier evaluation in place of `:best`. @throws UsageError if none tells it */
 export async function nameBest(store: Store, run: ResolvedRun, names: readonly string[]): Promise<string[]> {
-  const asks = (name: string): boolean => /^[^:]+:best$/.test(name);
+  const asks = (name: string): boolean => /^[^:]+:best(?=:|$)/.test(name);
   if (!names.some(asks) || run.workers.some(({ id }) => id === 'best')) return [...names];
   const [, best = ''] = (await findBestWorker(store, run)).split(':');
-  return names.map((name) => (asks(name) ? name.replace(/best$/, best) : name));
+  return names.map((name) => (asks(name) ? name.replace(/:best(?=:|$)/, `:${best}`) : name));
 }
 
 /** Another model under the same id is another worker. */

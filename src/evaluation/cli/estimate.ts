@@ -66,6 +66,8 @@ function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Cal
       return [[PLAN_STEPS, step]];
     case 'routed':
       return [[1, step]];
+    case 'agreement':
+      return [[run.workers.length, step]];
     case 'samples': {
       // Attempts are made for as much as the Conductor costs.
       const { calls, usd } = total(planned(PLAN_STEPS));
@@ -75,7 +77,7 @@ function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Cal
     }
     case 'plan': {
       const team = { workers: run.workers.map(({ id }) => id), random: randomFrom('estimate') };
-      const { steps } = method.write(team);
+      const { steps } = method.write(team, 'team');
       return steps.map(({ worker }) => [1, stepOf(run.workers.find(({ id }) => id === worker))]);
     }
   }

@@ -3,6 +3,7 @@ import type { Question } from '../../grading/question';
 import { reasonOf } from '../../errors';
 import { type DataFormat, type Mapped, own, pairs, type PlainGrader, withQuestion } from './format';
 import { SETS } from './known-sets';
+import { asInPaper, type Prompts } from './task-prompts';
 import { type FileRecord, openDataFile } from './read-records';
 
 /** One row of a file: its question, why it is left out, or what is wrong with it. */
@@ -17,27 +18,33 @@ export type DataRow = Mapped & {
  * a group of rows).
  *
  * @param grader of rows that name none
+ * @param prompts in which form questions of known sets are asked
  * @throws ConfigError with what to do, while it is read as well
  */
 export async function openDataSet(
   file: string,
   grader?: PlainGrader,
+  prompts: Prompts = 'plain',
 ): Promise<{ readonly kind: string; readonly rows: AsyncIterable<DataRow> }> {
   const { kind, records } = await openDataFile(file);
-  return { kind, rows: mapRows(file, records, grader) };
+  return { kind, rows: mapRows(file, records, { grader, prompts }) };
 }
 
 async function* mapRows(
   file: string,
   records: AsyncIterable<FileRecord>,
-  grader: PlainGrader | undefined,
+  { grader, prompts }: { readonly grader: PlainGrader | undefined; readonly prompts: Prompts },
 ): AsyncGenerator<DataRow> {
   let format: DataFormat | null = null;
   for await (const { place, ...record } of records) {
     if ('problem' in record) yield { place, format, problems: [record.problem] };
     else {
       format ??= detectFormat(file, record.fields, grader);
-      yield { place, format, ...map(format, record.fields, place) };
+      const mapped = map(format, record.fields, place);
+      const { paper } = format;
+      const isRephrased = prompts === 'paper' && paper !== undefined && 'question' in mapped;
+      const asked = isRephrased ? { question: asInPaper(mapped.question, paper, record.fields) } : mapped;
+      yield { place, format, ...asked };
     }
   }
 }

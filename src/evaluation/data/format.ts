@@ -5,6 +5,7 @@ import { explainIssue } from '../../config/errors';
 import { conversationTurnSchema } from '../../protocol/input';
 import { fromJson } from '../../grading/or-json';
 import { type Question, questionSchema } from '../../grading/question';
+import type { PaperPrompt } from './task-prompts';
 
 /** Result of reading a record: a question, one that is left out on purpose, or one with a mistake. */
 export type Mapped =
@@ -15,23 +16,26 @@ export interface DataFormat {
   readonly name: string;
   readonly fields: readonly string[];
   readonly mapping: Readonly<Record<string, string>>;
+  /** Absent where the paper's form is the set's own, or not known. */
+  readonly paper?: PaperPrompt | undefined;
   /** @throws Error that says what is wrong with the record */
   readonly map: (record: Readonly<Record<string, unknown>>, place: string) => Mapped;
 }
 
-interface KnownSet<Schema extends z.ZodObject> extends Pick<DataFormat, 'name' | 'mapping'> {
+interface KnownSet<Schema extends z.ZodObject> extends Pick<DataFormat, 'name' | 'mapping' | 'paper'> {
   readonly schema: Schema;
   /** Fields that are renamed or converted. */
   readonly draft: (record: z.output<Schema>) => Record<string, unknown> | { readonly leftOut: string };
 }
 
 export function defineSet<Schema extends z.ZodObject>(set: KnownSet<Schema>): DataFormat {
-  const { name, mapping, schema, draft } = set;
+  const { name, mapping, paper, schema, draft } = set;
   const { error: missing } = schema.safeParse({});
   return {
     name,
     fields: missing?.issues.map(({ path: [field] }) => String(field)) ?? [],
     mapping,
+    paper,
     map(record) {
       const { success, data, error } = schema.safeParse(record);
       if (!success) return { problems: error.issues.map((issue) => explainIssue(issue, record)) };
@@ -76,6 +80,7 @@ const JSON_FIELDS = [
   'tests',
   'tolerance',
   'boxed',
+  'tagged',
   'caseSensitive',
   'timeoutSeconds',
 ];

@@ -3,6 +3,7 @@ import { tally } from '../statistics';
 import { openDataSet } from './data-set';
 import type { DataFormat, PlainGrader } from './format';
 import { type Copy, QuestionIndex } from './question-index';
+import type { Prompts } from './task-prompts';
 
 /** How many there are of each name, the most frequent first. */
 export type Tally = Readonly<Record<string, number>>;
@@ -19,6 +20,8 @@ export interface Inspection extends Pick<DataFormat, 'mapping'> {
   readonly kind: string;
   /** null if no row could be read. */
   readonly format: string | null;
+  /** What its questions are asked for in the paper's form; null where that is not asked for or not known. */
+  readonly prompt: string | null;
   readonly questions: number;
   readonly graders: Tally;
   readonly topics: Tally;
@@ -38,8 +41,7 @@ export interface Inspection extends Pick<DataFormat, 'mapping'> {
 /** Reports what is in a file of questions. @param against another file, none of whose questions should be repeated */
 export async function inspectDataSet(
   file: string,
-  against?: string,
-  grader?: PlainGrader,
+  { against, grader, prompts }: { against?: string; grader?: PlainGrader; prompts?: Prompts } = {},
 ): Promise<Inspection> {
   const other = against === undefined ? null : { file: against, index: await readIndex(against) };
   const { kind, rows } = await openDataSet(file, grader);
@@ -67,12 +69,13 @@ export async function inspectDataSet(
       problems.push(...row.problems.map((problem) => `${place}: ${problem}`));
     }
   }
-  const { name = null, mapping = {} } = format ?? {};
+  const { name, mapping } = format ?? UNREAD;
   return {
     file,
     kind,
     format: name,
     mapping,
+    prompt: describePrompt(format, prompts),
     questions: facts.length,
     graders: tallied(facts.map(({ grader: by }) => by)),
     topics: tallied(facts.map(({ topic }) => topic)),
@@ -85,6 +88,14 @@ export async function inspectDataSet(
     copies: some(index.copies()),
     overlap: other && { file: other.file, questions: other.index.size, ...some(overlap) },
   };
+}
+
+const UNREAD = { name: null, mapping: {} };
+
+function describePrompt(format: DataFormat | null, prompts: Prompts | undefined): string | null {
+  const paper = prompts === 'paper' ? format?.paper : undefined;
+  if (paper === undefined) return null;
+  return 'asks' in paper ? paper.asks : `its field ${paper.field}`;
 }
 
 function datesOf([first, ...later]: readonly string[]): Inspection['dates'] {

@@ -8,6 +8,7 @@ import { readRightChoice } from '../../grading/read-choice';
 import { readNumber } from '../../grading/read-number';
 import { reasonOf } from '../../errors';
 import { type DataFormat, defineSet, idFrom, inHashOrder } from './format';
+import { inTags } from './task-prompts';
 
 const text = z.string({ error: 'expected a text' }).refine((value) => value.trim() !== '', {
   error: 'expected a text that is not empty',
@@ -18,9 +19,12 @@ const maybeText = z.string().optional();
 /** `Level 3` or `3`; MATH has a few questions without a level. */
 const level = textOrNumber.transform((value) => /^(?:Level )?(\d)$/.exec(value)?.[1]);
 
+const A_RESULT = 'the final result alone, in LaTeX,';
+
 /** Hendrycks' MATH, whose right answers stand in its solutions alone. */
 const math = defineSet({
   name: 'MATH',
+  paper: inTags(A_RESULT),
   mapping: { question: 'problem', answer: 'solution', topic: 'type', level: 'level' },
   schema: z.object({ problem: text, level, type: text, solution: text }),
   draft: ({ problem, solution }) => {
@@ -33,6 +37,7 @@ const math = defineSet({
 
 const math500 = defineSet({
   name: 'MATH-500',
+  paper: inTags(A_RESULT),
   mapping: { id: 'unique_id', question: 'problem', answer: 'answer', topic: 'subject', level: 'level' },
   schema: z.object({ problem: text, answer: text, subject: text, level, unique_id: text }),
   draft: () => ({ grader: 'math' }),
@@ -63,6 +68,7 @@ const aime = defineSet({
 
 const mmlu = defineSet({
   name: 'MMLU',
+  paper: inTags('the letter of the right option, and nothing else,'),
   mapping: { question: 'question', answer: 'answer', options: 'choices', topic: 'subject' },
   schema: z.object({
     question: text,
@@ -124,6 +130,7 @@ const extraInfo = z.object({
 
 const rlpr = defineSet({
   name: 'RLPR',
+  paper: inTags('the answer alone, as short as it can be and with its unit,'),
   mapping: {
     id: 'extra_info',
     question: 'prompt',
@@ -168,6 +175,7 @@ const testCases = z.array(z.object({ input: z.string(), output: z.string() }), {
 
 const liveCodeBench = defineSet({
   name: 'LiveCodeBench',
+  paper: inTags('the whole code in a block of code'),
   mapping: {
     id: 'question_id',
     question: 'question_content',
@@ -249,6 +257,7 @@ const pythonList = z
 /** Its tests need a hundred packages, so a grader of one's own judges it. */
 const bigCodeBench = defineSet({
   name: 'BigCodeBench',
+  paper: { field: 'complete_prompt' },
   mapping: { id: 'task_id', question: 'instruct_prompt', answer: 'test', topic: 'libs' },
   schema: z.object({
     task_id: text,

@@ -7,12 +7,14 @@ import { groupBy, tally } from '../statistics';
 import { type DataRow, openDataSet } from './data-set';
 import { inHashOrder, type PlainGrader } from './format';
 import { QuestionIndex } from './question-index';
+import type { Prompts } from './task-prompts';
 
 export interface SplitOptions {
   /** Each part's name, and how many questions it gets. */
   readonly parts: readonly { readonly name: string; readonly count: number }[];
   readonly seed: number;
   readonly grader?: PlainGrader;
+  readonly prompts?: Prompts;
   /** The first and the last day of questions that have a date. */
   readonly since?: string;
   readonly until?: string;
@@ -32,7 +34,7 @@ export interface Split {
  * in whatever file, is in none of them. The files are read twice, so that only what was drawn is kept in memory.
  */
 export async function splitDataSets(files: readonly string[], options: SplitOptions): Promise<Split> {
-  const { parts, out, seed, grader } = options;
+  const { parts, out, seed, grader, prompts } = options;
   const drafts = parts.map(({ name }) => {
     return { name, file: join(out, `${name}.jsonl`), lines: '', sources: [] as string[] };
   });
@@ -47,7 +49,7 @@ export async function splitDataSets(files: readonly string[], options: SplitOpti
     );
   }
   const partOf = drawBalanced(candidates, parts, seed);
-  for await (const { file, row } of rowsOf(files, grader)) {
+  for await (const { file, row } of rowsOf(files, grader, prompts)) {
     const draft = drafts.find(({ name }) => name === partOf.get(row.place));
     if (draft === undefined || !('question' in row)) continue;
     draft.lines += `${JSON.stringify(row.question)}\n`;
@@ -79,9 +81,9 @@ function isWithin({ date }: Question, { since = '', until = '9' }: SplitOptions)
   return date === undefined || (date >= since && date <= until);
 }
 
-async function* rowsOf(files: readonly string[], grader: PlainGrader | undefined) {
+async function* rowsOf(files: readonly string[], grader: PlainGrader | undefined, prompts?: Prompts) {
   for (const file of files)
-    for await (const row of (await openDataSet(file, grader)).rows) yield { file, row };
+    for await (const row of (await openDataSet(file, grader, prompts)).rows) yield { file, row };
 }
 
 /**

@@ -1,34 +1,53 @@
 import type { Plan, Step } from '../../plan/plan';
 import { shuffled } from '../chance';
-import type { Method, Team } from './method';
+import type { Form, Method, Team } from './method';
 
 /** The subtask of a worker that is given the whole question. */
 const ANSWER = 'Answer the question completely.';
 
-export function alone(id: string): Plan {
-  return { steps: [{ worker: id, subtask: ANSWER, sees: [] }] };
+export function alone(id: string, form: Form): Plan {
+  return { steps: [{ worker: id, subtask: form === 'bare' ? '' : ANSWER, sees: [] }] };
 }
 
 const TURNS = 5;
 const REFLECT =
-  'Look for mistakes in the last answer to the question, correct them, and answer the question completely.';
+  'Look for mistakes in your answers to the question so far, correct them, and answer the question completely.';
 
-/** One worker answers, and corrects itself four times (the paper's self-reflection × 5). */
-export function reflection(id: string): Plan {
+/** One worker answers, and corrects itself four times with all its attempts before it (the paper's self-reflection × 5). */
+export function reflection(id: string, form: Form): Plan {
   const corrections = Array.from({ length: TURNS - 1 }, (_, last): Step => {
-    return { worker: id, subtask: REFLECT, sees: [last] };
+    return { worker: id, subtask: REFLECT, sees: [...Array(last + 1).keys()] };
   });
-  return { steps: [...alone(id).steps, ...corrections] };
+  return { steps: [...alone(id, form).steps, ...corrections] };
 }
 
 const AGGREGATE =
   'Each member has answered the question. Weigh their answers, which may be wrong, and give the one right answer.';
 
-/** Mixture of agents: every worker answers, and one makes one answer of all. @param aggregator '' for a random one */
-export function mixture(team: Team, aggregator: string): Plan {
-  const answers = team.workers.flatMap((id) => alone(id).steps);
+/**
+ * Mixture of agents: every worker answers, in each further layer with all answers of the layer before, and one makes one
+ * answer of the last ones.
+ * @param aggregator '' for a random one
+ */
+export function mixture(team: Team, aggregator: string, layers: number): Plan {
+  const { workers } = team;
+  const answersOf = (layer: number): number[] => workers.map((_, place) => layer * workers.length + place);
+  const answers = Array.from({ length: layers }, (_, layer) =>
+    workers.map((worker): Step => {
+      return { worker, ...(layer === 0 ? { subtask: ANSWER, sees: [] } : aggregating(answersOf(layer - 1))) };
+    }),
+  );
   const worker = aggregator === '' ? anyOf(team) : aggregator;
-  return { steps: [...answers, { worker, subtask: AGGREGATE, sees: [...answers.keys()] }] };
+  return { steps: [...answers.flat(), { worker, ...aggregating(answersOf(layers - 1)) }] };
+}
+
+function aggregating(sees: readonly number[]): Omit<Step, 'worker'> {
+  return { subtask: AGGREGATE, sees };
+}
+
+/** Every worker answers on its own. */
+export function everyone({ workers }: Team, formOf: (worker: string) => Form): Plan {
+  return { steps: workers.flatMap((id) => alone(id, formOf(id)).steps) };
 }
 
 function anyOf({ workers, random }: Team): string {

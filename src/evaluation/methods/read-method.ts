@@ -1,6 +1,8 @@
 import { ConductorError } from '../../errors';
-import { EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
-import type { Method } from './method';
+import { MAX_STEPS } from '../../protocol/messages';
+import { type Access, ACCESS_MODES, EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
+import type { Plan } from '../../plan/plan';
+import type { Form, Method } from './method';
 import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
 
 /** What stands behind the colon of a method's name. */
@@ -19,9 +21,42 @@ function workerOr(unnamed: (workers: readonly string[]) => string | null): Argum
   };
 }
 
-const WORKER = workerOr(() => null);
+/** A worker, and `:team` behind it where it is asked as a member of one. */
+function asked({ expected, read }: Argument): Argument {
+  return {
+    expected: (workers) => `${expected(workers)}, and :team behind that for the form of a plan's steps`,
+    read: (text, workers) => {
+      const { id, form } = formIn(text);
+      const worker = read(id, workers);
+      return worker === null || form === 'bare' ? worker : `${worker}${TEAM}`;
+    },
+  };
+}
+
+const TEAM = ':team';
+
+function formIn(text: string): { readonly id: string; readonly form: Form } {
+  return text.endsWith(TEAM) ? { id: text.slice(0, -TEAM.length), form: 'team' } : { id: text, form: 'bare' };
+}
+
 const WORKER_OR_FIRST = workerOr(([first = null]) => first);
-const WORKER_OR_ANY = workerOr(() => '');
+const ASKED_WORKER = asked(workerOr(() => null));
+const ASKED_OR_FIRST = asked(WORKER_OR_FIRST);
+
+/** Every worker answers in each layer, and a plan has room for so many steps. */
+const MIXTURE: Argument = {
+  expected: (workers) =>
+    `one of ${workers.join(', ')} behind the colon, and behind another one up to ${mostLayers(workers)} layers`,
+  read: (text, workers) => {
+    const [, id = '', layers = '1'] = /^([^:]*)(?::([1-9]\d?))?$/.exec(text) ?? [null, '?'];
+    if ((id !== '' && !workers.includes(id)) || Number(layers) > mostLayers(workers)) return null;
+    return layers === '1' ? id : `${id}:${layers}`;
+  },
+};
+
+function mostLayers(workers: readonly string[]): number {
+  return Math.floor((MAX_STEPS - 1) / workers.length);
+}
 
 const POLICY: Argument = {
   expected: () =>
@@ -37,6 +72,11 @@ const POLICY: Argument = {
 const EXAMPLES: Argument = {
   expected: () => 'none, in-domain or mixed behind the colon',
   read: (text) => oneOf(EXAMPLE_SET_NAMES, text === '' ? 'none' : text),
+};
+
+const ACCESS: Argument = {
+  expected: () => `${ACCESS_MODES.join(' or ')} behind the colon`,
+  read: (text) => oneOf(ACCESS_MODES, text === '' ? 'binary' : text),
 };
 
 function oneOf(known: readonly string[], text: string): string | null {
@@ -57,6 +97,8 @@ export function readPolicy(
   return { checkpoint: run === undefined ? null : `${run}/${whole}`, depth: Number(depth) };
 }
 
+const MOST_TURNS = 5;
+
 /** Methods by the names of docs/evaluation.md. */
 export const METHODS: Readonly<
   Record<string, { readonly argument: Argument; readonly make: (argument: string) => Method }>
@@ -68,14 +110,27 @@ export const METHODS: Readonly<
       return { kind: 'conductor', depth, ...(checkpoint !== null && { change: { checkpoint } }) };
     },
   },
-  worker: { argument: WORKER, make: (id) => ({ kind: 'plan', write: () => alone(id) }) },
-  'best-of': { argument: WORKER_OR_FIRST, make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }) },
-  vote: { argument: WORKER_OR_FIRST, make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }) },
-  reflection: { argument: WORKER_OR_FIRST, make: (id) => ({ kind: 'plan', write: () => reflection(id) }) },
-  mixture: { argument: WORKER_OR_ANY, make: (id) => ({ kind: 'plan', write: (team) => mixture(team, id) }) },
+  worker: { argument: ASKED_WORKER, make: planning(alone) },
+  'best-of': { argument: ASKED_OR_FIRST, make: sampling('judge') },
+  vote: { argument: ASKED_OR_FIRST, make: sampling('vote') },
+  reflection: { argument: ASKED_OR_FIRST, make: planning(reflection) },
+  mixture: {
+    argument: MIXTURE,
+    make: (argument) => {
+      const [id = '', layers = '1'] = argument.split(':');
+      return { kind: 'plan', write: (team) => mixture(team, id, Number(layers)) };
+    },
+  },
   // The Conductor's model chooses one worker for each question, and no more: what a prompted router does.
   router: { argument: NOTHING, make: () => ({ kind: 'conductor', depth: 0, steps: 1 }) },
+  // One step at a time, the next decided after its output was seen, until the Conductor accepts it: TRINITY's way, whose plans
+  // are not fixed before any evidence.
+  turns: {
+    argument: NOTHING,
+    make: () => ({ kind: 'conductor', depth: MOST_TURNS - 1, steps: 1, recursion: 'review' }),
+  },
   'learned-router': { argument: NOTHING, make: () => ({ kind: 'routed' }) },
+  agreement: { argument: NOTHING, make: () => ({ kind: 'agreement' }) },
   random: { argument: NOTHING, make: () => ({ kind: 'plan', write: randomPlan }) },
   generic: { argument: NOTHING, make: () => generic },
   silent: { argument: NOTHING, make: () => silent },
@@ -86,7 +141,26 @@ export const METHODS: Readonly<
     argument: EXAMPLES,
     make: (set) => ({ kind: 'conductor', depth: 0, change: { examples: set as ExampleSet } }),
   },
+  // The Conductor, told another way of saying what a step sees (the paper's ablation of finer access).
+  access: {
+    argument: ACCESS,
+    make: (mode) => ({ kind: 'conductor', depth: 0, change: { access: mode as Access } }),
+  },
 };
+
+function planning(write: (id: string, form: Form) => Plan): (argument: string) => Method {
+  return (argument) => {
+    const { id: worker, form } = formIn(argument);
+    return { kind: 'plan', solo: { worker, form }, write: (_, asked) => write(worker, asked) };
+  };
+}
+
+function sampling(choose: 'judge' | 'vote'): (argument: string) => Method {
+  return (argument) => {
+    const { id: worker, form } = formIn(argument);
+    return { kind: 'samples', form, worker, choose };
+  };
+}
 
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
 export const REFERENCE = 'conductor';
@@ -115,11 +189,15 @@ export function readMethod(text: string, workers: readonly string[]): { name: st
 }
 
 /**
- * The methods that a list of names means, each once: `workers` is every worker alone. Where one needs what the Conductor did,
+ * The methods that a list of names means, each once: `workers` is every worker alone, `workers:team` asked as in a team. Where one needs what the Conductor did,
  * the Conductor is among them. @throws BadMethodError
  */
 export function readMethods(texts: readonly string[], workers: readonly string[]): string[] {
-  const named = texts.flatMap((text) => (text === 'workers' ? workers.map((id) => `worker:${id}`) : [text]));
+  const everyone = (form: string): string[] => workers.map((id) => `worker:${id}${form}`);
+  const named = texts.flatMap((text) => {
+    if (text === 'workers') return everyone('');
+    return text === `workers${TEAM}` ? everyone(TEAM) : [text];
+  });
   const read = named.map((text) => readMethod(text, workers));
   const needsReference = read.some(({ method }) => method.kind === 'rewrite' || method.kind === 'samples');
   const names = read.map(({ name }) => name);

@@ -1,5 +1,6 @@
 import type { Plan, Step } from '../../plan/plan';
 import { MAX_STEPS } from '../../protocol/messages';
+import type { Form } from './method';
 
 /**
  * In 95 % of pools of seven drawn from the price table, the most expensive model being the Conductor, a question costs
@@ -11,13 +12,18 @@ export const MOST_ATTEMPTS = 200;
 const MOST_COMPARED = MAX_STEPS - 1;
 
 /** Makes attempts that know nothing of each other. Each has a number: a model that takes a seed would repeat itself. */
-export function attempts(worker: string, first: number, count: number): Plan {
+export function attempts(worker: string, form: Form, first: number, count: number): Plan {
   const steps = Array.from({ length: count }, (_, place): Step => {
-    const subtask = `Answer the question completely. This is attempt ${first + place}, made without knowledge of others.`;
-    return { worker, subtask, sees: [] };
+    return { worker, subtask: SUBTASKS[form](first + place), sees: [] };
   });
   return { steps };
 }
+
+const SUBTASKS: Readonly<Record<Form, (attempt: number) => string>> = {
+  bare: (attempt) => (attempt === 1 ? '' : `Attempt ${attempt}.`),
+  team: (attempt) =>
+    `Answer the question completely. This is attempt ${attempt}, made without knowledge of others.`,
+};
 
 const CHOOSE =
   'The attempts were made independently of each other. Choose the one that is most likely right, and repeat its answer.';
@@ -38,8 +44,8 @@ export function choicesAmong(count: number): number {
 }
 
 /** Attempts that were made already, and a step that chooses one of them. */
-export function choosing(worker: string, count: number): Plan {
-  const { steps } = attempts(worker, 1, count);
+export function choosing(worker: string, form: Form, count: number): Plan {
+  const { steps } = attempts(worker, form, 1, count);
   return { steps: [...steps, { worker, subtask: CHOOSE, sees: [...steps.keys()] }] };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
-import type { ConductorCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
 import { readVersion } from '../../version';
 import type { MadeWith, Manifest, MethodRecord } from '../results';
 import type { Report } from './report';
@@ -14,6 +14,7 @@ export function madeWith({ conductor, workers, limits }: ResolvedRun): MadeWith 
     examples: conductor.examples,
     workers,
     describe: conductor.describe,
+    access: conductor.access,
     maxSteps: limits.steps,
     format: conductor.capabilities.jsonSchema ? 'json' : 'lists',
     repairs: [],
@@ -42,6 +43,7 @@ export function describeSetting(
     'served by',
     'temperature',
     'effort',
+    'further settings',
     'most output tokens',
     'USD per million tokens',
   ];
@@ -57,12 +59,18 @@ export function describeSetting(
       `Conductor ${made.prompts.conductor.slice(0, 16)}, worker ${made.prompts.worker.slice(0, 16)}. Graders: ` +
       `${graders.join(', ') || 'none'}. Limits of a run: ${run.limits.steps} steps, ${run.limits.calls} calls.`;
   const isFree = isFreeOfCharge(methods, run);
+  const asksAlone = methods.some((method) => /^(?:worker|best-of|vote|reflection):/.test(method));
   return [
     { rows: [head, ...rows], numeric: false },
+    ...(asksAlone ? [FORMS] : []),
     ...(isFree ? [FREE] : []),
     ...(versions === undefined ? [] : [versions]),
   ];
 }
+
+const FORMS =
+  'Workers of worker, best-of, vote and reflection were sent the question alone, but for their own instructions and the number of ' +
+  'an attempt; with :team behind the name, a subtask as members of a team.';
 
 const FREE =
   'Tokens of a trained Conductor are booked at no cost, so that costs above are too low: say with conductor.price what they ' +
@@ -76,7 +84,7 @@ function isFreeOfCharge(methods: readonly string[], { conductor }: ResolvedRun):
 }
 
 function describeModel(card: ConductorCard | RunWorker): string[] {
-  if (!('provider' in card)) return [card.type, `${card.kind} on ${card.taskQueue}`, '–', '–', '–', '–'];
+  if (!('provider' in card)) return [card.type, `${card.kind} on ${card.taskQueue}`, '–', '–', '–', '–', '–'];
   const { model, provider, baseUrl, temperature, effort, maxOutputTokens, price } = card;
   const checkpoint = 'checkpoint' in card ? card.checkpoint : undefined;
   // An address may hold a key.
@@ -86,7 +94,20 @@ function describeModel(card: ConductorCard | RunWorker): string[] {
     place,
     temperature === null ? "the vendor's" : String(temperature),
     effort ?? "the vendor's",
+    furtherSettings(card),
     String(maxOutputTokens),
     price === null ? 'unknown' : `${price.input} in, ${price.output} out`,
   ];
+}
+
+function furtherSettings({
+  topP,
+  topK,
+  presencePenalty,
+  thinking,
+  extraBody,
+}: ConductorCard | ModelCard): string {
+  const settings = { topP, topK, presencePenalty, thinking: thinking === 0 ? 'off' : thinking, ...extraBody };
+  const said = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return said.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ') || '–';
 }

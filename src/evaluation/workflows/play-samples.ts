@@ -1,7 +1,8 @@
 import type { Text } from '../../protocol/text';
 import { ownRound } from '../../trace/run-tree';
 import type { Answers } from '../contract';
-import type { Method } from '../methods/method';
+import type { Form, Method, Team } from '../methods/method';
+import { everyone } from '../methods/plans';
 import { attempts, choicesAmong, choosing, MOST_ATTEMPTS, mostFrequent, toCompare } from '../methods/samples';
 import type { MethodRecord } from '../results';
 import { spentOn, unitOf } from '../spent';
@@ -17,18 +18,22 @@ const MOST_TOGETHER = 8;
 export async function playSamples(
   context: QuestionContext,
   name: string,
-  { worker, choose }: Extract<Method, { readonly kind: 'samples' }>,
+  { worker, form: wanted, choose }: Extract<Method, { readonly kind: 'samples' }>,
   reference: MethodRecord | null,
 ): Promise<MethodResult | null> {
   if (reference === null || reference.verdict === 'ungraded') {
     return nothingOf('what the Conductor costs on this question is not known, since it failed');
   }
   const measure = unitOf(reference.spent);
+  const form = context.formOf(worker, wanted);
   const runs: SolveRun[] = [];
   const answers: (Text | null)[] = [];
   const costs: number[] = [];
   for (let count = 1; count > 0;) {
-    const run = await context.runPlan(name, attempts(worker, answers.length + 1, count), runs.length + 1);
+    const run = await context.runPlan(name, attempts(worker, form, answers.length + 1, count), {
+      form,
+      part: runs.length + 1,
+    });
     if (run === null) return null;
     runs.push(run);
     answers.push(...outputsOf(run));
@@ -40,7 +45,23 @@ export async function playSamples(
   if (answers.length === 0) return { runs, answer: null };
   return choose === 'vote'
     ? countVotes(context, runs, answers)
-    : chooseBest(context, name, worker, { runs, answers });
+    : chooseBest(context, name, { worker, form }, { runs, answers });
+}
+
+/** Every worker's answer, and the votes that they are for one another. Null where the money did not last. */
+export async function playAgreement(
+  context: QuestionContext,
+  name: string,
+  team: Team,
+): Promise<MethodResult | null> {
+  const run = await context.runPlan(
+    name,
+    everyone(team, (id) => context.formOf(id)),
+    { form: 'bare' },
+  );
+  if (run === null) return null;
+  const answers = outputsOf(run);
+  return answers.length === 0 ? { runs: [run], answer: null } : countVotes(context, [run], answers);
 }
 
 function outputsOf({ trace }: SolveRun): Answers {
@@ -69,7 +90,7 @@ async function countVotes(
 async function chooseBest(
   context: QuestionContext,
   name: string,
-  worker: string,
+  { worker, form }: { readonly worker: string; readonly form: Form },
   { runs, answers }: { runs: SolveRun[]; answers: Answers },
 ): Promise<MethodResult | null> {
   let best = answers;
@@ -77,7 +98,11 @@ async function chooseBest(
     const winners: (Text | null)[] = [];
     for (const group of toCompare(best)) {
       const outputs = [...group.map((answer) => answer ?? ''), null];
-      const run = await context.runPlan(name, choosing(worker, group.length), runs.length + 1, outputs);
+      const run = await context.runPlan(name, choosing(worker, form, group.length), {
+        form,
+        part: runs.length + 1,
+        outputs,
+      });
       if (run === null) return null;
       runs.push(run);
       winners.push(run.trace?.answer ?? null);

@@ -7,7 +7,8 @@ import {
 import type { Plan } from '../../plan/plan';
 import type { LimitsInput, SolveInput } from '../../protocol/input';
 import type { Problem, SolveTrace } from '../../protocol/solve';
-import type { ModelCard } from '../../protocol/cards';
+import type { ModelCard, ResolvedRun } from '../../protocol/cards';
+import type { Form } from '../methods/method';
 import { SOLVE_PART_WORKFLOW } from '../../protocol/names';
 import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
@@ -50,7 +51,21 @@ export function nothingOf(reason: string): MethodResult {
 
 interface SolveOptions extends Pick<SolveInput, 'given' | 'conductor'> {
   readonly limits: LimitsInput;
+  readonly form?: Form | undefined;
+  readonly recursion?: ResolvedRun['recursion'] | undefined;
   readonly part?: number | undefined;
+}
+
+interface GivenPlanOptions extends Pick<SolveOptions, 'part' | 'form'> {
+  readonly outputs?: Answers;
+}
+
+/** Its models are sent what they are asked and nothing of a team, beside instructions of their own. */
+function withPlainLayout(run: ResolvedRun): ResolvedRun {
+  const workers = run.workers.map((card) =>
+    card.kind === 'model' ? { ...card, layout: 'plain' as const } : card,
+  );
+  return { ...run, workers };
 }
 
 /** Answers that a grader of the user's judges together. */
@@ -73,15 +88,25 @@ export class QuestionContext {
     return repeat === undefined ? seed : seedOf(seed, repeat);
   }
 
+  /** How a worker is asked; a user's own activity or workflow reads its subtask, and always has one. */
+  formOf(worker: string, wanted: Form = 'bare'): Form {
+    const card = this.input.run.workers.find(({ id }) => id === worker);
+    return card?.kind === 'model' ? wanted : 'team';
+  }
+
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  solve(method: string, { limits, part, ...options }: SolveOptions): Promise<SolveRun | null> {
-    const { id: evaluation, question, run } = this.input;
+  solve(
+    method: string,
+    { limits, part, form = 'team', recursion, ...options }: SolveOptions,
+  ): Promise<SolveRun | null> {
+    const { id: evaluation, question, run: configured } = this.input;
+    const run = recursion === undefined ? configured : { ...configured, recursion };
     const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
     return this.pay(async (most) => {
       const input: SolveInput = {
         ...this.question.asked,
-        run,
+        run: form === 'bare' ? withPlainLayout(run) : run,
         seed: this.seed,
         limits: { ...this.input.limits, ...limits, ...(most !== null && { costUsd: most / 1e9 }) },
         ...options,
@@ -94,15 +119,14 @@ export class QuestionContext {
     });
   }
 
-  /** Solves the question by a given plan. @param outputs known already, by step */
+  /** Solves the question by a given plan. `outputs` are known already, by step. */
   runPlan(
     method: string,
     plan: Plan,
-    part?: number,
-    outputs: Answers = plan.steps.map(() => null),
+    { outputs = plan.steps.map(() => null), ...how }: GivenPlanOptions = {},
   ): Promise<SolveRun | null> {
     const limits = { steps: plan.steps.length, depth: 0 };
-    return this.solve(method, { given: { plan, outputs }, limits, part });
+    return this.solve(method, { given: { plan, outputs }, limits, ...how });
   }
 
   /** Has the verifier judge; null where the money of the question did not last for it. */

@@ -8,7 +8,7 @@ import {
   type QuestionInput,
   type QuestionOutcome,
 } from '../contract';
-import type { Method } from '../methods/method';
+import type { Method, Team } from '../methods/method';
 import { alone } from '../methods/plans';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
@@ -16,7 +16,7 @@ import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
 import { checkGiven } from '../../workflows/solve';
 import { checkQuestion } from './check-input';
 import { compare, judge } from './judge';
-import { playSamples } from './play-samples';
+import { playAgreement, playSamples } from './play-samples';
 import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './question-context';
 
 /**
@@ -86,13 +86,10 @@ async function playMethod(
   const { input, question } = context;
   const team = { workers: input.workers, random: randomFrom(context.seed, question.id, name) };
   switch (method.kind) {
-    case 'conductor': {
-      const { depth, steps, change } = method;
-      const limits = steps === undefined ? { depth } : { depth, steps };
-      return playOnce(context.solve(name, { limits, conductor: change }));
-    }
+    case 'conductor':
+      return playConductor(context, name, method);
     case 'plan':
-      return playOnce(context.runPlan(name, method.write(team)));
+      return playGiven(context, name, method, team);
     case 'rewrite':
       if (!reference?.plan) return nothingOf('the Conductor wrote no plan that could be changed');
       return playOnce(context.runPlan(name, method.rewrite(reference.plan, team)));
@@ -100,11 +97,32 @@ async function playMethod(
       const { routed } = question;
       return routed === undefined
         ? nothingOf('the evaluation learned from no earlier one who is to answer')
-        : playOnce(context.runPlan(name, alone(routed)));
+        : playOnce(context.runPlan(name, alone(routed, context.formOf(routed)), { form: 'bare' }));
     }
+    case 'agreement':
+      return playAgreement(context, name, team);
     case 'samples':
       return playSamples(context, name, method, reference);
   }
+}
+
+function playConductor(
+  context: QuestionContext,
+  name: string,
+  { depth, steps, recursion, change }: Extract<Method, { readonly kind: 'conductor' }>,
+): Promise<MethodResult | null> {
+  const limits = steps === undefined ? { depth } : { depth, steps };
+  return playOnce(context.solve(name, { limits, recursion, conductor: change }));
+}
+
+function playGiven(
+  context: QuestionContext,
+  name: string,
+  { solo, write }: Extract<Method, { readonly kind: 'plan' }>,
+  team: Team,
+): Promise<MethodResult | null> {
+  const form = solo === undefined ? 'team' : context.formOf(solo.worker, solo.form);
+  return playOnce(context.runPlan(name, write(team, form), { form }));
 }
 
 async function playOnce(solving: Promise<SolveRun | null>): Promise<MethodResult | null> {

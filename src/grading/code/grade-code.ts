@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Graded } from '../question';
-import { answerTextOf } from '../read-answer';
+import { answerTextOf, isTagged } from '../read-answer';
 import { openSandbox, type ReadySandbox } from '../sandbox/open-sandbox';
 import { type ProgramRun, SandboxError } from '../sandbox/sandbox';
 import { type Grade, gradeOf, shown } from '../verdict';
@@ -42,7 +42,7 @@ export function codeIn(reply: string): string | null {
   const close = lines.findLastIndex(isFence);
   const open = close < 1 ? -1 : lines.findLastIndex((line, index) => index < close && isFence(line));
   if (open !== -1) return lines.slice(open + 1, close).join('\n');
-  return close === -1 && answer !== '' && /<answer>/i.test(reply) ? answer : null;
+  return close === -1 && answer !== '' && isTagged(reply) ? answer : null;
 }
 
 async function runTests(sandbox: ReadySandbox, question: CodeQuestion, code: string): Promise<Grade> {

@@ -1,4 +1,4 @@
-import { CONDUCTOR_ID, type ExampleSet, type Message, type Plan } from '../plan';
+import { type Access, CONDUCTOR_ID, type ExampleSet, type Message, type Plan } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 import { EXAMPLE_SETS, exampleReply } from './examples';
 import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } from './asked';
@@ -13,6 +13,8 @@ export interface ConductorPrompt extends AskedTexts {
   /** The Conductor is a worker itself, the last ordinal. */
   readonly mayCallItself?: boolean;
   readonly format: 'lists' | 'json';
+  /** @default 'any' */
+  readonly access?: Access | undefined;
   /** @default 'everyday' */
   readonly examples?: ExampleSet;
   /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
@@ -107,7 +109,7 @@ function describeHints(hints: readonly string[] = []): string {
 
 /** The reviewed plan, as the Conductor would have written it, with its outcome; then failed replies, oldest first. */
 function laterTurns(
-  { review, repairs, workers, format }: ConductorPrompt,
+  { review, repairs, workers, format, access = 'any' }: ConductorPrompt,
   outcomeOf: (answer: string) => string,
 ): Message[] {
   const failed = repairs.flatMap(({ reply, problem, isRejected = false }): Message[] => [
@@ -124,7 +126,10 @@ function laterTurns(
   const known = [...workers.map(({ id }) => id), CONDUCTOR_ID];
   const ids = [...new Set([...known, ...plan.steps.map(({ worker }) => worker)])];
   return [
-    { role: 'assistant', text: format === 'json' ? renderPlanAsJson(plan, ids) : renderPlan(plan, ids) },
+    {
+      role: 'assistant',
+      text: format === 'json' ? renderPlanAsJson(plan, ids, access) : renderPlan(plan, ids),
+    },
     { role: 'user', text: outcomeOf(answer) },
     ...failed,
   ];
@@ -145,23 +150,24 @@ function joinParts(parts: readonly string[], separator: string): string {
 }
 
 function conductorRules(prompt: ConductorPrompt): string {
-  const { workers, maxSteps, format, examples: set = 'everyday' } = prompt;
+  const { workers, maxSteps, format, access = 'any', examples: set = 'everyday' } = prompt;
   const examples = EXAMPLE_SETS[set]
     .filter(({ plan }) => plan.steps.length <= maxSteps)
     .map(
-      (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
+      (example) =>
+        `Example question: ${example.question}\n${exampleReply(example, workers.length, { format, access })}`,
     );
   const team = ['The team, by number:', ...describeTeam(prompt, '', ITSELF)].join('\n');
-  return [ROLE, planRules(prompt), ADVICE, FORMATS[format], ...examples, team].join('\n\n');
+  return [ROLE, planRules(prompt), ADVICE, FORMATS[format](access), ...examples, team].join('\n\n');
 }
 
 const ROLE =
   'You direct a team of language models. You do not answer the question yourself: you write a plan, the team ' +
   'carries it out, and the output of the last step is handed to the user as the answer.';
 
-function planRules({ maxSteps, format }: ConductorPrompt): string {
+function planRules({ maxSteps, access }: ConductorPrompt): string {
   const sight =
-    format === 'json'
+    access === 'binary'
       ? 'what it sees: nothing of the earlier steps, or the subtasks and outputs of all of them'
       : 'what it sees: the subtasks and outputs of no earlier step, of all of them, or of those you name';
   return [
@@ -179,18 +185,25 @@ const ADVICE =
   'complete answer in the form that the question asks for.';
 
 const FORMATS = {
-  lists: [
-    'Reply with a sentence or two of reasoning, then three lists of equal length with one entry for each step:',
-    'model_id = the numbers of the workers',
-    'subtasks = the subtasks, each in double quotes',
-    'access_list = for each step [] (sees nothing), ["all"] (sees every earlier step), or numbers of earlier steps, ' +
-      'counted from 0, such as [0, 2]',
-  ].join('\n'),
-  json: [
-    'Reply with one JSON object and nothing else. Its fields:',
-    '"reasoning": a sentence or two;',
-    '"steps": a list of objects with "worker" (a number), "subtask" (a text) and "sees" ("none" or "all").',
-  ].join('\n'),
+  lists: (access: Access) =>
+    [
+      'Reply with a sentence or two of reasoning, then three lists of equal length with one entry for each step:',
+      'model_id = the numbers of the workers',
+      'subtasks = the subtasks, each in double quotes',
+      access === 'binary'
+        ? 'access_list = for each step [] (sees nothing) or ["all"] (sees every earlier step)'
+        : 'access_list = for each step [] (sees nothing), ["all"] (sees every earlier step), or numbers of earlier steps, ' +
+          'counted from 0, such as [0, 2]',
+    ].join('\n'),
+  json: (access: Access) =>
+    [
+      'Reply with one JSON object and nothing else. Its fields:',
+      '"reasoning": a sentence or two;',
+      '"steps": a list of objects with "worker" (a number), "subtask" (a text) and "sees" ' +
+        (access === 'binary'
+          ? '("none" or "all").'
+          : '(the numbers of earlier steps, counted from 0; [] for none).'),
+    ].join('\n'),
 } as const;
 
 /**

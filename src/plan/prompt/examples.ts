@@ -1,4 +1,4 @@
-import type { ExampleSet, Plan } from '../plan';
+import type { Access, ExampleSet, Plan, Step } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 
 /** A question, and the plan that the Conductor should have written for it. */
@@ -99,10 +99,14 @@ function planOf(...steps: readonly [worker: string, subtask: string, ...sees: nu
 export function exampleReply(
   { reasoning, plan }: Example,
   workers: number,
-  format: 'lists' | 'json',
+  { format, access }: { readonly format: 'lists' | 'json'; readonly access: Access },
 ): string {
   const ordinals = Array.from({ length: workers }, (_, ordinal) => `${ordinal}`);
-  const steps = plan.steps.map((step) => ({ ...step, worker: `${Number(step.worker) % workers}` }));
-  if (format === 'json') return renderPlanAsJson({ steps }, ordinals, reasoning);
+  const steps = plan.steps.map(({ worker, subtask, sees }, index): Step => ({
+    worker: `${Number(worker) % workers}`,
+    subtask,
+    sees: access === 'binary' && sees.length > 0 ? [...Array(index).keys()] : sees,
+  }));
+  if (format === 'json') return renderPlanAsJson({ steps }, ordinals, access, reasoning);
   return `${reasoning}\n${renderPlan({ steps }, ordinals)}`;
 }

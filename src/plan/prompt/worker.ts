@@ -23,26 +23,58 @@ export interface WorkerPrompt extends AskedTexts {
 
 /** What a worker is sent. What more calls of a run share comes earlier, for the sake of prompt caches. */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
-  const { question, subtask, sees, layout, instructions, conversation = [], failed } = prompt;
-  const seen = sees.filter(({ output }) => output.trim() !== '');
-  const fence = fenceOf(prompt);
+  const { layout, instructions, conversation = [], failed } = prompt;
   const before = layout === 'tagged' ? [] : conversation;
-  const turns = before.map(({ role, content }): Message => ({ role, text: content }));
-  const isPlain = layout === 'plain';
+  return [
+    ...(instructions === undefined ? [] : [{ role: 'system', text: instructions } as const]),
+    ...before.map(({ role, content }): Message => ({ role, text: content })),
+    ...(layout === 'plain' ? plainTurns(prompt) : teamTurns(prompt)),
+    ...repairOf(failed),
+  ];
+}
+
+function teamTurns(prompt: WorkerPrompt): Message[] {
+  const fence = fenceOf(prompt);
+  const turns: Message[] = [];
   let parts = beginningOf(prompt, fence);
-  for (const { step, subtask, output } of seen) {
-    const asked = isPlain ? subtask : `Member ${step}:\n${fence('subtask', subtask)}`;
-    if (layout === 'tagged') parts.push(`${asked}\n${fence('answer', output)}`);
+  for (const { step, subtask, output } of visibleIn(prompt)) {
+    const asked = `Member ${step}:\n${fence('subtask', subtask)}`;
+    if (prompt.layout === 'tagged') parts.push(`${asked}\n${fence('answer', output)}`);
     else {
       turns.push({ role: 'user', text: [...parts, asked].join('\n\n') }, { role: 'assistant', text: output });
       parts = [];
     }
   }
-  parts.push(...(isPlain ? [subtask, question] : [fence('your_subtask', subtask)]));
-  parts.push(...showAnswerSchema(prompt, ANSWER_RULE, fence));
-  const system: Message[] = instructions === undefined ? [] : [{ role: 'system', text: instructions }];
-  return [...system, ...turns, { role: 'user', text: parts.join('\n\n') }, ...repairOf(failed)];
+  parts.push(fence('your_subtask', prompt.subtask), ...showAnswerSchema(prompt, ANSWER_RULE, fence));
+  return [...turns, { role: 'user', text: parts.join('\n\n') }];
 }
+
+/** A step without a subtask was asked the question itself, which then stands there and not once more. */
+function plainTurns(prompt: WorkerPrompt): Message[] {
+  const { question, subtask } = prompt;
+  const fence = fenceOf(prompt);
+  const seen = visibleIn(prompt);
+  const bare = seen.findIndex((step) => step.subtask === '');
+  const turns: Message[] = [];
+  let parts = beginningOf(prompt, fence);
+  for (const [place, step] of seen.entries()) {
+    const asked = place === bare ? question : step.subtask || AGAIN;
+    turns.push(
+      { role: 'user', text: [...parts, asked].join('\n\n') },
+      { role: 'assistant', text: step.output },
+    );
+    parts = [];
+  }
+  parts.push(subtask, bare === -1 ? question : '', ...showAnswerSchema(prompt, ANSWER_RULE, fence));
+  return [...turns, { role: 'user', text: parts.filter((part) => part !== '').join('\n\n') || AGAIN }];
+}
+
+function visibleIn({ sees }: WorkerPrompt): WorkerPrompt['sees'] {
+  return sees.filter(({ output }) => output.trim() !== '');
+}
+
+/** Vendors refuse a message without text. */
+const AGAIN = 'Answer once more.';
 
 const ANSWER_RULE =
   'Your reply is the answer to the question. It must be JSON that fits this schema: write that JSON and nothing else, no ' +

@@ -87,7 +87,7 @@ export async function keepCheckpoint(
   request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: PublishSettings },
 ): Promise<readonly CheckpointRef[]> {
   const { policy, run } = request.settings;
-  const { prompt, describe, maxPromptTokens, maxOutputTokens } = policy;
+  const { prompt, describe, access, maxPromptTokens, maxOutputTokens } = policy;
   await writeManifest(store, {
     schema: 1,
     ...request.checkpoint,
@@ -95,6 +95,7 @@ export async function keepCheckpoint(
     prompt,
     chat: 'chatml',
     describe,
+    access,
     maxPromptTokens,
     maxOutputTokens,
     maxSteps: run.limits.steps,

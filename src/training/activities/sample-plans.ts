@@ -60,12 +60,13 @@ export async function samplePlans(
 ): Promise<SamplePlansResult> {
   const { store, questions } = dependencies;
   const question = await questions.read(request.question);
-  const { kept, maxSteps } = await sampleOnce(dependencies, request, question);
+  const { kept, maxSteps, access } = await sampleOnce(dependencies, request, question);
   const workers = request.workers.map((worker) => worker.id);
+  const context = { workers, maxSteps, access, round: request.round };
   return {
     question: await keepQuestion(store, question),
     samples: samplesKey(request),
-    plans: kept.rollouts.map((rollout) => readPlan(rollout, { workers, maxSteps, round: request.round })),
+    plans: kept.rollouts.map((rollout) => readPlan(rollout, context)),
   };
 }
 
@@ -73,13 +74,13 @@ async function sampleOnce(
   { store, config }: SamplingDependencies,
   request: SamplePlansRequest,
   question: AskedWhole,
-): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
+): Promise<{ readonly kept: KeptSamples } & Pick<PromptSettings, 'maxSteps' | 'access'>> {
   const { checkpoint, purpose, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
   // A checkpoint that is tried may be of another training run.
   const settings: PromptSettings =
     purpose === 'training' ? { ...policy, maxSteps: request.maxSteps } : manifest;
-  const { maxSteps, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
+  const { maxSteps, access, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
   const baseUrl = purpose === 'canary' ? serverOfUsers(config, manifest) : policy.baseUrl;
   const task = {
@@ -95,7 +96,7 @@ async function sampleOnce(
     .digest('hex');
   const key = samplesKey(request);
   const earlier = await readSamples(store, key);
-  if (earlier?.identity === identity) return { kept: earlier, maxSteps };
+  if (earlier?.identity === identity) return { kept: earlier, maxSteps, access };
 
   const { cancellationSignal } = Context.current();
   const sampling = withinLimit(policy.timeoutMs, cancellationSignal, (signal) =>
@@ -110,7 +111,7 @@ async function sampleOnce(
   const source = { checkpoint: checkpointId(checkpoint), temperature, tokenizerSha256 };
   const kept: KeptSamples = { identity, ...source, rollouts };
   await writeRecord(store, key, kept);
-  return { kept, maxSteps };
+  return { kept, maxSteps, access };
 }
 
 /** A canary is asked where users' questions are: by the configuration's address, else where it was published. */
@@ -120,14 +121,14 @@ function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { serv
 
 export type PromptSettings = Pick<
   Manifest,
-  'prompt' | 'describe' | 'maxSteps' | 'maxPromptTokens' | 'maxOutputTokens'
+  'prompt' | 'describe' | 'access' | 'maxSteps' | 'maxPromptTokens' | 'maxOutputTokens'
 >;
 
 /** One for each plan: the same for all in a first round; in a second each shows an earlier plan and its answer. */
 export async function planPrompts(
   store: Store,
   { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
-  { prompt: style, describe, maxSteps }: PromptSettings,
+  { prompt: style, describe, access, maxSteps }: PromptSettings,
   { question, conversation }: AskedWhole,
 ): Promise<Message[][]> {
   const shared = {
@@ -136,6 +137,7 @@ export async function planPrompts(
     conversation,
     workers,
     describe,
+    access,
     maxSteps,
     repairs: [],
     format: 'lists',

@@ -66,7 +66,7 @@ export async function writeExample(
     return worker;
   });
   const reply = typeof row.plan === 'string' ? row.plan : renderPlan(row.plan, ids);
-  parsePlan(reply, { workers: ids, maxSteps: settings.maxSteps, round: 0 });
+  parsePlan(reply, { workers: ids, maxSteps: settings.maxSteps, round: 0, access: settings.access });
   const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row);
   return { prompt: renderChatml(messages), completion: withoutMarkers(reply) };
 }

@@ -35,7 +35,8 @@ const AT_ONCE = 4;
  * kept is not asked again, unless a provider or a limit spoilt it. Returns why not all were asked; null where they were.
  */
 export async function playPrompted(request: PromptedRequest): Promise<string | null> {
-  const { store, settings, questions, most, tell, signal } = request;
+  const { store, questions, most, tell, signal } = request;
+  const settings = writingAsPolicy(request.settings);
   const { key: set } = await keepLines(store, questions, questionSetKey);
   const asked = questions
     .map((question, index) => optionsOf(settings, { set, index }, question))
@@ -83,6 +84,12 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   };
   await Promise.all(Array.from({ length: AT_ONCE }, () => askInTurn().catch(giveUp)));
   return reason;
+}
+
+/** Says what a step sees as the policy is to say it: what the policy may not write could not be imitated. */
+function writingAsPolicy({ run, ...settings }: TrainingSettings): TrainingSettings {
+  const { access } = settings.policy;
+  return { ...settings, run: { ...run, conductor: { ...run.conductor, access } } };
 }
 
 /** Names a question by what decides its answer: prices do not. */

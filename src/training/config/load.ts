@@ -56,7 +56,8 @@ export function readProfile(name: string): Mapping {
 
 /** The profiles that come with this package, with the beginning of what each says of itself. */
 export function shippedProfiles(): { readonly name: string; readonly summary: string }[] {
-  return readdirSync(PROFILES).map((file) => {
+  const files = readdirSync(PROFILES).filter((file) => file.endsWith('.yaml'));
+  return files.map((file) => {
     const words = readFileSync(join(PROFILES, file), 'utf8').replaceAll(/\n# ?/g, ' ');
     const [summary = ''] = words.slice(2).split(/[:.;] /, 1);
     return { name: file.replace(/\.yaml$/, ''), summary };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACCESS_MODES } from '../../plan/plan';
 import type { Store } from '../../store/store';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
@@ -15,6 +16,7 @@ export const manifestSchema = z.strictObject({
   prompt: z.enum(['full', 'compact']),
   chat: z.literal('chatml'),
   describe: z.enum(['ordinals', 'names', 'notes']),
+  access: z.enum(ACCESS_MODES),
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),
   temperature: z.number(),

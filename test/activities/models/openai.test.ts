@@ -34,6 +34,14 @@ test("a card without a base URL means the vendor's own endpoint, whatever the en
   expect(sent[0]?.body).not.toHaveProperty('max_tokens');
 });
 
+test('top-k, which OpenAI itself does not know, goes to other servers alone', async () => {
+  const sent = answerWith(COMPLETION);
+  const card = aCard({ api: 'chat', topK: 20 });
+  expect((await completeOpenAI(aRequest(card))).dropped).toEqual(['topK']);
+  await completeOpenAI(aRequest({ ...card, baseUrl: 'http://127.0.0.1:9999/v1' }));
+  expect(sent.map(({ body }) => body.top_k)).toEqual([undefined, 20]);
+});
+
 test.each([
   ['chat', 'chat', completeOpenAI, COMPLETION],
   ['responses', 'responses', completeOpenAI, { output: [] }],

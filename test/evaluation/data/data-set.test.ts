@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { type DataRow, openDataSet } from '../../../src/evaluation/data/data-set';
 import type { PlainGrader } from '../../../src/evaluation/data/format';
 import { inspectDataSet } from '../../../src/evaluation/data/inspect';
+import type { Prompts } from '../../../src/evaluation/data/task-prompts';
 import { grade, type Question } from '../../../src/grading';
 import { freshFolder } from '../../local/fresh-folder';
 
@@ -18,14 +19,14 @@ async function write(name: string, content: string | Uint8Array): Promise<string
   return file;
 }
 
-async function readAll(file: string, grader?: PlainGrader): Promise<DataRow[]> {
+async function readAll(file: string, grader?: PlainGrader, prompts?: Prompts): Promise<DataRow[]> {
   const rows: DataRow[] = [];
-  for await (const row of (await openDataSet(file, grader)).rows) rows.push(row);
+  for await (const row of (await openDataSet(file, grader, prompts)).rows) rows.push(row);
   return rows;
 }
 
-async function questionsIn(file: string, grader?: PlainGrader): Promise<Question[]> {
-  return (await readAll(file, grader)).flatMap((row) => ('question' in row ? row.question : []));
+async function questionsIn(file: string, grader?: PlainGrader, prompts?: Prompts): Promise<Question[]> {
+  return (await readAll(file, grader, prompts)).flatMap((row) => ('question' in row ? row.question : []));
 }
 
 const problemsIn = async (file: string): Promise<string[]> =>
@@ -50,6 +51,45 @@ test.each([
   expect(inspection).toMatchObject({ format, questions: count, badRows: 0, repeatedIds: { count: 0 } });
   const [question] = await questionsIn(sample(name));
   expect(question).toMatchObject(first);
+});
+
+test.each([
+  ['math.parquet', /LaTeX/],
+  ['math-500.jsonl', /LaTeX/],
+  ['mmlu.parquet', /the letter of the right option/],
+  ['rlpr.parquet', /with its unit/],
+  ['live-code-bench.jsonl', /block of code/],
+])(
+  "%s in the paper's form asks for its answer in a tag, and without one none counts",
+  async (name, words) => {
+    const plain = await questionsIn(sample(name));
+    const asked = await questionsIn(sample(name), undefined, 'paper');
+    expect(asked).toHaveLength(plain.length);
+    for (const [place, question] of asked.entries()) {
+      const { question: text = '', ...rest } = plain[place] ?? {};
+      expect(question).toEqual({
+        ...rest,
+        tagged: true,
+        question: expect.stringContaining(text.trimEnd()) as string,
+      });
+      expect(question.question.slice(text.trimEnd().length)).toMatch(/<idea>.*<answer>/);
+      expect(question.question.slice(text.trimEnd().length)).toMatch(words);
+    }
+    const [first] = asked;
+    if (first === undefined || !('answer' in first) || first.grader === 'math') return;
+    const verdictOf = async (reply: string): Promise<string> => (await grade(first, reply)).verdict;
+    expect(await verdictOf(`<idea>easy</idea><answer>${first.answer}</answer>`)).toBe('correct');
+    expect(await verdictOf(first.answer)).toBe('unparseable');
+  },
+);
+
+test("BigCodeBench in the paper's form is asked by its complete prompt, and AIME as ever", async () => {
+  const [plain] = await questionsIn(sample('big-code-bench.parquet'));
+  const [complete] = await questionsIn(sample('big-code-bench.parquet'), undefined, 'paper');
+  expect(complete).toEqual({ ...plain, question: expect.stringMatching(/^import|^def/) as string });
+  expect(complete?.question).not.toBe(plain?.question);
+  const aime = sample('aime.parquet');
+  expect(await questionsIn(aime, undefined, 'paper')).toEqual(await questionsIn(aime));
 });
 
 test('a question of each format can be judged right', async () => {

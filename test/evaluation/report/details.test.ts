@@ -94,7 +94,7 @@ test('ten disagreements are shown whole, won and lost ones, whatever stands in t
 test('models, temperatures, prompts and versions are told, and other words for the Conductor have another hash', () => {
   const run = resolveRun(
     parseConfig({
-      conductor: { ...CARD, temperature: 0.2 },
+      conductor: { ...CARD, temperature: 0.2, topP: 0.8 },
       workers: [{ id: 'a', ...CARD, temperature: 1 }],
     }),
   );
@@ -104,7 +104,15 @@ test('models, temperatures, prompts and versions are told, and other words for t
   expect(table).toMatchObject({
     rows: [
       expect.anything(),
-      ['conductor', 'gpt-x', 'openai', '0.2', ...Array<unknown>(3).fill(expect.anything())],
+      [
+        'conductor',
+        'gpt-x',
+        'openai',
+        '0.2',
+        "the vendor's",
+        'topP: 0.8',
+        ...Array<unknown>(2).fill(expect.anything()),
+      ],
       expect.arrayContaining(['a', '1']),
     ],
   });

@@ -57,6 +57,7 @@ beforeEach(async () => {
       baseUrl: policy.baseUrl,
       prompt: 'compact',
       describe: 'notes',
+      access: 'binary',
       temperature: 1,
       servingTemperature: 0.2,
       maxPromptTokens: 400,
@@ -99,6 +100,22 @@ test('a group is one request, and its plans are read as any other', async () => 
   expect(prompts()).toEqual([
     '<|im_start|>user\nWhat is 2 + 2?\nWorkers:\nModel id 0: fast\nModel id 1<|im_end|>\n<|im_start|>assistant\n',
   ]);
+});
+
+test('what a step may see is said as the policy is trained to, and as its manifest says where it is tried', async () => {
+  const sees = [step('coder', 'Solve it.'), step('quick', 'Try it.'), step('coder', 'Check it.', [1])];
+  const reply = renderPlan({ steps: sees }, IDS);
+  const planOf = async (change: Partial<SamplePlansRequest>): Promise<unknown> => {
+    policy.script(reply);
+    const { plans } = await sample({ plans: 1, maxSteps: 3, ...change });
+    return plans[0]?.plan ?? plans[0]?.problem;
+  };
+  expect(await planOf({})).toContain('["all"] (sees every earlier step), not "1"');
+  expect(await planOf({ policy: { ...request.policy, access: 'any' } })).toEqual({ steps: sees });
+  expect(await planOf({ purpose: 'evaluation' })).toContain('["all"] (sees every earlier step), not "1"');
+  await writeManifest(store, aManifest({ name: '000002', access: 'any' }));
+  const checkpoint = { trainRun: 'nightly', name: '000002' };
+  expect(await planOf({ purpose: 'evaluation', checkpoint })).toEqual({ steps: sees });
 });
 
 test('a question that continues a conversation is shown it, and told with it', async () => {

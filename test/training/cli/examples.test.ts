@@ -100,6 +100,14 @@ test('no more is asked than was wanted, or than the money pays for', async () =>
   expect(answered('conductor')).toBe(4);
 });
 
+test('the prompted Conductor is asked for plans as the policy may write them', async () => {
+  stage.providers.answer('conductor', REPLIES.right);
+  await ask({ most: 1 });
+  const [asked] = stage.requestsTo('conductor');
+  expect(asked?.body).toContain('(sees every earlier step)');
+  expect(asked?.body).not.toContain('numbers of earlier steps');
+});
+
 test('a Conductor that cannot be asked ends it after a few questions, with the reason', async () => {
   stage.providers.answer('conductor', { fault: 'invalid-key' });
   const { groups, reason } = await ask();

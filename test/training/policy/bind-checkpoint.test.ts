@@ -23,7 +23,7 @@ let store: SqliteStore;
 beforeEach(async () => {
   store = new SqliteStore(join(await freshFolder(), 'store.db'));
   for (const name of ['000001', '000002'])
-    await writeManifest(store, aManifest({ name, model: `m-${name}` }));
+    await writeManifest(store, aManifest({ name, model: `m-${name}`, access: 'any' }));
   await promote(store, { trainRun: 'nightly', name: '000001' }, { reason: '', by: 'person' });
 });
 
@@ -43,6 +43,7 @@ test('the manifest decides how the checkpoint that serves is asked', async () =>
     temperature: 0.2,
     maxOutputTokens: 100,
     describe: 'ordinals',
+    access: 'any',
     prompt: 'compact',
     apiKeyEnv: null,
     price: { input: 0, output: 0 },
@@ -100,6 +101,9 @@ test('a run that is bound to a checkpoint may be given to another solve, also wi
   const dependencies = { ...own, pacing: createPacing(config, {}), liveLog: new LiveLog(store) };
   const serving = createActivities({ ...dependencies, policy });
   await serving[CHECK_RUN](run);
+  const change = { checkpoint: 'nightly/000002', access: 'binary' } as const;
+  const changed = await serving[RESOLVE_RUN]({ question: 'Why?', conductor: change });
+  expect(changed.run.conductor).toMatchObject(change);
   const resolved = await serving[RESOLVE_RUN]({ question: 'Again?', run });
   expect(resolved.run.conductor).toMatchObject({ provider: 'policy', checkpoint: 'nightly/000002' });
 

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { tokens } from './field-schemas';
+
+/** Tokens of an answer where the card says nothing. */
+export const CONDUCTOR_TOKENS = 1024;
+export const WORKER_TOKENS = 4096;
+
+/** How a model draws its tokens. What its API lacks is left out, and the trace says so. */
+export const sampling = {
+  temperature: z.number().min(0).max(2).exactOptional(),
+  topP: z.number().min(0).max(1).exactOptional(),
+  topK: z.int().min(1).max(1000).exactOptional(),
+  presencePenalty: z.number().min(-2).max(2).exactOptional(),
+};
+
+/** Most tokens of thought before an answer. */
+export const thinking = z
+  .union([z.literal('off'), tokens], { error: 'expected off, or a number of tokens, e.g. 2048' })
+  .exactOptional();
+
+export const noThinking = z
+  .never({
+    error:
+      "only Anthropic's and Google's APIs have a budget of thinking tokens: remove it and set effort, or give a server " +
+      'that has one of its own what it takes in extraBody',
+  })
+  .exactOptional();
+
+/** What a request says, what it may cost, and how its answer is read: settings of a card, or ours. */
+const OURS: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'input', 'instructions', 'system', 'contents', 'systemInstruction'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens', 'n', 'candidateCount'],
+  ...['best_of', 'service_tier', 'serviceTier', 'stream', 'stream_options', 'store', 'background'],
+]);
+
+/** Several pages: it travels with each request, through every history. */
+const MAX_EXTRA = 4000;
+
+/** Fields of a request that no setting stands for, sent as they are. */
+export const extraBody = z
+  .record(z.string(), z.unknown())
+  .superRefine((body, context) => {
+    const { generationConfig } = body;
+    const inner = Object.keys(Object(generationConfig) as object).map((name) => ['generationConfig', name]);
+    for (const path of [...Object.keys(body).map((name) => [name]), ...inner]) {
+      if (!OURS.has(path.at(-1) ?? '')) continue;
+      const message = 'a request has this from us; remove it, and use the setting for it if there is one';
+      context.addIssue({ code: 'custom', path, message });
+    }
+    if (JSON.stringify(body).length > MAX_EXTRA) {
+      context.addIssue({ code: 'custom', message: `expected at most ${MAX_EXTRA} characters of JSON` });
+    }
+  })
+  .exactOptional();
+
+interface Thinker {
+  readonly thinking?: 'off' | number;
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly effort?: string;
+}
+
+type Fault = readonly [setting: keyof Thinker, message: string];
+
+/** Anthropic keeps no budget below this. */
+const LEAST_ANTHROPIC = 1024;
+
+/** What Anthropic refuses beside a budget of thoughts; better now than with every request. */
+function faultsOfAnthropic({ thinking: budget = 'off', temperature = 1, topP = 1, topK }: Thinker): Fault[] {
+  if (budget === 'off') return [];
+  const faults: (Fault | false)[] = [
+    budget < LEAST_ANTHROPIC && ['thinking', `Anthropic takes ${LEAST_ANTHROPIC} tokens or more, or off`],
+    temperature !== 1 && ['temperature', 'Anthropic takes 1 alone beside thinking; remove it'],
+    topP < 0.95 && ['topP', 'Anthropic takes 0.95 to 1 beside thinking; raise or remove it'],
+    topK !== undefined && ['topK', 'Anthropic takes none beside thinking; remove it'],
+  ];
+  return faults.filter((fault) => fault !== false);
+}
+
+function faultsOfGoogle({ thinking: budget, effort }: Thinker): Fault[] {
+  if (budget === undefined || effort === undefined) return [];
+  return [['effort', 'Google takes an effort or a thinking budget; remove one of them']];
+}
+
+/** A check of settings whose answers have `usualTokens` where they do not say. */
+export function checkThinking(provider: 'anthropic' | 'google', usualTokens: number) {
+  return (settings: Thinker, context: z.RefinementCtx): void => {
+    const { thinking: budget = 'off', maxOutputTokens = usualTokens } = settings;
+    const faults = provider === 'anthropic' ? faultsOfAnthropic(settings) : faultsOfGoogle(settings);
+    if (budget !== 'off' && budget >= maxOutputTokens) {
+      const room = `thoughts count towards maxOutputTokens, which is ${maxOutputTokens}: raise that, or lower thinking`;
+      faults.push(['thinking', room]);
+    }
+    for (const [setting, message] of faults) {
+      context.addIssue({ code: 'custom', path: [setting], message });
+    }
+  };
+}
