@@ -6,32 +6,32 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 385;
-const MOST_LINES = 44_200;
+const MOST_FILES = 393;
+const MOST_LINES = 45_310;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_130],
-  ['the gateway', /^gateway\//, 4_620],
+  ['command lines', /(^|\/)cli\//, 7_180],
+  ['the gateway', /^gateway\//, 4_910],
   ['training', /^training\//, 5_750],
-  ['evaluation and grading', /^(evaluation|grading)\//, 8_100],
-  ['core', /./, 17_400],
+  ['evaluation and grading', /^(evaluation|grading)\//, 8_450],
+  ['core', /./, 17_740],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
 const WAYS = [
-  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 92],
+  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 93],
   [
     'from a question to its answer',
     ['client/conductor-client.ts', 'workflows/solve.ts', 'activities/index.ts'],
-    105,
+    106,
   ],
   [
     'from a schedule to its update, beside these',
     ['training/client/schedule.ts', 'training/workflows/nightly.ts', 'training/activities/index.ts'],
-    68,
+    69,
   ],
 ];
 

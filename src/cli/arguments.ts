@@ -104,8 +104,8 @@ export const read = {
     const bytes = Buffer.byteLength(text);
     return bytes >= 1 && bytes <= 64 ? text : undefined;
   }),
-  address: reader('an address that begins with http:// or https://', (text) =>
-    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined,
+  page: reader('an http:// or https:// address that ends without a slash', (text) =>
+    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/') ? text : undefined,
   ),
   origins: repeated(
     reader('an origin as browsers send it, e.g. http://127.0.0.1:8233', (text) =>

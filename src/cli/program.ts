@@ -159,7 +159,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--port <number>', 'where to listen', read.port, 8484)
     .option('--host <address>', 'where other machines reach it', '127.0.0.1')
     .option('--allow-host <name...>', 'names that requests may give it, beside those of this machine')
-    .option('--temporal-ui <url>', "where Temporal's own page is, so that this page leads there", read.address)
+    .option('--temporal-ui <url>', "where Temporal's own page is, so that this page leads there", read.page)
     .action(run(async () => (await import('../gateway/cli/gateway.js')).gateway));
 
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
