@@ -56,7 +56,7 @@ try {
   );
   const { id, runId } = JSON.parse(run(process.execPath, [COMMAND, 'trace', 'last', '--format', 'json']));
   const { uiAddress } = JSON.parse(readFileSync(join(folder, '.conductor', 'server.json'), 'utf8'));
-  const link = /http:\/\/\S+\/#link=\S+/.exec(up.printed())[0];
+  const link = up.printed().match(/^Page +(\S+)/m)[1];
   const slowly = () => {
     providers.script('sonnet', [refusal]);
     providers.script(DOOMED, [{ fault: 'drip', ms: 4000 }]);
