@@ -1,41 +1,25 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { KeyChecker } from '../../src/gateway/access/keys';
 import { readServing } from '../../src/training/policy/serving';
 import { gateKey } from '../../src/training/store-keys';
-import { openGateway, type TestGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 import { until } from '../support/until';
-import { describeInChromium, launchBrowser, linkFor, openReader, type Reader, seriousFlaws } from './browser';
+import { describeInChromium, linkFor, seriousFlaws } from './browser';
 import { keepCalls, keepEvaluation, keepNextCycle, keepNights } from '../support/kept-board';
+import { usePage } from './use-page';
 
 jest.setTimeout(120_000);
 
 describeInChromium('learning, evaluations and money, in Chromium', () => {
   const stage = useStage({ workers: ['a', 'b'] });
-  let browser: Browser;
-  let gateway: TestGateway;
-  let reader: Reader;
-
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    gateway = await openGateway(stage);
-    reader = await openReader(browser, gateway.url);
-  });
-  afterEach(async () => {
-    await reader.context.close();
-    await gateway.close();
-    expect(reader.wrong).toEqual([]);
-  });
+  const site = usePage(stage);
 
   /** Opens a place of the page, by default as an admin key. */
-  async function enter(place: string, secret?: string): Promise<Page> {
-    const { page } = reader;
-    await page.goto(await linkFor(stage, gateway.url, secret ?? (await gateway.key({ isAdmin: true }))));
+  async function enter(place: string, secret = site.secret): Promise<Page> {
+    const { page } = site.reader;
+    await page.goto(await linkFor(stage, site.gateway.url, secret));
     await page.getByRole('link', { name: place, exact: true }).click();
     await page.getByRole('heading', { name: place, level: 1 }).waitFor();
     return page;
@@ -178,17 +162,17 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     const solve = question.getByRole('link', { name: 'Its solve' }).first();
     expect(await solve.getAttribute('href')).toBe('/solves/eval-legs-0-10');
     expect(await flawsOf(page)).toEqual([]);
-    await page.goto(`${gateway.url}/evaluations/nothing`);
+    await page.goto(`${site.gateway.url}/evaluations/nothing`);
     await page.getByText(/This evaluation cannot be shown: there is no evaluation "nothing"/).waitFor();
   });
 
   test('a key that is no admin sees curves and scores, and neither questions nor the money of others', async () => {
     await keepNights(stage.store);
     await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
-    const page = await enter('Learning', gateway.secret);
+    const page = await enter('Learning', site.gateway.secret);
     await page.getByRole('cell', { name: '4 of 4' }).first().waitFor();
     expect(await page.getByRole('button', { name: /Cycle|Promote/ }).count()).toBe(0);
-    await page.goto(`${gateway.url}/evaluations/eval-legs`);
+    await page.goto(`${site.gateway.url}/evaluations/eval-legs`);
     await page.getByText('Its questions, plans and answers are shown to an admin key.').waitFor();
     await page.getByRole('img', { name: 'Score against cost' }).waitFor();
     await page.getByRole('link', { name: 'Money' }).click();
@@ -198,10 +182,9 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
   });
 
   test('money is drawn by day and worker, and added up by key', async () => {
-    const secret = await gateway.key({ isAdmin: true, name: 'ada' });
-    const key = await new KeyChecker(stage.store).check(secret);
+    const key = await new KeyChecker(stage.store).check(site.secret);
     await keepCalls(stage.store, key?.id ?? '');
-    const page = await enter('Money', secret);
+    const page = await enter('Money');
     await page.getByRole('img', { name: 'Cost by day, stacked by worker' }).getByText('sonnet').waitFor();
     await page.getByText('at least $2.32').waitFor();
     await page.getByText('prompt caches saved $0.0009').waitFor();
@@ -231,10 +214,10 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
   test('nothing moves while a place is loaded', async () => {
     await keepNights(stage.store);
     await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
-    const secret = await gateway.key({ isAdmin: true });
+    const secret = await site.gateway.key({ isAdmin: true });
     const key = await new KeyChecker(stage.store).check(secret);
     await keepCalls(stage.store, key?.id ?? '');
-    await reader.page.addInitScript(`
+    await site.reader.page.addInitScript(`
       window.moved = [];
       new PerformanceObserver((list) => {
         for (const { value, sources } of list.getEntries())
@@ -252,7 +235,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await heldBack(page, '**/api/checkpoints', '**/api/nights');
     await heldBack(page, '**/api/nights/nightly/2026-11-21', '**/api/nights/nightly');
     for (const [path, last] of places) {
-      await page.goto(gateway.url + path);
+      await page.goto(site.gateway.url + path);
       await page.getByText(last).first().waitFor();
       expect([path, await page.evaluate('moved')]).toEqual([path, []]);
     }

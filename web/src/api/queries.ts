@@ -110,12 +110,15 @@ export function useTurns(id: string): UseQueryResult<readonly Turn[]> {
   });
 }
 
+/** A ledger may have a million rows. */
+const COST_MS = 30_000;
+
 export function useCost(by: string, isShown: boolean): UseQueryResult<CostReport> {
   return useQuery({
     queryKey: KEYS.cost(by),
     queryFn: () => request<CostReport>(`/api/cost?by=${by}`),
     enabled: isShown,
-    refetchInterval: QUIET_MS,
+    refetchInterval: COST_MS,
   });
 }
 

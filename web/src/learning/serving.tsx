@@ -19,8 +19,15 @@ interface Change {
 
 const KEY = ['checkpoints'];
 
+/** A night's gate may change what serves. */
+const LOOK_MS = 5000;
+
 export function useCheckpoints(): UseQueryResult<Checkpoints> {
-  return useQuery({ queryKey: KEY, queryFn: () => request<Checkpoints>('/api/checkpoints') });
+  return useQuery({
+    queryKey: KEY,
+    queryFn: () => request<Checkpoints>('/api/checkpoints'),
+    refetchInterval: LOOK_MS,
+  });
 }
 
 /** Which checkpoint plans, and, for an admin key, another one in its place: nothing changes before its words were read. */
