@@ -6,15 +6,15 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 393;
-const MOST_LINES = 45_310;
+const MOST_FILES = 394;
+const MOST_LINES = 45_360;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
   ['command lines', /(^|\/)cli\//, 7_180],
-  ['the gateway', /^gateway\//, 4_910],
+  ['the gateway', /^gateway\//, 4_960],
   ['training', /^training\//, 5_750],
   ['evaluation and grading', /^(evaluation|grading)\//, 8_450],
   ['core', /./, 17_740],

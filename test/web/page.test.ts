@@ -71,9 +71,14 @@ describeInChromium('the page, in Chromium', () => {
       await page.getByRole('button', { name: /1\s*a\s*Look\./ }).click();
       const panel = page.getByRole('region', { name: 'Step 1' });
       await panel.locator('strong', { hasText: 'legs' }).waitFor();
+      await page.getByText('What the Conductor wrote').click();
+      await page
+        .getByRole('group', { name: 'Reply 1' })
+        .getByText(/model_id = /)
+        .waitFor();
       await panel.getByText('As it was sent').click();
       const [sent] = stage.requestsTo('a').map(({ body }) => body);
-      const prompt = (await panel.locator('.sent').textContent()) ?? '';
+      const prompt = (await panel.getByRole('group', { name: 'user' }).textContent()) ?? '';
       expect(prompt).toContain('How many legs has a spider?');
       expect(sent).toContain(JSON.stringify(prompt).slice(1, -1));
       expect(await seriousFlaws(page)).toEqual([]);

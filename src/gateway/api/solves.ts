@@ -12,6 +12,7 @@ import type { Key } from '../access/keys';
 import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
 import { badRequest, Refusal, toOpenAiError } from '../refusal';
 import { readSentPrompt } from '../solve/prompt';
+import { readReplies } from '../solve/replies';
 import { costLimit } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
@@ -123,6 +124,17 @@ const promptRoute = createRoute({
   },
 });
 
+const repliesRoute = createRoute({
+  method: 'get',
+  path: '/api/solves/{id}/replies',
+  summary: 'Read what the Conductor wrote for a round of a solve, or of a child of one, counted from 0',
+  request: {
+    params: idSchema,
+    query: z.object({ round: z.coerce.number().int().min(0).default(0) }),
+  },
+  responses: { 200: jsonOf(z.array(z.string()).readonly(), 'Its replies, thoughts included'), ...refusals },
+});
+
 const eventsRoute = createRoute({
   method: 'get',
   path: '/api/solves/{id}/events',
@@ -179,6 +191,11 @@ export function addSolves(app: App, gateway: Gateway): void {
     if (messages !== null) return c.json(messages, 200);
     const message = `step ${step} of round ${round} sent nothing to a model: it has not begun, was kept, or another program did it`;
     throw new Refusal(404, message, { reason: 'prompt_not_found' });
+  });
+  app.openapi(repliesRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    await requireSolve(gateway, c.get('key'), id);
+    return c.json(await readReplies(gateway, { id, round: c.req.valid('query').round }), 200);
   });
   app.openapi(eventsRoute, async (c) => {
     const { id } = c.req.valid('param');

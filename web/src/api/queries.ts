@@ -101,6 +101,14 @@ export function usePrompt(
   });
 }
 
+/** What the Conductor wrote for a round. @param id of the run that the round is of */
+export function useReplies(id: string, round: number): UseQueryResult<readonly string[]> {
+  return useQuery({
+    queryKey: ['replies', id, round],
+    queryFn: () => request<readonly string[]>(`${solvePath(id)}/replies?round=${round}`),
+  });
+}
+
 /** All turns that a solve was asked with. */
 export function useTurns(id: string): UseQueryResult<readonly Turn[]> {
   return useQuery({

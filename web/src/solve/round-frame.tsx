@@ -5,6 +5,7 @@ import { callsOfPlan, isReview, isUnbegun, roundsOf } from '../../../src/trace/r
 import type { Round, Solve } from '../api/types';
 import { Problem } from '../parts/notice';
 import { Approval } from './approval';
+import { ConductorReplies } from './conductor-replies';
 import { useShown } from './context';
 import { EditPlan } from './edit-plan';
 import { PlanGraph } from './plan-graph';
@@ -28,6 +29,7 @@ export function RoundFrame({ round, number }: RoundFrameProps): ReactElement {
       </header>
       {round.error !== undefined && <Problem>{round.error.message}</Problem>}
       {round.plan !== null && <PlanOrDraft round={round} plan={round.plan} waits={waits} />}
+      <ConductorReplies round={round} />
       {children.map(({ childId, index }) => (
         <ChildRounds key={index} childId={childId ?? ''} step={index} />
       ))}

@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import type { TextPlace } from '../api/live-texts';
 import { usePrompt } from '../api/queries';
 import { useShown } from './context';
-import { showText } from './show-text';
+import { WholeText } from './whole-text';
 
 /** The whole prompt of a step, read when someone looks. */
 export function SentPrompt({ place }: { readonly place: TextPlace }): ReactElement {
@@ -19,9 +19,6 @@ export function SentPrompt({ place }: { readonly place: TextPlace }): ReactEleme
   );
 }
 
-/** More at once would take a browser seconds to lay out. */
-const SHOWN_CHARACTERS = 100_000;
-
 function Messages({ place }: { readonly place: TextPlace }): ReactElement | null {
   const { solve } = useShown();
   const { data, error } = usePrompt(place.childId ?? solve.id, place);
@@ -30,10 +27,7 @@ function Messages({ place }: { readonly place: TextPlace }): ReactElement | null
   return (
     <>
       {data.map(({ role, text }, index) => (
-        <pre key={index} className="sent" dir="auto" aria-label={role} role="group">
-          {showText(text.slice(0, SHOWN_CHARACTERS))}
-          {text.length > SHOWN_CHARACTERS && ` … ${text.length - SHOWN_CHARACTERS} more characters`}
-        </pre>
+        <WholeText key={index} label={role} text={text} />
       ))}
     </>
   );

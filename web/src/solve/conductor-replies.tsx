@@ -1,0 +1,35 @@
+import { type ReactElement, useState } from 'react';
+import { useReplies } from '../api/queries';
+import type { Round } from '../api/types';
+import { useShown } from './context';
+import { WholeText } from './whole-text';
+
+/** What the Conductor thought, as it wrote it with the plan; read when someone looks. */
+export function ConductorReplies({ round }: { readonly round: Round }): ReactElement | null {
+  const [isOpen, setOpen] = useState(false);
+  if (round.isGiven === true) return null;
+  return (
+    <details
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+      }}
+    >
+      <summary>What the Conductor wrote</summary>
+      {isOpen && <Replies round={round} />}
+    </details>
+  );
+}
+
+function Replies({ round }: { readonly round: Round }): ReactElement | null {
+  const { solve } = useShown();
+  const { data, error } = useReplies(round.childId ?? solve.id, round.round);
+  if (error !== null) return <p className="faint">{error.message}</p>;
+  if (data?.length === 0) return <p className="faint">Nothing yet.</p>;
+  return (
+    <>
+      {data?.map((reply, index) => (
+        <WholeText key={index} label={`Reply ${index + 1}`} text={reply} />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+import type { ReactElement } from 'react';
+import { showText } from './show-text';
+
+/** More at once would take a browser seconds to lay out. */
+const SHOWN_CHARACTERS = 100_000;
+
+/** A prompt or a reply, letter by letter. */
+export function WholeText({ label, text }: { readonly label: string; readonly text: string }): ReactElement {
+  return (
+    <pre className="sent" dir="auto" aria-label={label} role="group" tabIndex={0}>
+      {showText(text.slice(0, SHOWN_CHARACTERS))}
+      {text.length > SHOWN_CHARACTERS && ` … ${text.length - SHOWN_CHARACTERS} more characters`}
+    </pre>
+  );
+}
