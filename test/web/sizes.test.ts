@@ -10,8 +10,10 @@ const ANSWER = 'ثماني أرجل. وهذا جواب طويل بعض الشي�
 /** With the Conductor's, as many calls as a solve may make unless it says otherwise. */
 const STEPS = 49;
 
+const DEPTH = 20;
+
 describeInChromium('what is large, in Chromium', () => {
-  const stage = useStage({ workers: ['a'] });
+  const stage = useStage({ workers: ['a'], configure: (config) => ({ ...config, recursion: 'worker' }) });
   const site = usePage(stage);
 
   test('49 steps and long texts from right to left fit, on a desk and on a phone', async () => {
@@ -38,6 +40,31 @@ describeInChromium('what is large, in Chromium', () => {
         .first()
         .click();
       await page.getByRole('region', { name: 'Step 49' }).getByText('ثماني').first().waitFor();
+    });
+  });
+
+  test('twenty teams within one another open one by one, on a phone, too', async () => {
+    await stage.whileWorking(async () => {
+      for (let depth = 0; depth < DEPTH; depth += 1)
+        stage.plan([step('conductor', `Go on at depth ${depth}.`)]);
+      stage.plan([step('a', 'Answer it.')]);
+      stage.providers.answer('a', 'The answer of the deepest team.');
+      const page = await site.enter();
+      await page.getByText(/starts at once/).click();
+      await page.getByLabel('Depth').fill(String(DEPTH));
+      await ask(page, 'How deep?');
+      await answerOf(page).getByText('The answer of the deepest team.').waitFor();
+      await page.setViewportSize({ width: 390, height: 844 });
+      for (let depth = 0; depth < DEPTH; depth += 1) {
+        await page.locator('details.child:not([open]) > summary').click();
+      }
+      await page.getByRole('button', { name: /1\s*a\s*Answer it\./ }).click();
+      await page
+        .getByRole('region', { name: 'Step 1' })
+        .getByText('The answer of the deepest team.')
+        .waitFor();
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      expect(await seriousFlaws(page)).toEqual([]);
     });
   });
 

@@ -189,8 +189,8 @@ export function readMethod(text: string, workers: readonly string[]): { name: st
 }
 
 /**
- * The methods that a list of names means, each once: `workers` is every worker alone, `workers:team` asked as in a team. Where one needs what the Conductor did,
- * the Conductor is among them. @throws BadMethodError
+ * The methods that a list of names means, each once: `workers` is every worker alone, `workers:team` asked as in a team. The
+ * Conductor is among them where one needs what it did. @throws BadMethodError
  */
 export function readMethods(texts: readonly string[], workers: readonly string[]): string[] {
   const everyone = (form: string): string[] => workers.map((id) => `worker:${id}${form}`);
