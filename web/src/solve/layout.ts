@@ -8,10 +8,21 @@ export const NODES = { LR: { width: 232, height: 104 }, TB: { width: 156, height
 const GAPS = { LR: { nodesep: 16, ranksep: 56 }, TB: { nodesep: 16, ranksep: 36 } } as const;
 const MARGIN = 8;
 
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
 interface Layout {
   readonly places: readonly Place[];
+  /** Where a line bends on its way past other steps, by `nameOfLine`. */
+  readonly bends: ReadonlyMap<string, readonly Place[]>;
   readonly width: number;
   readonly height: number;
+}
+
+export function nameOfLine(seen: number, step: number): string {
+  return `${seen}-${step}`;
 }
 
 /** Where the steps of a plan stand. The plan alone decides, so that nothing moves when a state changes. */
@@ -21,40 +32,40 @@ export function layOut({ steps }: Plan, direction: Direction): Layout {
   graph.setGraph({ rankdir: direction, ...GAPS[direction], marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const index of steps.keys()) graph.setNode(String(index), { ...node });
-  for (const [index, { sees }] of steps.entries()) {
-    for (const seen of sees) if (seen < index) graph.setEdge(String(seen), String(index));
-  }
+  const lines = steps.flatMap(({ sees }, step) =>
+    sees.filter((seen) => seen < step).map((seen) => [seen, step] as const),
+  );
+  for (const [seen, step] of lines) graph.setEdge(String(seen), String(step));
   layout(graph);
-  const places = steps.map((_, index) => {
-    const { x, y } = graph.node(String(index)) as { x: number; y: number };
-    return { x: x - node.width / 2, y: y - node.height / 2 };
+  const centres = steps.map((_, index) => graph.node(String(index)) as Place);
+  const bends = lines.map(([seen, step]) => {
+    const { points } = graph.edge(String(seen), String(step)) as { readonly points: readonly Place[] };
+    // Its ends lie on the steps, and the one point between neighbours bends nothing.
+    return points.length > 3 ? points.slice(1, -1) : [];
   });
-  const width = Math.max(node.width, ...places.map(({ x }) => x + node.width)) + MARGIN;
-  const height = Math.max(node.height, ...places.map(({ y }) => y + node.height)) + MARGIN;
+  const room = (side: 'x' | 'y', size: number): number =>
+    Math.max(size, ...[...centres, ...bends.flat()].map((place) => place[side] + size / 2)) + MARGIN;
+  const [width, height] = [room('x', node.width), room('y', node.height)];
+  const turn = firstStepsFirst(centres, direction, { width, height });
   return {
-    places: firstStepsFirst(places, direction, { width: width - node.width, height: height - node.height }),
+    places: centres.map(turn).map(({ x, y }) => ({ x: x - node.width / 2, y: y - node.height / 2 })),
+    bends: new Map(
+      lines.map(([seen, step], index) => [nameOfLine(seen, step), (bends[index] ?? []).map(turn)]),
+    ),
     width,
     height,
   };
 }
 
-interface Place {
-  readonly x: number;
-  readonly y: number;
-}
-
 /** Mirrors what was laid out where the first wave would be read backwards; no lines cross that did not. */
 function firstStepsFirst(
-  places: readonly Place[],
+  centres: readonly Place[],
   direction: Direction,
   room: { readonly width: number; readonly height: number },
-): readonly Place[] {
+): (place: Place) => Place {
   const [along, across] = direction === 'LR' ? (['x', 'y'] as const) : (['y', 'x'] as const);
-  const [first] = places;
-  if (first === undefined) return places;
-  const last = places.findLast((place) => place[along] === first[along]) ?? first;
-  if (last[across] >= first[across]) return places;
-  return places.map(({ x, y }) =>
-    direction === 'LR' ? { x, y: room.height - y } : { x: room.width - x, y },
-  );
+  const [first] = centres;
+  const last = centres.findLast((place) => place[along] === first?.[along]);
+  if (first === undefined || last === undefined || last[across] >= first[across]) return (place) => place;
+  return ({ x, y }) => (direction === 'LR' ? { x, y: room.height - y } : { x: room.width - x, y });
 }

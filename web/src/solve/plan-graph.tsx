@@ -3,7 +3,8 @@ import { type Connection, type Edge, MarkerType, type Node, ReactFlow } from '@x
 import '@xyflow/react/dist/base.css';
 import type { Plan } from '../../../src/plan/plan';
 import type { Round } from '../api/types';
-import { type Direction, layOut, NODES } from './layout';
+import { type Direction, layOut, nameOfLine, NODES, type Place } from './layout';
+import { type LineData, SeenLine } from './seen-line';
 import { type StepData, StepNode } from './step-node';
 
 interface PlanGraphProps {
@@ -14,6 +15,7 @@ interface PlanGraphProps {
 }
 
 const NODE_TYPES = { step: StepNode };
+const EDGE_TYPES = { seen: SeenLine };
 const NARROW_PX = 640;
 const SMALLEST = 0.7;
 
@@ -38,7 +40,10 @@ export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactEleme
       })),
     [plan, placed, round, direction, isDraft],
   );
-  const edges = useMemo(() => edgesOf(plan, hovered), [plan, hovered]);
+  const edges = useMemo(
+    () => edgesOf(plan, placed.bends, { direction, hovered }),
+    [plan, placed, direction, hovered],
+  );
   const size = { width: placed.width * zoom, height: placed.height * zoom };
   const connect = ({ source, target }: Connection): void => onToggle?.(Number(target), Number(source));
   return (
@@ -56,6 +61,7 @@ export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactEleme
             nodes={nodes}
             edges={edges}
             nodeTypes={NODE_TYPES}
+            edgeTypes={EDGE_TYPES}
             viewport={{ x: 0, y: 0, zoom }}
             minZoom={SMALLEST}
             maxZoom={1}
@@ -87,12 +93,23 @@ export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactEleme
   );
 }
 
-function edgesOf({ steps }: Plan, hovered: number | null): Edge[] {
+interface LineOptions {
+  readonly direction: Direction;
+  readonly hovered: number | null;
+}
+
+function edgesOf(
+  { steps }: Plan,
+  bends: ReadonlyMap<string, readonly Place[]>,
+  { direction, hovered }: LineOptions,
+): Edge<LineData>[] {
   return steps.flatMap(({ sees }, index) =>
-    sees.map((seen): Edge => {
+    sees.map((seen): Edge<LineData> => {
       const isLit = hovered === index || hovered === seen;
       return {
-        id: `${seen}-${index}`,
+        id: nameOfLine(seen, index),
+        type: 'seen',
+        data: { bends: bends.get(nameOfLine(seen, index)) ?? [], direction },
         source: String(seen),
         target: String(index),
         className: isLit ? 'lit' : '',

@@ -1,0 +1,27 @@
+import type { ReactElement } from 'react';
+import { BaseEdge, type Edge, type EdgeProps } from '@xyflow/react';
+import type { Direction, Place } from './layout';
+
+export interface LineData extends Record<string, unknown> {
+  readonly bends: readonly Place[];
+  readonly direction: Direction;
+}
+
+/** From a step to one that sees its output, past those that stand between them. */
+export function SeenLine(props: EdgeProps<Edge<LineData>>): ReactElement {
+  const { sourceX, sourceY, targetX, targetY, data, markerEnd } = props;
+  const { bends = [], direction = 'LR' } = data ?? {};
+  const ends = [{ x: sourceX, y: sourceY }, ...bends, { x: targetX, y: targetY }];
+  const curves = ends.slice(1).map((to, index) => curve(ends[index] ?? to, to, direction));
+  return <BaseEdge path={`M${sourceX},${sourceY}${curves.join('')}`} markerEnd={markerEnd} />;
+}
+
+/** Leaves and arrives in the direction in which the plan is read. */
+function curve(from: Place, to: Place, direction: Direction): string {
+  const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+  const [one, other] =
+    direction === 'LR'
+      ? [`${middle.x},${from.y}`, `${middle.x},${to.y}`]
+      : [`${from.x},${middle.y}`, `${to.x},${middle.y}`];
+  return `C${one} ${other} ${to.x},${to.y}`;
+}
