@@ -143,7 +143,13 @@ print(sorted(os.listdir("/")), sorted(set(os.listdir("/usr")) - {"lib64"}))`;
       mkdirSync(group);
       writeFileSync(join(group, memory?.limit ?? ''), String(64 << 20));
       try {
-        const python = 'import time\ntime.sleep(2)\nheld = b"x" * (128 << 20)\nprint(1)';
+        // It waits until it is in the group, however late it is found.
+        const python = `
+import time
+while "${name}" not in open("/proc/self/cgroup").read():
+    time.sleep(0.01)
+held = b"x" * (128 << 20)
+print(1)`;
         const judging = run(python, '1', name);
         const [pid = ''] = await until(
           () => programsWith(name),
