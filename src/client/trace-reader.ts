@@ -31,7 +31,7 @@ export interface RunOrigin {
 
 export interface KnownRun {
   readonly trace: SolveTrace;
-  /** What it was asked; empty where that is no solve's. */
+  /** The run's input; empty if it is not a solve input. */
   readonly input: Partial<SolveInput>;
   readonly origin: RunOrigin | null;
 }

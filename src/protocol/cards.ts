@@ -112,7 +112,7 @@ export type RunWorker = z.infer<typeof workerSchema>;
 export const conductorSchema = z.object({
   ...settings,
   describe: z.enum(['ordinals', 'names', 'notes']),
-  /** How it says what a step sees; absent in runs recorded before it could be set. @default 'any' */
+  /** How plans say which outputs a step sees; absent in older histories. @default 'any' */
   access: z.enum(ACCESS_MODES).optional(),
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   checkpoint: z.string().optional(),

@@ -32,7 +32,7 @@ const FIELDS = {
   'day-worker': 'startedAtWorker',
 } as const satisfies Record<CostGroup, SummedBy>;
 
-/** What is not of a key: solves of the command line, nights and evaluations. */
+/** Groups all spending without an API key: the command line, nights and evaluations. */
 const NO_KEY = 'no key';
 
 /**

@@ -7,7 +7,7 @@ interface Site {
   readonly browser: Browser;
   readonly gateway: TestGateway;
   readonly reader: Reader;
-  /** Of an admin key. */
+  /** Secret of an admin key. */
   readonly secret: string;
   /** Signs the reader in, who then stands before the box for questions. */
   readonly enter: (url?: string) => Promise<Page>;

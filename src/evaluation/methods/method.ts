@@ -30,7 +30,7 @@ export type Method =
       readonly kind: 'conductor';
       readonly depth: number;
       readonly steps?: number;
-      /** How it may call itself, if otherwise than configured. */
+      /** Overrides the configured recursion. */
       readonly recursion?: ResolvedRun['recursion'];
       readonly change?: ConductorChange;
     }

@@ -7,7 +7,7 @@ import type { Verdict } from '../../grading/verdict';
 import { TOPOLOGIES } from '../../plan/topology';
 import type { CycleMetrics } from '../records';
 
-// What is drawn of a training run, for reports and for the gateway's page.
+// Charts of a training run, for reports and the gateway's page.
 
 type Cycles = readonly CycleMetrics[];
 

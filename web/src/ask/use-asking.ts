@@ -8,7 +8,7 @@ import { goTo, pathOfSolve } from '../route';
 interface Asking {
   /** Asks, and shows the solve. The same request, sent again, is the same solve. */
   readonly send: (asked: Asked & { readonly question: string }) => void;
-  /** What is sent next is another request. */
+  /** Makes the next send a new request. */
   readonly renew: () => void;
   readonly isPending: boolean;
   readonly error: Error | null;

@@ -1,4 +1,4 @@
-import { createElement, type ReactElement, useMemo, useRef, useState, useLayoutEffect } from 'react';
+import { createElement, type ReactElement, useMemo, useRef } from 'react';
 import { BarChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
   GridSimpleComponent,
@@ -10,6 +10,7 @@ import { init, use as take } from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import { type Chart, FAINT, HUES, PAPER, type Sheet, TEXT } from '../../../src/evaluation/report/page';
+import { useWidth } from './use-width';
 import '../style/board.css';
 
 take([
@@ -42,25 +43,6 @@ export function Picture({ draw }: PictureProps): ReactElement {
       {picture !== null && toElement(picture.drawn, picture.chart.title)}
     </figure>
   );
-}
-
-/** Before the page is painted, so that nothing moves once it is. */
-function useWidth(box: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const look = (): void => {
-      setWidth(element.clientWidth);
-    };
-    look();
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-    };
-  }, [box]);
-  return width;
 }
 
 interface Drawn {

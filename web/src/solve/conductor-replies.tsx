@@ -1,22 +1,17 @@
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import { useReplies } from '../api/queries';
 import type { Round } from '../api/types';
+import { Fold } from '../parts/fold';
 import { useShown } from './context';
 import { WholeText } from './whole-text';
 
 /** What the Conductor thought, as it wrote it with the plan; read when someone looks. */
 export function ConductorReplies({ round }: { readonly round: Round }): ReactElement | null {
-  const [isOpen, setOpen] = useState(false);
   if (round.isGiven === true) return null;
   return (
-    <details
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open);
-      }}
-    >
-      <summary>What the Conductor wrote</summary>
-      {isOpen && <Replies round={round} />}
-    </details>
+    <Fold summary="What the Conductor wrote">
+      <Replies round={round} />
+    </Fold>
   );
 }
 

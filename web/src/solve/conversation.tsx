@@ -4,6 +4,7 @@ import { useTurns } from '../api/queries';
 import type { Turn } from '../api/types';
 import { QuestionBox } from '../ask/question-box';
 import { useAsking } from '../ask/use-asking';
+import { Fold } from '../parts/fold';
 import { Problem } from '../parts/notice';
 import { AnswerText } from './answer-text';
 import { useShown } from './context';
@@ -18,25 +19,17 @@ const SPEAKERS: Readonly<Record<Turn['role'], string>> = {
 export function EarlierTurns(): ReactElement | null {
   const { solve } = useShown();
   const { data: turns = [] } = useTurns(solve.id);
-  const [isOpen, setOpen] = useState(false);
   const earlier = turns.slice(0, -1);
   if (earlier.length === 0) return null;
   return (
-    <details
-      className="earlier"
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open);
-      }}
-    >
-      <summary>The conversation before: {counted(earlier.length, 'turn')}</summary>
-      {isOpen &&
-        earlier.map(({ role, content }, index) => (
-          <section key={index} aria-label={SPEAKERS[role]}>
-            <h3>{SPEAKERS[role]}</h3>
-            <AnswerText text={content} />
-          </section>
-        ))}
-    </details>
+    <Fold className="earlier" summary={`The conversation before: ${counted(earlier.length, 'turn')}`}>
+      {earlier.map(({ role, content }, index) => (
+        <section key={index} aria-label={SPEAKERS[role]}>
+          <h3>{SPEAKERS[role]}</h3>
+          <AnswerText text={content} />
+        </section>
+      ))}
+    </Fold>
   );
 }
 

@@ -1,8 +1,9 @@
-import { type ReactElement, useMemo, useRef, useState, useLayoutEffect } from 'react';
+import { type ReactElement, useMemo, useRef, useState } from 'react';
 import { type Connection, type Edge, MarkerType, type Node, ReactFlow } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
 import type { Plan } from '../../../src/plan/plan';
 import type { Round } from '../api/types';
+import { useWidth } from '../parts/use-width';
 import { type Direction, layOut, nameOfLine, NODES, type Place } from './layout';
 import { type LineData, SeenLine } from './seen-line';
 import { type StepData, StepNode } from './step-node';
@@ -117,22 +118,4 @@ function edgesOf(
       };
     }),
   );
-}
-
-function useWidth(box: React.RefObject<HTMLDivElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const look = (): void => {
-      setWidth(element.clientWidth);
-    };
-    look();
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-    };
-  }, [box]);
-  return width;
 }

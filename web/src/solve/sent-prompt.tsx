@@ -1,21 +1,16 @@
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import type { TextPlace } from '../api/live-texts';
 import { usePrompt } from '../api/queries';
+import { Fold } from '../parts/fold';
 import { useShown } from './context';
 import { WholeText } from './whole-text';
 
 /** The whole prompt of a step, read when someone looks. */
 export function SentPrompt({ place }: { readonly place: TextPlace }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <details
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open);
-      }}
-    >
-      <summary>As it was sent</summary>
-      {isOpen && <Messages place={place} />}
-    </details>
+    <Fold summary="As it was sent">
+      <Messages place={place} />
+    </Fold>
   );
 }
 

@@ -1,8 +1,9 @@
-import { type ReactElement, useEffect, useState } from 'react';
+import { type ReactElement, useEffect } from 'react';
 import { describeCost, describeMs, describeTokens, describeUsd } from '../../../src/trace/describe';
 import { useLimits } from '../api/queries';
 import type { Solve } from '../api/types';
 import type { Wait } from '../api/use-live-solve';
+import { Fold } from '../parts/fold';
 import { Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
 import { StateMark, stateOfRun, wordOf } from '../parts/state-mark';
@@ -73,20 +74,14 @@ function pathIn(workflowsPage: string, { id, runId }: Solve): string {
 const SHOWN_CHARACTERS = 400;
 
 function Question({ text }: { readonly text: string }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
   const isLong = text.length > SHOWN_CHARACTERS;
   return (
     <>
       <h1 dir="auto">{showText(isLong ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text)}</h1>
       {isLong && (
-        <details
-          onToggle={(event) => {
-            setOpen(event.currentTarget.open);
-          }}
-        >
-          <summary>The whole question</summary>
-          {isOpen && <AnswerText text={text} />}
-        </details>
+        <Fold summary="The whole question">
+          <AnswerText text={text} />
+        </Fold>
       )}
     </>
   );
