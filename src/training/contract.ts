@@ -45,6 +45,8 @@ export interface NightBudget {
 export interface GroupRound {
   readonly key: string;
   readonly rewards: readonly (number | null)[];
+  /** Of each reward, where the round has several. */
+  readonly baselines?: readonly (string | undefined)[];
 }
 
 export interface GroupResult {

@@ -83,7 +83,11 @@ export const groupInputSchema = groupIdSchema.omit({ question: true }).extend({
   temperature: z.number().min(0).max(2),
   policy: policySettingsSchema,
   reward: rewardSettingsSchema,
-  recursion: z.object({ rounds: z.literal([1, 2]), rootDiscount: z.number().min(0).max(1) }),
+  recursion: z.object({
+    rounds: z.literal([1, 2]),
+    rootDiscount: z.number().min(0).max(1),
+    baseline: z.enum(['question', 'verdict']),
+  }),
   workers: z.array(workerSchema).min(1).max(MAX_WORKERS).readonly(),
   verifier: modelSchema.optional(),
   /** Its limits are those of the whole group; `steps` is of one plan. */

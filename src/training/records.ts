@@ -43,6 +43,8 @@ const rolloutSchema = attemptSchema.extend({
   tokens: z.number(),
   /** null: outside its group's baseline, with advantage 0. */
   reward: z.number().nullable(),
+  /** Rollouts of a group are compared with those of the same baseline; absent: with all of them. */
+  baseline: z.string().optional(),
 });
 
 export const groupIdSchema = z.object({

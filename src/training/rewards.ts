@@ -83,7 +83,16 @@ export function rewardOfRoot(first: number | null, second: number | null, discou
   return first === null || second === null ? null : (1 - discount) * first + discount * second;
 }
 
-/** Whether anything can be learned from a group: where all rewards are equal, every advantage is 0. */
-export function hasSpread(rewards: readonly (number | null)[]): boolean {
-  return new Set(rewards.filter((reward) => reward !== null)).size > 1;
+/**
+ * The parts of a group that are compared among themselves, as far as anything can be learned from them: where all rewards
+ * are equal, or there is but one, every advantage is 0.
+ */
+export function learnableParts<Each extends Compared>(group: readonly Each[]): (readonly Each[])[] {
+  const parts = [...groupBy(group, ({ baseline }) => baseline).values()];
+  return parts.filter((part) => new Set(part.flatMap(({ reward }) => reward ?? [])).size > 1);
+}
+
+interface Compared {
+  readonly reward: number | null;
+  readonly baseline?: string | undefined;
 }

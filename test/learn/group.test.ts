@@ -7,7 +7,7 @@ import type { Plan } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import { type ScriptedPolicy, startScriptedPolicy } from '../support/scripted-policy';
 
-const recipe = { ...SMALL, maxPromptTokens: 1_000, recursion: { rounds: 2, rootDiscount: 0.25 } } as const;
+const recipe = { ...SMALL, maxPromptTokens: 1_000, recursion: { rounds: 2, rootDiscount: 0.25, baseline: 'question' } } as const;
 const [question] = questionSet(SMALL_WORLD, 'train', 1, 0);
 if (question === undefined) throw new Error('There must be a question.');
 const workers = workersFor(recipe, 0);

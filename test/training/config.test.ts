@@ -48,7 +48,7 @@ describe('what is not said', () => {
         maxOutputTokens: 1024,
       },
       pool: { adaptive: false, permuteIds: false },
-      recursion: { rounds: 1, rootDiscount: 0.25 },
+      recursion: { rounds: 1, rootDiscount: 0.25, baseline: 'question' },
     });
     expect(settings.trainer).toMatchObject({
       seed: 42,

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { TrainingSettings } from '../../src/training/config/resolve';
 import { chooseGroups, drawQuestions, drawTrials, drawWorkers, sortByTopic } from '../../src/training/draw';
-import { hasSpread } from '../../src/training/rewards';
 import { externalCard } from '../budget/cards';
 
 const sources = fc.record({
@@ -224,13 +223,4 @@ test('nothing is started that may turn out to be too much', () => {
   expect(chooseGroups(four, [])).toEqual({ keep: [], more: 4 });
   expect(chooseGroups(four, [null, false, true, null])).toEqual({ keep: [2], more: 1 });
   expect(chooseGroups({ questions: 2, maxDraws: 3 }, [false, true, false])).toEqual({ keep: [1], more: 0 });
-});
-
-test('what can be learned from has a spread', () => {
-  for (const rewards of [
-    [0, 0.5, 1],
-    [0.5, null, 1],
-  ])
-    expect(hasSpread(rewards)).toBe(true);
-  for (const rewards of [[0.5, 0.5], [null, null, 1], [null], []]) expect(hasSpread(rewards)).toBe(false);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Verdict } from '../../src/grading';
 import type { GroupRecord, Rollout } from '../../src/training/records';
-import { rewardOf, rewardOfRoot, scoreQuestions } from '../../src/training/rewards';
+import { learnableParts, rewardOf, rewardOfRoot, scoreQuestions } from '../../src/training/rewards';
 import { aGroup, aRollout } from './cli/show/a-group';
 
 const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
@@ -97,4 +97,31 @@ test('a question that was asked of several teams scores the mean of them, and no
   const mean = { question: 'q1', reward: 0.75, nanoUsd: 200 };
   expect(scoreQuestions([team(0, 1, 100), team(9, 0.5, 300)])).toEqual([mean]);
   expect(scoreQuestions([team(0, 1, 100), team(9, null, 300)])).toMatchObject([{ reward: null }]);
+});
+
+describe('can be learned from', () => {
+  const group = (...rewards: (number | null)[]) => rewards.map((reward) => ({ reward }));
+
+  test.each([
+    ['a group with a spread', group(0, 0.5, 1), 1],
+    ['a group with a spread among what could be graded', group(0.5, null, 1), 1],
+    ['no group whose rewards are all equal', group(0.5, 0.5), 0],
+    ['no reward alone', group(null, null, 1), 0],
+    ['nothing of none', group(), 0],
+  ])('%s', (_, rewards, parts) => {
+    expect(learnableParts(rewards)).toHaveLength(parts);
+  });
+
+  test('a part with a baseline of its own, where it has a spread itself', () => {
+    const right = [
+      { reward: 1, baseline: 'correct' },
+      { reward: 1, baseline: 'correct' },
+    ];
+    const wrong = [
+      { reward: 0.5, baseline: 'wrong' },
+      { reward: 1, baseline: 'wrong' },
+    ];
+    expect(learnableParts([...right, ...wrong])).toEqual([wrong]);
+    expect(learnableParts([...right, ...wrong.slice(0, 1)])).toEqual([]);
+  });
 });

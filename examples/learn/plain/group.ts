@@ -67,6 +67,7 @@ export interface Played {
   readonly answer: string | null;
   readonly verdict: Verdict;
   readonly reward: number | null;
+  readonly baseline: string | undefined;
 }
 
 /** A plan that a second round can be about. */
@@ -101,7 +102,8 @@ async function playRound(
       ...answer(desk, wish, sample, root ?? place),
     };
     const verdict = verdictOf(played, question);
-    return { ...played, verdict, reward: rewardOf({ ...played, verdict, nanoUsd: 0 }, REWARDS) };
+    const baseline = desk.recipe.recursion.baseline === 'verdict' ? root?.verdict : undefined;
+    return { ...played, verdict, baseline, reward: rewardOf({ ...played, verdict, nanoUsd: 0 }, REWARDS) };
   });
 }
 

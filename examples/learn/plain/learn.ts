@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Plan } from '../../../src/plan/plan';
 import { checkpointId } from '../../../src/training/names';
 import { drawQuestions, drawWorkers, sortByTopic } from '../../../src/training/draw';
-import { hasSpread } from '../../../src/training/rewards';
+import { learnableParts } from '../../../src/training/rewards';
 import type {
   BatchHeader,
   BatchRow,
@@ -183,16 +183,17 @@ function questionAt(questions: readonly QuestionRow[], index: number | undefined
   return question;
 }
 
-/** None where there is nothing to learn from. */
+/** None where there is nothing to learn from; in ascending order of their ids. */
 function toRows(
   played: readonly Played[],
   { checkpoint, draw, round }: { checkpoint: Checkpoint; draw: number; round: number },
 ): BatchRow[] {
-  if (!hasSpread(played.map(({ reward }) => reward))) return [];
-  const groupId = round === 0 ? padded(draw) : `${padded(draw)}/${round}`;
-  return played.map(({ sample, reward }, index) => ({
-    rolloutId: `${groupId}/${padded(index)}`,
-    groupId,
+  const group = round === 0 ? padded(draw) : `${padded(draw)}/${round}`;
+  const parts = new Set(learnableParts(played).flat());
+  const rows = played.flatMap((each, index) => (parts.has(each) ? [{ ...each, index }] : []));
+  return rows.map(({ sample, reward, baseline, index }) => ({
+    rolloutId: `${group}/${padded(index)}`,
+    groupId: baseline === undefined ? group : `${group}/${baseline}`,
     round,
     policy: checkpointId(checkpoint),
     promptTokenIds: [...sample.promptTokenIds],

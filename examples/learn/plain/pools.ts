@@ -170,4 +170,5 @@ function withSwappedNotes(team: readonly RunWorker[]): RunWorker[] {
   return team.map((worker, index) => ({ ...worker, notes: team[(index + 1) % team.length]?.notes ?? null }));
 }
 
-if (require.main === module) runCourse(POOLS, learnPools);
+if (require.main === module)
+  runCourse(POOLS, learnPools, { name: 'cost-weight', change: (recipe) => recipe });

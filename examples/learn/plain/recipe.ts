@@ -77,7 +77,7 @@ export const SMALL: Recipe = {
   heldOut: 40,
   describe: 'ordinals',
   pool: { adaptive: false, least: 2, permuteIds: false, heldOut: [] },
-  recursion: { rounds: 1, rootDiscount: 0.25 },
+  recursion: { rounds: 1, rootDiscount: 0.25, baseline: 'question' },
   maxPromptTokens: LONGEST_PROMPT,
   prior: DECOY_PRIOR,
   warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20, weights: 'all' },

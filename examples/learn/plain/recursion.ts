@@ -10,7 +10,7 @@ import { runCourse } from './run-course';
 import { halfWidth95, halfWidthOfShare95, mean } from './scoring';
 
 // A Conductor that reviews its own answers in a second round:
-//   npm run learn -- recursion [--seeds 1] [--first 0] [--cycles N] [--folder DIR]
+//   npm run learn -- recursion [--baseline question|verdict] [--seeds 1] [--first 0] [--cycles N] [--folder DIR]
 // Training without Temporal, by the product's own prompts, rewards, trainer and policy server. Exits with 1 where reviews
 // gain nothing beyond chance, or spoil more right answers than the world's best reviewer would.
 
@@ -18,7 +18,7 @@ import { halfWidth95, halfWidthOfShare95, mean } from './scoring';
 const RECURSION: Recipe = {
   ...SMALL,
   heldOut: 96,
-  recursion: { rounds: 2, rootDiscount: 0.25 },
+  recursion: { rounds: 2, rootDiscount: 0.25, baseline: 'question' },
   maxPromptTokens: 320,
   warmStart: { ...SMALL.warmStart, examples: 3000 },
   learning: { ...SMALL.learning, cycles: 48, groupSize: 16 },
@@ -148,4 +148,11 @@ function compare(
   };
 }
 
-if (require.main === module) runCourse(RECURSION, learnReviews);
+/** With what reviews are compared: all of the question, or those of an answer with the same verdict. */
+function withBaseline(recipe: Recipe, name: string): Recipe {
+  if (name !== 'question' && name !== 'verdict')
+    throw new Error(`--baseline takes question or verdict, not "${name}".`);
+  return { ...recipe, recursion: { ...recipe.recursion, baseline: name } };
+}
+
+if (require.main === module) runCourse(RECURSION, learnReviews, { name: 'baseline', change: withBaseline });

@@ -6,6 +6,14 @@ import { whileAlive } from '../support/programs';
 import { type Lesson, openLesson } from './lesson';
 import { type Recipe, withCycles } from './recipe';
 
+/** What a command can change of its recipe, beside what all can. */
+export interface OwnOption {
+  /** Without its dashes. */
+  readonly name: string;
+  /** @throws Error for a value that it cannot have */
+  readonly change: (recipe: Recipe, value: string) => Recipe;
+}
+
 /**
  * A command that has policies learn, one seed after the other: `[--seeds 1] [--first 0] [--cycles N] [--folder DIR]`. In
  * a folder that is named, a warm start that was made before is found again. It exits with 1 where a seed falls short.
@@ -15,28 +23,32 @@ import { type Recipe, withCycles } from './recipe';
 export function runCourse(
   recipe: Recipe,
   run: (lesson: Lesson, tell: (line: string) => void) => Promise<boolean>,
+  own: OwnOption,
 ): void {
-  runSeeds(recipe, run).catch((error: unknown) => {
+  runSeeds(recipe, run, own).catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : String(error));
     // Ends calls that would outlive the lost process.
     process.exit(1);
   });
 }
 
-async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1]): Promise<void> {
-  const { seeds, first, cycles, folder } = parseArgs({
+async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1], own: OwnOption): Promise<void> {
+  const { values } = parseArgs({
     options: {
       seeds: { type: 'string', default: '1' },
       first: { type: 'string', default: '0' },
       cycles: { type: 'string' },
       folder: { type: 'string' },
+      [own.name]: { type: 'string' },
     },
-  }).values;
+  });
+  const { seeds, first, cycles, folder, [own.name]: value } = values;
+  const planned = value === undefined ? recipe : own.change(recipe, value);
   const root = resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-'))));
   for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
     const tell = timed();
     tell(`seed ${seed}, the ${recipe.world.name} world, in a plain loop without Temporal`);
-    const lesson = await openLesson(withCycles(recipe, cycles), seed, root);
+    const lesson = await openLesson(withCycles(planned, cycles), seed, root);
     try {
       if (!(await whileAlive(lesson.lost, run(lesson, tell)))) process.exitCode = 1;
     } finally {

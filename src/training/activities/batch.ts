@@ -9,6 +9,7 @@ import { checkpointId, type CheckpointRef, sixDigits } from '../names';
 import { batchKey, canaryBatchKey } from '../store-keys';
 import type { GroupRecord } from '../records';
 import { batchHeaderSchema, type BatchRow, batchRowSchema, type UpdateRequest } from '../trainer-contract';
+import { learnableParts } from '../rewards';
 import { readRecord } from '../../store/records';
 import { readGroup } from './records';
 
@@ -54,25 +55,31 @@ async function partOf(
   const group = await readGroup(store, key);
   const samples = group.samples === null ? null : await readSamples(store, group.samples);
   if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
-  const { checkpoint, writer = checkpoint, temperature } = request;
+  const { checkpoint, writer = checkpoint, temperature, canary } = request;
   const policy = checkpointId(writer);
   if (samples.checkpoint !== policy || samples.temperature !== temperature) {
     const sampled = `its plans were sampled from ${samples.checkpoint} at temperature ${samples.temperature}`;
     throw invalid(key, `${sampled}, and the update is of ${policy} at ${temperature}`);
   }
-  return { tokenizerSha256: samples.tokenizerSha256, rows: rowsOf(key, group, samples) };
+  return {
+    tokenizerSha256: samples.tokenizerSha256,
+    rows: rowsOf(key, group, samples, canary === undefined),
+  };
 }
 
-function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow[] {
-  const groupId = [sixDigits(group.cycle), sixDigits(group.draw), group.round].join('/');
-  return group.rollouts.map(({ index, reward, tokens }) => {
+/** What can be learned from: a part of a group without a spread has no row. */
+function rowsOf(key: string, group: GroupRecord, samples: KeptSamples, isToLearn: boolean): BatchRow[] {
+  const name = [sixDigits(group.cycle), sixDigits(group.draw), group.round].join('/');
+  const rollouts = isToLearn ? learnableParts(group.rollouts).flat() : group.rollouts;
+  return rollouts.map(({ index, reward, tokens, baseline }) => {
     const sample = samples.rollouts[index];
     const lengths = [sample?.completionTokenIds.length, sample?.sampledLogprobs.length];
     if (lengths.some((length) => length !== tokens)) {
       const sampled = `${lengths[0] ?? 0} tokens and ${lengths[1] ?? 0} log-probabilities`;
       throw invalid(key, `rollout ${index} is of a plan of ${tokens} tokens, and its sample has ${sampled}`);
     }
-    const ids = { rolloutId: `${groupId}/${sixDigits(index)}`, groupId, round: group.round };
+    const groupId = isToLearn && baseline !== undefined ? `${name}/${baseline}` : name;
+    const ids = { rolloutId: `${name}/${sixDigits(index)}`, groupId, round: group.round };
     return rowSchema.parse({ ...sample, ...ids, policy: samples.checkpoint, reward });
   });
 }

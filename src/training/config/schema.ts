@@ -120,7 +120,11 @@ export const trainingSchema = z
     policy: policySchema,
     pool: poolSchema.prefault({}),
     recursion: z
-      .strictObject({ rounds: z.literal([1, 2]).default(1), rootDiscount: share.default(0.25) })
+      .strictObject({
+        rounds: z.literal([1, 2]).default(1),
+        rootDiscount: share.default(0.25),
+        baseline: z.enum(['question', 'verdict']).default('question'),
+      })
       .prefault({}),
     evaluateEvery: count.nullable().default(null),
     gate: z

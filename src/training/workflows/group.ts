@@ -57,7 +57,7 @@ interface RoundResult {
   readonly rollouts: readonly RolloutResult[];
 }
 
-type RolloutResult = Omit<Rollout, 'index' | 'reward'>;
+type RolloutResult = Omit<Rollout, 'index' | 'reward' | 'baseline'>;
 
 interface Root {
   readonly index: number;
@@ -160,8 +160,9 @@ function rootsIn(rollouts: readonly RolloutResult[]): readonly Root[] {
 }
 
 function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly GroupRecord[] {
-  const { trainRun, purpose, cycle, draw, workers, writer } = input;
+  const { trainRun, purpose, cycle, draw, workers, writer, recursion } = input;
   const rewards = rewardsOf(input, rounds);
+  const isByVerdict = recursion.baseline === 'verdict';
   return rounds.map(({ question, samples, rollouts }, round) => ({
     trainRun,
     purpose,
@@ -177,6 +178,7 @@ function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly 
       ...rollout,
       index,
       reward: rewards[round]?.[index] ?? null,
+      baseline: isByVerdict && round > 0 ? rounds[round - 1]?.rollouts[rollout.root]?.verdict : undefined,
     })),
   }));
 }
@@ -185,7 +187,10 @@ async function keepRounds(records: readonly GroupRecord[]): Promise<readonly Gro
   const kept: GroupRound[] = [];
   for (const record of records) {
     const key = await storeActivities(`keep round ${record.round + 1}`)[names.KEEP_GROUP](record);
-    kept.push({ key, rewards: record.rollouts.map(({ reward }) => reward) });
+    const { rollouts } = record;
+    const baselines = rollouts.map(({ baseline }) => baseline);
+    const rewards = rollouts.map(({ reward }) => reward);
+    kept.push({ key, rewards, ...(baselines.some((name) => name !== undefined) && { baselines }) });
   }
   return kept;
 }

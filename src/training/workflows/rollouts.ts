@@ -1,8 +1,8 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { CheckpointRef } from '../names';
-import type { GroupResult } from '../contract';
+import type { GroupResult, GroupRound } from '../contract';
 import { chooseGroups, drawQuestions, drawWorkers, type GroupOptions } from '../draw';
-import { hasSpread } from '../rewards';
+import { learnableParts } from '../rewards';
 import type { Night } from './night';
 
 export interface CycleRollouts {
@@ -105,5 +105,11 @@ function drawGroups(
 }
 
 function learnableIn({ rounds }: GroupResult): readonly string[] {
-  return rounds.filter(({ rewards }) => hasSpread(rewards)).map(({ key }) => key);
+  return rounds.filter(isLearnable).map(({ key }) => key);
+}
+
+function isLearnable({ rewards, baselines }: GroupRound): boolean {
+  return (
+    learnableParts(rewards.map((reward, index) => ({ reward, baseline: baselines?.[index] }))).length > 0
+  );
 }

@@ -16,9 +16,9 @@ beforeEach(async () => {
 
 const CHECKPOINT = { trainRun: 'sums', name: '000006' };
 
-const write = (groups: readonly string[], writer = CHECKPOINT) => {
+const write = (groups: readonly string[], writer = CHECKPOINT, canary?: string) => {
   const request = { trainRun: 'sums', cycle: 7, checkpoint: CHECKPOINT, writer, temperature: 1, groups };
-  return writeBatch({ store, sealed: store }, request);
+  return writeBatch({ store, sealed: store }, { ...request, ...(canary !== undefined && { canary }) });
 };
 
 async function keep(...groups: readonly GroupRecord[]): Promise<string[]> {
@@ -41,22 +41,23 @@ async function linesOf(key: string): Promise<unknown[]> {
 test('a header, and every rollout with its tokens and its reward in the order of the names', async () => {
   const groups = await keep(
     groupOf(10, [1, 0.5]),
-    groupOf(9, [0, null]),
+    groupOf(9, [0, null, 1]),
     groupOf(9, [0.5, 1], { round: 1, samples: 'samples/9-1.json' }),
   );
   const { key, sha256, rollouts } = await write(groups);
   expect(await write(groups.toReversed())).toEqual({ key, sha256, rollouts });
 
   const [header, ...rows] = await linesOf(key);
-  const told = { trainRun: 'sums', cycle: 7, policy: '000006', rollouts: 6, temperature: 1 };
+  const told = { trainRun: 'sums', cycle: 7, policy: '000006', rollouts: 7, temperature: 1 };
   expect(batchHeaderSchema.parse(header)).toMatchObject(told);
-  expect(rollouts).toBe(6);
+  expect(rollouts).toBe(7);
   const read = rows.map((row) => batchRowSchema.parse(row));
   expect(
     read.map((row) => [row.rolloutId, row.groupId, row.round, row.reward, row.completionTokenIds]),
   ).toEqual([
     ['000007/000009/0/000000', '000007/000009/0', 0, 0, [9, 0]],
     ['000007/000009/0/000001', '000007/000009/0', 0, null, [9, 1]],
+    ['000007/000009/0/000002', '000007/000009/0', 0, 1, [9, 2]],
     ['000007/000009/1/000000', '000007/000009/1', 1, 0.5, [9, 0]],
     ['000007/000009/1/000001', '000007/000009/1', 1, 1, [9, 1]],
     ['000007/000010/0/000000', '000007/000010/0', 0, 1, [10, 0]],
@@ -64,6 +65,31 @@ test('a header, and every rollout with its tokens and its reward in the order of
   ]);
   const bytes = (await store.read(key)) ?? '';
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+});
+
+describe('a round with several baselines', () => {
+  const baselines = ['correct', 'wrong', 'correct', 'wrong', 'ungraded'];
+  const round = groupOf(3, [1, 1, 0.5, 1, 0], { round: 1 });
+  const rollouts = round.rollouts.map((rollout, index) => ({ ...rollout, baseline: baselines[index] }));
+  const rowsOf = async (canary?: string) => {
+    const { key } = await write(await keep({ ...round, rollouts }), CHECKPOINT, canary);
+    const [header, ...rows] = await linesOf(key);
+    expect(header).toMatchObject({ rollouts: rows.length });
+    return rows.map((row) => batchRowSchema.parse(row)).map(({ rolloutId, groupId }) => [rolloutId, groupId]);
+  };
+
+  test('is a group for each with a spread', async () => {
+    expect(await rowsOf()).toEqual([
+      ['000007/000003/1/000000', '000007/000003/1/correct'],
+      ['000007/000003/1/000002', '000007/000003/1/correct'],
+    ]);
+  });
+
+  test('is one group where replies are compared with those of the weights', async () => {
+    expect(await rowsOf('2026-11-21')).toEqual(
+      [0, 1, 2, 3, 4].map((index) => [`000007/000003/1/00000${index}`, '000007/000003/1']),
+    );
+  });
 });
 
 test('each row tells which checkpoint wrote it, where that is the one before', async () => {

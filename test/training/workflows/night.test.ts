@@ -4,6 +4,7 @@ import { readCycleGroups, readMetrics, readNight, readRun } from '../../../src/t
 import type { CustomGradeRequest, NightBudget } from '../../../src/training';
 import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, nightWorkflowId, PREFLIGHT, UPDATE } from '../../../src/training/names';
+import type { TrainingInput } from '../../../src/training/config/schema';
 import { readServing } from '../../../src/training/policy/serving';
 import { startImpatientServer } from '../../support/impatient-server';
 import { testTaskQueue } from '../../support/temporal';
@@ -222,6 +223,40 @@ test('what was trained with reviews and drawn teams is tried with them', async (
   const tried = (await groupsBegun()).filter((id) => id?.includes('evaluation'));
   const draws = tried.map((id) => id?.replace(`${stage.trainRun}-000001-`, '').split('-')[0]);
   expect(draws.join(' ')).toBe('0 1 0 1');
+});
+
+describe('reviews that have a baseline by the verdict of what they review', () => {
+  /** Two right answers and two wrong ones, and what reviews make of them. */
+  const trainReviews = async (ofRight: string, ofWrong: string, training: TrainingInput = {}) => {
+    const recursion = { rounds: 2, rootDiscount: 0.5, baseline: 'verdict', ...training.recursion } as const;
+    await open({ training: { groupSize: 4, recursion } });
+    stage.policy.writeEach(({ n, temperature, prompt }, place) => {
+      if (temperature !== 1 || n === 4) return place % 2 === 0 ? REPLIES.right : REPLIES.wrong;
+      return Buffer.from(prompt as readonly number[]).includes('41') ? ofWrong : ofRight;
+    });
+    await stage.whileWorking(() => train(DATE));
+    return (await readCycleGroups(stage.store, stage.trainRun, 1)).map(({ rollouts }) =>
+      rollouts.map(({ reward, baseline }) => [reward, baseline]),
+    );
+  };
+
+  // A right answer that is spoiled and a wrong one that is mended earn as much.
+  const swapped = [
+    [0.75, 0.75, 0.75, 0.75].map((reward) => [reward, undefined]),
+    [0.5, 1, 0.5, 1].map((reward, index) => [reward, index % 2 === 0 ? 'correct' : 'wrong']),
+  ];
+
+  test('learn nothing where those of each verdict earn the same', async () => {
+    expect(await trainReviews(REPLIES.wrong, REPLIES.right)).toEqual(swapped);
+    expect(await cycles()).toMatchObject([{ update: null }]);
+  });
+
+  test('learn from them where all are compared with each other', async () => {
+    const byQuestion = swapped.map((round) => round.map(([reward]) => [reward, undefined]));
+    const training = { recursion: { baseline: 'question' } } as const;
+    expect(await trainReviews(REPLIES.wrong, REPLIES.right, training)).toEqual(byQuestion);
+    expect(await cycles()).toMatchObject([{ update: expect.anything() as unknown }]);
+  });
 });
 
 test('a trial stops where the money of the night does, and then nothing is judged', async () => {
