@@ -77,12 +77,24 @@ export function findCollapse(cycles: readonly Figures[]): string | null {
       const wrong = Math.round((100 * (graded - right)) / graded);
       return `${name === '' ? 'questions without a topic' : name} (${wrong} % of the answers are wrong)`;
     });
-    return `since cycle ${cycles[0]?.cycle} nearly all plans have one shape, and hardly another is tried, for ${told.join(', ')}`;
+    return `since cycle ${cycles[0]?.cycle} nearly all plans have one shape, and hardly another is tried, for ${told.join(', ')}${causeIn(cycles)}`;
   }
   const entropies = cycles.map(({ update }) => update?.entropy ?? Infinity);
   const isAnyBad = [...sums.values()].some((topic) => topic.graded >= FEWEST_PLANS && !isGood(topic));
   if (!isAnyBad || Math.max(...entropies) >= LEAST_ENTROPY) return null;
-  return `for ${counted(cycles.length, 'cycle')} the entropy of plans has been below ${LEAST_ENTROPY}: no more is tried`;
+  return `for ${counted(cycles.length, 'cycle')} the entropy of plans has been below ${LEAST_ENTROPY}: no more is tried${causeIn(cycles)}`;
+}
+
+/** In standard deviations: a single reply that differs from 17 equal ones. */
+const LARGE_ADVANTAGE = 4;
+
+function causeIn(cycles: readonly Figures[]): string {
+  const largest = Math.max(...cycles.map(({ update }) => update?.largestAdvantage ?? 0));
+  if (largest <= LARGE_ADVANTAGE) return '';
+  return (
+    `; a reply with an advantage of ±${largest.toFixed(1)} weighed as much as the rest of its group, which can be the ` +
+    'cause: set training.reward.scale to batch, or bound it by training.reward.maxAdvantage'
+  );
 }
 
 function sumTopics(topics: readonly [string, TopicMetrics][]): Map<string, TopicMetrics> {

@@ -43,8 +43,12 @@ export const lossSchema = z
     name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']).default('bnpo'),
     epsilon: share.gt(0).default(0.2),
     epsilonHigh: z.number().positive().default(0.2),
+    /** What is clipped: the ratio of each token, or of the whole reply, the mean of its tokens' (GSPO). */
+    ratio: z.enum(['token', 'sequence']).default('token'),
     /** Weight of the KL term against the run's first checkpoint, after its warm start; 0: none, and no such model. */
     beta: z.number().nonnegative().default(0),
+    /** Weight of the entropy bonus, the mean entropy of a token in nats. */
+    entropy: z.number().nonnegative().default(0),
     /** How the sampler's probabilities are corrected for: importance weights, in TRL's words. */
     correction: z
       .enum(['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'])
@@ -90,7 +94,9 @@ export const trainerConfigSchema = z.strictObject({
   loss: lossSchema,
   /** `totalSteps`: those of the whole training run, for schedules that end. */
   optimizer: optimizerSchema.extend({ totalSteps: count }),
-  scale: z.enum(['group', 'none']),
+  scale: z.enum(['group', 'batch', 'none']),
+  /** No advantage is larger, or smaller than its negative; null: no bound. */
+  maxAdvantage: z.number().positive().nullable(),
   /** Rollouts of a whole batch; a shorter one is padded. */
   rollouts: count,
   groupSize: z.int().min(2),
@@ -141,6 +147,8 @@ export const updateMetricsSchema = z.strictObject({
   entropy: z.number(),
   /** Largest |log p_train − log p_sampled| at the first step: the two must be the same policy. */
   logprobGap: z.number(),
+  /** Largest |advantage| of a reply. */
+  largestAdvantage: z.number(),
   tokens: z.int(),
   seconds: z.number(),
 });

@@ -53,9 +53,10 @@ describe('what is not said', () => {
     expect(settings.trainer).toMatchObject({
       seed: 42,
       tuning: { kind: 'full' },
-      loss: { name: 'bnpo', epsilon: 0.2, epsilonHigh: 0.2, beta: 0 },
+      loss: { name: 'bnpo', epsilon: 0.2, epsilonHigh: 0.2, ratio: 'token', beta: 0, entropy: 0 },
       optimizer: { learningRate: 1e-6, beta2: 0.999, schedule: 'cosine', warmupSteps: 6, totalSteps: 200 },
       scale: 'group',
+      maxAdvantage: null,
       rollouts: 256,
       iterations: 1,
     });
@@ -75,7 +76,7 @@ describe('what one asks for', () => {
       totalCycles: 30,
       groupSize: 8,
       temperature: 0.9,
-      reward: { scale: 'none' },
+      reward: { scale: 'batch', maxAdvantage: 3 },
       recursion: { rounds: 2 },
       trainer: { iterations: 2 },
       budget: { costUsd: 1.5, hours: 0.5 },
@@ -86,7 +87,13 @@ describe('what one asks for', () => {
     expect(settings.policy).toMatchObject({ temperature: 0.9, patienceMs: 90_000 });
     expect(settings.keep).toEqual({ last: 5, every: 10 });
     expect(settings.budget).toEqual({ nanoUsd: 1_500_000_000, wallClockMs: 1_800_000 });
-    expect(settings.trainer).toMatchObject({ scale: 'none', rollouts: 64, groupSize: 8, temperature: 0.9 });
+    expect(settings.trainer).toMatchObject({
+      scale: 'batch',
+      maxAdvantage: 3,
+      rollouts: 64,
+      groupSize: 8,
+      temperature: 0.9,
+    });
     expect(settings.trainer.optimizer.totalSteps).toBe(60);
   });
 

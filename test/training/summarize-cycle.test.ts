@@ -105,10 +105,16 @@ const varied: TopicMetrics = { plans: 32, shapes: { [CHAIN]: 20, [SINGLE]: 12 },
 const stuck: TopicMetrics = { plans: 32, shapes: { [CHAIN]: 32 }, graded: 32, right: 20 };
 const settled: TopicMetrics = { ...stuck, right: 29 };
 
-function collapseOf(topics: Record<string, TopicMetrics>, entropy = 0.3, count = COLLAPSE_CYCLES) {
+function collapseOf(
+  topics: Record<string, TopicMetrics>,
+  entropy = 0.3,
+  count = COLLAPSE_CYCLES,
+  largestAdvantage = 1.5,
+) {
   const cycles = madeUpCycles(count);
+  const change = { entropy, largestAdvantage };
   return findCollapse(
-    cycles.map((cycle) => ({ ...cycle, topics, update: cycle.update && { ...cycle.update, entropy } })),
+    cycles.map((cycle) => ({ ...cycle, topics, update: cycle.update && { ...cycle.update, ...change } })),
   );
 }
 
@@ -122,6 +128,14 @@ test('a topic whose plans have all one shape, though many of its answers are wro
 test('plans that no longer differ are told of where answers are wrong, though shapes differ by topic', () => {
   expect(collapseOf({ law: varied }, 0.001)).toContain('entropy of plans has been below 0.005');
   expect(collapseOf({ law: { ...varied, right: 30 } }, 0.001)).toBeNull();
+});
+
+test.each([0.3, 0.001])('one reply that weighs too much is named as a cause, with entropy %j', (entropy) => {
+  const topics = { law: { ...stuck, shapes: entropy < 0.1 ? varied.shapes : stuck.shapes } };
+  const told = collapseOf(topics, entropy, COLLAPSE_CYCLES, 5.48);
+  expect(told).toMatch(/; a reply with an advantage of ±5\.5 .* training\.reward\.maxAdvantage$/);
+  expect(told?.split('; ')[0]).toBe(collapseOf(topics, entropy));
+  expect(collapseOf({ trivia: settled }, 0.3, COLLAPSE_CYCLES, 5.48)).toBeNull();
 });
 
 test.each<[string, Record<string, TopicMetrics>, number]>([

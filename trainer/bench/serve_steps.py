@@ -10,7 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from conductor_trainer.checkpoint import describe, identity_of, read_record, require_same
+from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import TrainerError
+from conductor_trainer.init import BASE
 from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
 
@@ -26,10 +29,25 @@ async def _answer(message: Any) -> dict[str, Any]:
     runner = StepRunner(Path(message["root"]).absolute())
     job, request, files = message["job"], message["request"], message["files"]
     try:
-        result = await runner.run(job, request, files, lambda _: None)
+        result = _made_before(Path(message["root"]), job, request)
+        if result is None:
+            result = await runner.run(job, request, files, lambda _: None)
     except TrainerError as error:
         return {"id": message["id"], "error": {"type": error.type, "message": str(error)}}
     return {"id": message["id"], "result": result}
+
+
+def _made_before(root: Path, job: str, request: Any) -> dict[str, Any] | None:
+    """The same base model or warm start, as the trainer's activities find it again."""
+    name = {"init": BASE, "warmStart": request.get("name")}.get(job)
+    if name is None:
+        return None
+    target = CheckpointName(trainRun=request["trainRun"], name=name)
+    record = read_record(root, target)
+    if record is None:
+        return None
+    require_same(record, target, identity_of(job, request))
+    return describe(target, record, replayed=True)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,12 @@ def trl_advantages(scale: str) -> list[float]:
     advantages_PG = rewards_PG - rewards_PG.nanmean(1, keepdim=True)
     if scale == "group":
         advantages_PG = advantages_PG / (nanstd(rewards_PG, dim=1, keepdim=True) + 1e-4)
+    if scale == "batch":
+        advantages_PG = advantages_PG / (nanstd(rewards_PG) + 1e-4)
     return advantages_PG.nan_to_num(0.0).flatten().tolist()
 
 
-@pytest.mark.parametrize("scale", ["group", "none"])
+@pytest.mark.parametrize("scale", ["group", "batch", "none"])
 def test_advantages_are_those_of_trl(scale: str) -> None:
     ours = advantages_of(REWARDS, GROUPS, scale)  # pyright: ignore[reportArgumentType]
     # TRL counts the rewards of a group in float32.
@@ -45,3 +47,33 @@ def test_a_missing_reward_gets_nothing_and_takes_nothing() -> None:
 
 def test_a_single_reward_has_nothing_to_be_compared_with() -> None:
     assert advantages_of([1.0, None], ["a", "a"], "group") == [0.0, 0.0]
+
+
+ONE_WITHOUT_A_PLAN = [0.0] + [0.5] * 31
+
+
+def test_one_reply_without_a_plan_weighs_as_much_as_all_others() -> None:
+    lone, *others = advantages_of(ONE_WITHOUT_A_PLAN, ["a"] * 32, "group")
+    # (0 - 0.484) / 0.0884: 31 / sqrt(32), but for what is added to the deviation.
+    assert lone == pytest.approx(-5.474, abs=1e-3)
+    assert lone == pytest.approx(-sum(others))
+
+
+def test_over_the_whole_batch_it_weighs_less() -> None:
+    rewards, groups = [*ONE_WITHOUT_A_PLAN, *[0.5, 1.0] * 16], ["a"] * 32 + ["b"] * 32
+    advantages = advantages_of(rewards, groups, "batch")
+    # The rewards add up to 39.5 and their squares to 27.75.
+    deviation = math.sqrt((27.75 - 39.5**2 / 64) / 63)
+    assert advantages[0] == pytest.approx(-0.484375 / (deviation + 1e-4))
+    assert advantages[0] == pytest.approx(-2.093, abs=1e-3)
+    assert advantages[32:34] == pytest.approx(
+        [-0.25 / (deviation + 1e-4), 0.25 / (deviation + 1e-4)]
+    )
+
+
+def test_no_advantage_is_beyond_its_bound() -> None:
+    bounded = advantages_of(ONE_WITHOUT_A_PLAN, ["a"] * 32, "group", 2.0)
+    assert bounded[0] == -2.0
+    assert bounded[1:] == advantages_of(ONE_WITHOUT_A_PLAN, ["a"] * 32, "group")[1:]
+    above = advantages_of([1.0, 0.5, 0.5, 0.5], ["a"] * 4, "group", 1.2)
+    assert above[0] == 1.2

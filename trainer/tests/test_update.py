@@ -92,6 +92,91 @@ def test_it_corrects_for_the_sampler_and_masks_as_trl_does_beside_vllm(
     require_equal(root, metrics, stock_trainer(root, config, rows))
 
 
+@pytest.mark.parametrize("micro", [3, 8])
+@pytest.mark.parametrize(
+    "loss",
+    [
+        {"name": "grpo", "ratio": "sequence"},
+        {"name": "bnpo", "ratio": "sequence", "entropy": 0.5},
+        {"name": "grpo", "entropy": 0.5},
+        {"name": "dapo", "entropy": 0.5},
+        {"name": "dr_grpo", "entropy": 0.5},
+    ],
+)
+def test_ratios_of_whole_replies_and_the_entropy_bonus_are_those_of_trl(
+    root: Path, loss: dict[str, Any], micro: int
+) -> None:
+    config = config_of(loss=loss, microBatch=micro)
+    rows = rows_of_batch(root, "warm", config)
+    metrics = learn(root, 1, "warm", config, rows)["metrics"]
+    require_equal(root, metrics, stock_trainer(root, config, rows))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_entropy_bonus_is_the_mean_entropy_of_a_token(root: Path, name: str) -> None:
+    config = config_of(loss={"name": name}, iterations=1, microBatch=3)
+    rows = rows_of_batch(root, "warm", config)
+    without = learn(root, 1, "warm", config, rows)["metrics"]["loss"]
+    shutil.rmtree(root / "night/000001")
+    urged = config_of(loss={"name": name, "entropy": 0.5}, iterations=1, microBatch=3)
+    with_bonus = learn(root, 1, "warm", urged, rows)["metrics"]["loss"]
+    policy: Any = load_policy(root, require_record(root, checkpoint("warm")), config)
+    entropies: list[float] = []
+    for row in rows:
+        ids = torch.tensor([row["promptTokenIds"] + row["completionTokenIds"]])
+        with torch.no_grad():
+            logits_TV = policy(ids).logits[0, len(row["promptTokenIds"]) - 1 : -1].float()
+        entropies += torch.distributions.Categorical(logits=logits_TV).entropy().tolist()
+    mean = sum(entropies) / len(entropies)
+    assert mean > 0.01
+    assert without - with_bonus == pytest.approx(0.5 * mean, rel=1e-3)
+
+
+@pytest.mark.parametrize("ratio", ["token", "sequence"])
+def test_the_ratio_of_a_reply_is_the_mean_of_its_tokens_and_is_clipped_as_a_whole(
+    root: Path, ratio: str
+) -> None:
+    fast: dict[str, Any] = dict(optimizer={"warmupSteps": 0}, loss={"name": "grpo", "ratio": ratio})
+    once = config_of(iterations=1, **fast)
+    rows = rows_of_batch(root, "warm", once)
+    first = learn(root, 1, "warm", once, rows)["metrics"]["loss"]
+    moved = rows_of_batch(root, "000001", once)
+    shutil.rmtree(root / "night/000001")
+    found = learn(root, 1, "warm", config_of(iterations=2, **fast), rows)["metrics"]
+
+    # Rewards of 0, 0.5, 0.5 and 1 have a deviation of 0.408.
+    advantages = [reward / (math.sqrt(1 / 6) + 1e-4) for reward in (-0.5, 0, 0, 0.5)] * 2
+    losses: list[float] = []
+    clipped: list[bool] = []
+    for advantage, old, new in zip(advantages, rows, moved, strict=True):
+        gaps = torch.tensor(new["sampledLogprobs"]) - torch.tensor(old["sampledLogprobs"])
+        if ratio == "sequence":
+            gaps = gaps.mean().expand_as(gaps)
+        ratios = gaps.exp()
+        kept = torch.minimum(ratios * advantage, ratios.clamp(0.8, 1.28) * advantage)
+        losses.append(-kept.mean().item())
+        is_out = (ratios > 1.28) if advantage > 0 else (ratios < 0.8)
+        clipped += (is_out & torch.tensor(advantage != 0)).tolist()
+    second = sum(losses) / len(losses)
+    assert found["loss"] == pytest.approx((first + second) / 2, abs=1e-5)
+    assert found["clipShare"] == pytest.approx(sum(clipped) / len(clipped) / 2, abs=1e-9)
+    assert 0 < sum(clipped) < len(clipped)
+
+
+def test_the_largest_advantage_is_told_and_bounded(root: Path) -> None:
+    rows = rows_of_batch(root, "warm", config_of())
+    advantage = 0.5 / (math.sqrt(1 / 6) + 1e-4)
+    free = learn(root, 1, "warm", config_of(), rows)["metrics"]
+    assert free["largestAdvantage"] == pytest.approx(advantage)
+    shutil.rmtree(root / "night/000001")
+    bounded = learn(root, 1, "warm", config_of(maxAdvantage=0.75), rows)["metrics"]
+    assert bounded["largestAdvantage"] == 0.75
+    shutil.rmtree(root / "night/000001")
+    # Twice the rewards 0, 0.5, 0.5 and 1: a deviation of 0.378 over n - 1 = 7.
+    whole = learn(root, 1, "warm", config_of(scale="batch"), rows)["metrics"]
+    assert whole["largestAdvantage"] == pytest.approx(0.5 / (math.sqrt(1 / 7) + 1e-4))
+
+
 def cut_off(row: dict[str, Any]) -> dict[str, Any]:
     """The same reply, stopped five tokens before its end, for want of room."""
     ids, logprobs = row["completionTokenIds"][:-5], row["sampledLogprobs"][:-5]
@@ -122,6 +207,7 @@ def stock_trainer(root: Path, config: Config, rows: list[dict[str, Any]]) -> GRP
     args = grpo_config(whole, 2, root / "stock")
     args.num_generations = config["groupSize"]
     args.max_steps = 2
+    args.entropy_coef = loss["entropy"]
     args.mask_truncated_completions = loss["maskTruncated"]
     if loss["correction"] != "none":
         args.vllm_importance_sampling_mode = loss["correction"]

@@ -25,7 +25,7 @@ export function resolveTraining(
   checkPool(training, run);
   const verifier = resolveVerifier(config, new Date());
   const { seed, questions, groupSize, slots, recursion, temperature, budget } = training;
-  const { scale, ...reward } = training.reward;
+  const { scale, maxAdvantage, ...reward } = training.reward;
   const { timeout, patience, ...policy } = training.policy;
   const { optimizer, ...trainer } = training.trainer;
   const tolerance = TOLERANCE[trainer.device];
@@ -49,6 +49,7 @@ export function resolveTraining(
       seed,
       optimizer: { ...optimizer, totalSteps: training.totalCycles * trainer.iterations },
       scale,
+      maxAdvantage,
       rollouts: questions * groupSize * recursion.rounds,
       groupSize,
       temperature,

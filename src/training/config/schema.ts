@@ -55,7 +55,8 @@ const rewardSchema = z
     correct: z.number().default(1),
     costWeight: z.number().nonnegative().default(0),
     lengthWeight: z.number().nonnegative().default(0),
-    scale: z.enum(['group', 'none']).default('group'),
+    scale: z.enum(['group', 'batch', 'none']).default('group'),
+    maxAdvantage: z.number().positive().nullable().default(null),
   })
   .refine(({ unparseable, parseable }) => unparseable <= parseable, {
     path: ['parseable'],

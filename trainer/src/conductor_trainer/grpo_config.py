@@ -30,6 +30,7 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         **_schedule_of(optimizer["schedule"], total),
         warmup_steps=optimizer["warmupSteps"],
         loss_type=loss["name"],
+        importance_sampling_level=loss["ratio"],
         epsilon=loss["epsilon"],
         epsilon_high=loss["epsilonHigh"],
         disable_dropout=True,

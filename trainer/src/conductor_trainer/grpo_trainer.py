@@ -1,6 +1,6 @@
 """TRL's GRPO with rollouts that were made elsewhere, normalised over all of them.
 
-Departs from TRL 1.16 in three points, each of which a test compares with stock TRL:
+Departs from TRL 1.16 in four points, each of which a test compares with stock TRL:
 
 1. What a batch's loss is divided by (its tokens, or its rollouts) is counted over the whole batch.
    TRL takes the mean of each micro batch's mean, so that a knob for memory changes the objective:
@@ -9,6 +9,7 @@ Departs from TRL 1.16 in three points, each of which a test compares with stock 
    from a pass of its own; here the first step's passes give it, which compute the same.
 3. The sampler's probabilities come with the batch, whoever sampled. TRL corrects for them only
    where it asked vLLM itself.
+4. The entropy bonus is the mean over the tokens of the whole batch, for the reason of 1.
 """
 
 import math
@@ -101,17 +102,18 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
     def _compute_loss(self, model: Any, inputs: Tensors) -> torch.Tensor:
         self._micro_batch = inputs
-        loss = super()._compute_loss(model, inputs) * self._share_of(inputs)
+        policy_loss = super()._compute_loss(model, inputs) * self._share_of(inputs)
+        loss = policy_loss - self._loss["entropy"] * self._entropy_of(inputs)
         if not math.isfinite(loss.item()):
             raise NonFiniteLoss(
                 f"The loss of step {self.state.global_step + 1} is {loss.item()}. "
                 "Nothing was saved: lower the learning rate, or look at the batch's probabilities."
             )
         logprobs_BC, entropies_BC, _ = self._scored
-        clip = (self.epsilon_low, self.epsilon_high)
-        self.all_steps.add(inputs, logprobs_BC.detach(), entropies_BC.detach(), clip)
+        scored = (inputs, logprobs_BC.detach(), entropies_BC.detach(), self._loss)
+        self.all_steps.add(*scored)
         if self._passes < self.args.gradient_accumulation_steps:
-            self.first_step.add(inputs, logprobs_BC.detach(), entropies_BC.detach(), clip)
+            self.first_step.add(*scored)
         self._passes += 1
         return loss
 
@@ -128,6 +130,14 @@ class ExternalGRPOTrainer(GRPOTrainer):
                 return mask_BC.sum() * parts / micro_batch["num_items_in_batch"].clamp(min=1)
             case _:
                 return mask_BC.size(0) * parts / micro_batch["rollouts_in_batch"]
+
+    def _entropy_of(self, micro_batch: Tensors) -> torch.Tensor:
+        """This micro batch's part of the mean entropy of a token."""
+        _, entropies_BC, _ = self._scored
+        entropy = (entropies_BC * micro_batch["completion_mask"]).sum()
+        # The processes' gradients are averaged.
+        processes = self.accelerator.num_processes
+        return entropy * processes / micro_batch["num_items_in_batch"].clamp(min=1)
 
     def _load_from_checkpoint(self, *args: Any, **kwargs: Any) -> None:
         """The policy has its own folder; `trainer/` holds only the rest of the state."""

@@ -51,6 +51,7 @@ def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tens
         [rollout.reward for rollout in rollouts],
         [rollout.group_id for rollout in rollouts],
         config["scale"],
+        config["maxAdvantage"] or math.inf,
     )
     for row, (rollout, advantage) in enumerate(zip(rollouts, advantages, strict=True)):
         prompt, completion = len(rollout.prompt_ids), len(rollout.completion_ids)
@@ -77,13 +78,15 @@ def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tens
 def advantages_of(
     rewards_B: Sequence[float | None],
     group_ids_B: Sequence[str],
-    scale: Literal["group", "none"],
+    scale: Literal["group", "batch", "none"],
+    most: float = math.inf,
 ) -> list[float]:
     """Compares each reward with the others of its group (arXiv 2402.03300, section 4.1).
 
     The baseline is the group's mean. `group` divides by its sample standard deviation (over n - 1,
-    as in TRL), `none` does not (arXiv 2503.20783). A reward of None stands outside the baseline
-    and gets 0.
+    as in TRL), `batch` by that of all rewards (arXiv 2508.08221), `none` does not divide
+    (arXiv 2503.20783). A reward of None stands outside the baseline and gets 0. None lies beyond
+    `most`, on either side.
     """
     rows_of_group: defaultdict[str, list[int]] = defaultdict(list)
     for row, (reward, group_id) in enumerate(zip(rewards_B, group_ids_B, strict=True)):
@@ -94,9 +97,15 @@ def advantages_of(
     for rows_G in rows_of_group.values():
         rewards_G = [reward for row in rows_G if (reward := rewards_B[row]) is not None]
         mean = math.fsum(rewards_G) / len(rewards_G)
-        divisor = spread_of(rewards_G) + STD_FLOOR if scale == "group" else 1.0
+        match scale:
+            case "group":
+                divisor = spread_of(rewards_G) + STD_FLOOR
+            case "batch":
+                divisor = spread_of([each for each in rewards_B if each is not None]) + STD_FLOOR
+            case "none":
+                divisor = 1.0
         for row, reward in zip(rows_G, rewards_G, strict=True):
-            advantages_B[row] = (reward - mean) / divisor
+            advantages_B[row] = max(-most, min(most, (reward - mean) / divisor))
     return advantages_B
 
 

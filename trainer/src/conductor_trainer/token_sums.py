@@ -5,6 +5,7 @@ from dataclasses import astuple, dataclass
 
 import torch
 
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.tensors import Tensors
 
 
@@ -26,21 +27,27 @@ class TokenSums:
         batch: Tensors,
         logprobs_BC: torch.Tensor,
         entropies_BC: torch.Tensor,
-        clip: tuple[float, float],
+        loss: JsonObject,
     ) -> None:
-        """One pass. Ratios outside `1 ± clip` do not count where that would widen the gap."""
+        """One pass. Ratios beyond the loss's clip do not count where that would widen the gap."""
         is_token_BC = batch["completion_mask"].bool()
         if not is_token_BC.any():
             return
 
         def log_ratio_to(name: str) -> torch.Tensor:
-            return (logprobs_BC - batch[name])[is_token_BC].double()
+            return (logprobs_BC - batch[name]).double()
 
-        off_sampler_N = log_ratio_to("sampling_per_token_logps")
-        moved_N = log_ratio_to("old_per_token_logps")
+        off_sampler_N = log_ratio_to("sampling_per_token_logps")[is_token_BC]
+        moved_BC = log_ratio_to("old_per_token_logps")
+        moved_N = moved_BC[is_token_BC]
         advantage_N = batch["advantages"][:, None].expand_as(logprobs_BC)[is_token_BC]
-        is_too_high_N = (moved_N.exp() > 1 + clip[1]) & (advantage_N > 0)
-        is_too_low_N = (moved_N.exp() < 1 - clip[0]) & (advantage_N < 0)
+        clipped_N = moved_N
+        if loss["ratio"] == "sequence":
+            sums_B1 = (moved_BC * is_token_BC).sum(-1, keepdim=True)
+            means_B1 = sums_B1 / is_token_BC.sum(-1, keepdim=True).clamp(min=1)
+            clipped_N = means_B1.expand_as(moved_BC)[is_token_BC]
+        is_too_high_N = (clipped_N.exp() > 1 + loss["epsilonHigh"]) & (advantage_N > 0)
+        is_too_low_N = (clipped_N.exp() < 1 - loss["epsilon"]) & (advantage_N < 0)
         self.tokens += off_sampler_N.numel()
         self.ratio += off_sampler_N.exp().sum().item()
         # Estimates KL(sampling || trained) without bias, and is never negative:

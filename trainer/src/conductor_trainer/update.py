@@ -75,11 +75,12 @@ def learn(
     rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
     rank = join_ranks(config)
     policy = load_together(root, parent, config, rank)
+    tensors = to_tensors(rollouts, config, pad_id_of(tokenizer))
     trainer = ExternalGRPOTrainer(
         model=policy,
         args=grpo_config(config, last_step, made.temporary),
         processing_class=tokenizer,
-        batch=share_of_rank(to_tensors(rollouts, config, pad_id_of(tokenizer)), rank),
+        batch=share_of_rank(tensors, rank),
         loss=config["loss"],
         load_reference=lambda: load_policy(root, require_record(root, first), config),
         stop_after=last_step,
@@ -92,7 +93,7 @@ def learn(
     save_state(trainer, made.temporary / TRAINER_FOLDER)
     save_made(made, policy, root / parent.folder, rank)
     sums = {"first": asdict(trainer.first_step), "every": asdict(trainer.all_steps)}
-    return policy, {"steps": steps, **sums}
+    return policy, {"steps": steps, "advantage": tensors["advantages"].abs().max().item(), **sums}
 
 
 def expected_of(request: JsonObject, parent: Record) -> Expected:
@@ -119,6 +120,7 @@ def metrics_of(told: Sequence[Mapping[str, Any]]) -> JsonObject:
         "clipShare": every.mean(every.clipped),
         "kl": every.mean(every.k3),
         "entropy": first.mean(first.entropy),
+        "largestAdvantage": told[0]["advantage"],
         "tokens": int(first.tokens),
     }
     for name, value in metrics.items():

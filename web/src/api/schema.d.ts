@@ -2957,6 +2957,7 @@ export interface components {
                     kl: number;
                     entropy: number;
                     logprobGap: number;
+                    largestAdvantage: number;
                     tokens: number;
                     seconds: number;
                 } | null;
@@ -3055,6 +3056,7 @@ export interface components {
                     kl: number;
                     entropy: number;
                     logprobGap: number;
+                    largestAdvantage: number;
                     tokens: number;
                     seconds: number;
                 } | null;
@@ -3168,6 +3170,7 @@ export interface components {
                     kl: number;
                     entropy: number;
                     logprobGap: number;
+                    largestAdvantage: number;
                     tokens: number;
                     seconds: number;
                 } | null;
@@ -3220,6 +3223,7 @@ export interface components {
                     root: number;
                     tokens: number;
                     reward: number | null;
+                    baseline?: string;
                 }[];
             }[];
         };

@@ -64,6 +64,7 @@ function madeUpCycle(cycle: number, count: number): CycleMetrics {
       kl: 0.0004 + wave / 100 + 0.0006 * learned,
       entropy: 1.2 - 0.9 * learned,
       logprobGap: 1e-5,
+      largestAdvantage: 1.5,
       tokens: 12000,
       seconds: 0.6,
     },
