@@ -1,13 +1,17 @@
 import { playGroup } from '../../examples/learn/plain/group';
 import { workersFor } from '../../examples/learn/plain/notes';
-import { SMALL } from '../../examples/learn/plain/recipe';
+import { type Recipe, SMALL } from '../../examples/learn/plain/recipe';
 import { questionSet } from '../../examples/learn/world/questions';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import type { Plan } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import { type ScriptedPolicy, startScriptedPolicy } from '../support/scripted-policy';
 
-const recipe = { ...SMALL, maxPromptTokens: 1_000, recursion: { rounds: 2, rootDiscount: 0.25, baseline: 'question' } } as const;
+const recipe = {
+  ...SMALL,
+  maxPromptTokens: 1_000,
+  recursion: { rounds: 2, rootDiscount: 0.25, baseline: 'question' },
+} as const;
 const [question] = questionSet(SMALL_WORLD, 'train', 1, 0);
 if (question === undefined) throw new Error('There must be a question.');
 const workers = workersFor(recipe, 0);
@@ -25,9 +29,14 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 /** Has the policy write these texts in the first round, and this one in the second. */
-function play(plans: number, firsts: readonly string[], review: string): ReturnType<typeof playGroup> {
+function play(
+  plans: number,
+  firsts: readonly string[],
+  review: string,
+  change: Partial<Recipe> = {},
+): ReturnType<typeof playGroup> {
   server.writeEach(({ prompt }, place) => (isReview(prompt) ? review : (firsts[place] ?? '')));
-  const desk = { recipe, seed: 0, policyUrl: server.baseUrl };
+  const desk = { recipe: { ...recipe, ...change }, seed: 0, policyUrl: server.baseUrl };
   return playGroup(desk, policy, { ...wish, plans });
 }
 
@@ -62,4 +71,27 @@ test('a first round accepts nothing, and a review that cannot be read earns noth
   expect(first?.map(({ verdict }) => verdict)).toEqual(['unparseable', 'correct']);
   expect(second?.map(({ reward }) => reward)).toEqual([0]);
   expect(first?.map(({ reward }) => reward)).toEqual([0, 0.75]);
+});
+
+test('a review is compared with those of answers with the same verdict, if wanted', async () => {
+  const recursion = { ...recipe.recursion, baseline: 'verdict' } as const;
+  const [first, second] = await play(2, [textOf(OUTLINE), textOf(SOLVE)], textOf(ACCEPT), { recursion });
+  expect(first?.map(({ baseline }) => baseline)).toEqual([undefined, undefined]);
+  expect(second?.map(({ baseline }) => baseline)).toEqual(['wrong', 'correct']);
+});
+
+test('a right answer earns less by the cost of its workers, and an accepted one costs nothing', async () => {
+  const firsts = [textOf(OUTLINE), textOf(SOLVE)];
+  const recursion = { ...recipe.recursion, rounds: 1 } as const;
+  const [first] = await play(2, firsts, '', { recursion, costWeight: 1e4 });
+  const costs = first?.map(({ nanoUsd }) => nanoUsd) ?? [];
+  // The critic is ten times as expensive as the quick worker.
+  expect(costs[0]).toBeGreaterThan(8 * (costs[1] ?? 0));
+  expect(costs[1]).toBeGreaterThan(0);
+  expect(first?.map(({ reward }) => reward)).toEqual([0.5, 1 - (1e4 * (costs[1] ?? 0)) / 1e9]);
+  const [, second] = await play(2, firsts, textOf(ACCEPT), { costWeight: 1e4 });
+  expect(second?.map(({ nanoUsd, reward }) => [nanoUsd, reward])).toEqual([
+    [0, 0.5],
+    [0, 1],
+  ]);
 });

@@ -6,7 +6,12 @@ const BC = ['b', 'c'];
 /** Scores of two teams on four questions each, about so good as this share of the best. */
 function scores(share: number): TeamScore[] {
   return [AB, BC].flatMap((team) =>
-    [-0.01, 0, 0, 0.01].map((luck) => ({ team, reward: share * 0.8 + luck, best: 0.8 })),
+    [-0.01, 0, 0, 0.01].map((luck) => ({
+      team,
+      reward: share * 0.8 + luck,
+      best: 0.8,
+      nanoUsd: share * 1e5,
+    })),
   );
 }
 
@@ -16,7 +21,7 @@ const good = { own: scores(0.96), swapped: scores(0.85) };
 test('holds where unseen teams come near their own optimum, and swapped notes cost', () => {
   expect(holdsForPools({ before: weak, after: good })).toBe(true);
   expect(tellPools({ before: weak, after: good })).toMatch(
-    /^pools: held-out subsets ratio 0\.960 ± 0\.00\d \(start 0\.800, notes permuted 0\.850: less by 0\.110 ± 0\.000\)$/,
+    /^pools: held-out subsets ratio 0\.960 ± 0\.00\d \(start 0\.800, notes permuted 0\.850: less by 0\.110 ± 0\.000\), USD for a thousand plans 0\.096 \(start 0\.080\)$/,
   );
   expect(tellTeams(good.own)).toBe('a+b 0.960  b+c 0.960');
 });

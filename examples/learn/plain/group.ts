@@ -1,3 +1,4 @@
+import { nanoUsdOf } from '../../../src/budget/nano-usd';
 import { parsePlan } from '../../../src/plan/parse';
 import type { Plan, Message } from '../../../src/plan/plan';
 import { PlanError } from '../../../src/plan/plan-error';
@@ -17,7 +18,7 @@ import { rewardOf, rewardOfRoot } from '../../../src/training/rewards';
 import type { GroupId } from '../../../src/training/records';
 import type { QuestionRow } from '../world/questions';
 import { answerIn, replyAs } from '../world/simulate';
-import { withWorkers, type World } from '../world/world';
+import { withWorkers, workerOf, type World } from '../world/world';
 import type { Desk, Sampled } from './lesson';
 import { LONGEST_PLAN, type Recipe } from './recipe';
 import type { Verdict } from '../../../src/grading/grade';
@@ -66,6 +67,8 @@ export interface Played {
   readonly plan: Plan | null;
   readonly answer: string | null;
   readonly verdict: Verdict;
+  /** Cost of its workers, in 10⁻⁹ USD. */
+  readonly nanoUsd: number;
   readonly reward: number | null;
   readonly baseline: string | undefined;
 }
@@ -74,7 +77,7 @@ export interface Played {
 export type Root = Played & { readonly plan: Plan; readonly answer: string };
 
 /** The paper's rewards. */
-const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
+const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, lengthWeight: 0 };
 
 /** @param roots what each plan reviews, place by place; null in the first round */
 async function playRound(
@@ -84,6 +87,7 @@ async function playRound(
   roots: readonly Root[] | null,
 ): Promise<Played[]> {
   const { purpose, cycle, draw, question, workers, temperature } = wish;
+  const rewards = { ...REWARDS, costWeight: desk.recipe.costWeight };
   const round = roots === null ? 0 : 1;
   const asked = {
     question: question.question,
@@ -103,7 +107,7 @@ async function playRound(
     };
     const verdict = verdictOf(played, question);
     const baseline = desk.recipe.recursion.baseline === 'verdict' ? root?.verdict : undefined;
-    return { ...played, verdict, baseline, reward: rewardOf({ ...played, verdict, nanoUsd: 0 }, REWARDS) };
+    return { ...played, verdict, baseline, reward: rewardOf({ ...played, verdict }, rewards) };
   });
 }
 
@@ -113,19 +117,22 @@ function answer(
   { purpose, cycle, draw, question: { question }, workers }: GroupWish,
   { text }: KeptSample,
   from: Root | number,
-): Pick<Played, 'plan' | 'answer'> {
+): Pick<Played, 'plan' | 'answer' | 'nanoUsd'> {
   const ids = workers.map(({ id }) => id);
   const world = withWorkers(recipe.world, ids);
   const place = `${purpose}/${cycle}/${draw}`;
   if (typeof from === 'number') {
     const plan = planIn(world, text);
-    return { plan, answer: plan && carryOut(plan, { world, seed, question, name: `${place}/${from}` }) };
+    const name = `${place}/${from}`;
+    return plan === null
+      ? { plan, answer: null, nanoUsd: 0 }
+      : { plan, ...carryOut(plan, { world, seed, question, name }) };
   }
   const plan = planIn(world, text, 1);
-  if (plan === null || plan.steps.length === 0) return { plan, answer: plan && from.answer };
+  if (plan === null || plan.steps.length === 0) return { plan, answer: plan && from.answer, nanoUsd: 0 };
   const background = [{ subtask: null, output: from.answer }];
   const name = `${place}/${from.root}/review`;
-  return { plan, answer: carryOut(plan, { world, seed, question, background, name }) };
+  return { plan, ...carryOut(plan, { world, seed, question, background, name }) };
 }
 
 function verdictOf({ plan, answer }: Pick<Played, 'plan' | 'answer'>, question: QuestionRow): Verdict {
@@ -222,9 +229,19 @@ export interface Errand {
   readonly name: string;
 }
 
-/** Carries out a plan without any process but this one, in the product's own words; returns the last step's reply. */
-export function carryOut({ steps }: Plan, { world, seed, question, background = [], name }: Errand): string {
+/** The last step's reply, and the cost of all, in 10⁻⁹ USD. */
+export interface CarriedOut {
+  readonly answer: string;
+  readonly nanoUsd: number;
+}
+
+/** Carries out a plan without any process but this one, in the product's own words. */
+export function carryOut(
+  { steps }: Plan,
+  { world, seed, question, background = [], name }: Errand,
+): CarriedOut {
   const outputs: string[] = [];
+  let nanoUsd = 0;
   for (const [index, { worker, subtask, sees }] of steps.entries()) {
     const seen = sees.map((step) => ({
       step,
@@ -233,7 +250,15 @@ export function carryOut({ steps }: Plan, { world, seed, question, background = 
     }));
     const messages = workerMessages({ question, subtask, background, sees: seen, layout: 'tagged' });
     const prompt = messages.map(({ text }) => text).join('\n\n');
-    outputs.push(replyAs(world, seed, { worker, prompt, callId: `${name}/${index}` }));
+    const reply = replyAs(world, seed, { worker, prompt, callId: `${name}/${index}` });
+    outputs.push(reply);
+    const usage = { inputTokens: tokensIn(prompt), outputTokens: tokensIn(reply), cachedInputTokens: 0 };
+    nanoUsd += nanoUsdOf({ ...usage, reasoningTokens: 0 }, workerOf(world, worker).price);
   }
-  return outputs.at(-1) ?? '';
+  return { answer: outputs.at(-1) ?? '', nanoUsd };
+}
+
+/** As simulated providers count: four characters a token. */
+function tokensIn(text: string): number {
+  return Math.ceil(text.length / 4);
 }

@@ -76,7 +76,7 @@ function skillsOf(world: World, questions: readonly QuestionRow[]): Skill[] {
 function rateOf(world: World, worker: string, { kind, questions }: Skill, seed: number): number {
   const right = questions.map(({ id, question, answer }) => {
     const name = `notes/${kind}/${id}`;
-    const reply = carryOut(planOf(world, worker, kind, name), { world, seed, question, name });
+    const { answer: reply } = carryOut(planOf(world, worker, kind, name), { world, seed, question, name });
     return answerIn(reply) === Number(answer) ? 1 : 0;
   });
   return mean(right);

@@ -24,6 +24,8 @@ export interface Recipe {
   readonly pool: TrainingSettings['pool'];
   /** With two, every answer is reviewed by the policy itself. */
   readonly recursion: TrainingSettings['recursion'];
+  /** Subtracted from a right answer per USD of its workers, whose plans cost less than a thousandth. */
+  readonly costWeight: number;
   readonly maxPromptTokens: number;
   /** How the examples of the warm start are drawn. */
   readonly prior: Prior;
@@ -78,6 +80,7 @@ export const SMALL: Recipe = {
   describe: 'ordinals',
   pool: { adaptive: false, least: 2, permuteIds: false, heldOut: [] },
   recursion: { rounds: 1, rootDiscount: 0.25, baseline: 'question' },
+  costWeight: 0,
   maxPromptTokens: LONGEST_PROMPT,
   prior: DECOY_PRIOR,
   warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20, weights: 'all' },

@@ -107,7 +107,7 @@ function reviewExamples(
     const { question, topic } = dice.pick(questions);
     const best = optimumFor(world, optimum, topic);
     const first = drawPriorPlan(world, best, prior, dice);
-    const answer = carryOut(first, { world, seed, question, name: `reviews/${index}` });
+    const { answer } = carryOut(first, { world, seed, question, name: `reviews/${index}` });
     const second = dice.happens(ACCEPTS) ? { steps: [] } : drawPriorPlan(world, best, prior, dice);
     const ids = workers.map(({ id }) => id);
     return {
