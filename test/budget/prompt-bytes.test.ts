@@ -131,13 +131,27 @@ const requests: fc.Arbitrary<Request> = fc.record({
   ),
   hints: fc.array(awkwardText, { maxLength: 3 }),
 });
+const ownExamples = fc.array(
+  fc.record({
+    question: awkwardText,
+    reasoning: awkwardText,
+    plan: fc.array(awkwardText, { maxLength: 5 }).map((subtasks) => ({
+      steps: subtasks.map((subtask, index) => ({
+        worker: `${100 * index}`,
+        subtask,
+        sees: [...Array(index).keys()].slice(1),
+      })),
+    })),
+  }),
+  { maxLength: 3 },
+);
 const runs = fc
   .record({
     workers: fc.constantFrom(1, 2, 300),
     jsonSchema: fc.boolean(),
     prompt: fc.constantFrom('full', 'compact'),
     describe: fc.constantFrom('ordinals', 'names', 'notes'),
-    examples: fc.constantFrom(undefined, ...EXAMPLE_SET_NAMES),
+    examples: fc.oneof(fc.constantFrom(undefined, ...EXAMPLE_SET_NAMES), ownExamples),
     access: fc.constantFrom(...ACCESS_MODES),
     steps: fc.constantFrom(1, 5, 50),
   })

@@ -185,6 +185,7 @@ function promptsOf(
     prompt: 'compact',
     describe,
     access: 'binary',
+    examples: [],
     maxSteps,
     maxPromptTokens,
     maxOutputTokens: LONGEST_PLAN,

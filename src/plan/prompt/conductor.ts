@@ -1,4 +1,4 @@
-import { type Access, CONDUCTOR_ID, type ExampleSet, type Message, type Plan } from '../plan';
+import { type Access, CONDUCTOR_ID, type Example, type ExampleSet, type Message, type Plan } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 import { EXAMPLE_SETS, exampleReply } from './examples';
 import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } from './asked';
@@ -15,8 +15,8 @@ export interface ConductorPrompt extends AskedTexts {
   readonly format: 'lists' | 'json';
   /** @default 'any' */
   readonly access?: Access | undefined;
-  /** @default 'everyday' */
-  readonly examples?: ExampleSet;
+  /** @default 'out-of-domain' */
+  readonly examples?: ExampleSet | readonly Example[] | undefined;
   /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
   readonly style?: 'full' | 'compact';
   /** Given with a question that another plan of the Conductor's asks. */
@@ -150,8 +150,8 @@ function joinParts(parts: readonly string[], separator: string): string {
 }
 
 function conductorRules(prompt: ConductorPrompt): string {
-  const { workers, maxSteps, format, access = 'any', examples: set = 'everyday' } = prompt;
-  const examples = EXAMPLE_SETS[set]
+  const { workers, maxSteps, format, access = 'any', examples: chosen = 'out-of-domain' } = prompt;
+  const examples = (typeof chosen === 'string' ? EXAMPLE_SETS[chosen] : chosen)
     .filter(({ plan }) => plan.steps.length <= maxSteps)
     .map(
       (example) =>

@@ -1,13 +1,5 @@
-import type { Access, ExampleSet, Plan, Step } from '../plan';
+import type { Access, Example, ExampleSet, Plan, Step } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
-
-/** A question, and the plan that the Conductor should have written for it. */
-export interface Example {
-  readonly question: string;
-  readonly reasoning: string;
-  /** Its workers are ordinals. */
-  readonly plan: Plan;
-}
 
 // Both sets have the same graphs and differ by their subjects alone.
 
@@ -85,7 +77,7 @@ const IN_DOMAIN: readonly Example[] = [
 
 /** Every set of examples that the Conductor can be shown, the shortest plan first. */
 export const EXAMPLE_SETS: Readonly<Record<ExampleSet, readonly Example[]>> = {
-  everyday: EVERYDAY,
+  'out-of-domain': EVERYDAY,
   'in-domain': IN_DOMAIN,
   mixed: EVERYDAY.map((example, place) => (place % 2 === 0 ? example : (IN_DOMAIN[place] ?? example))),
   none: [],

@@ -121,14 +121,14 @@ function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { serv
 
 export type PromptSettings = Pick<
   Manifest,
-  'prompt' | 'describe' | 'access' | 'maxSteps' | 'maxPromptTokens' | 'maxOutputTokens'
+  'prompt' | 'describe' | 'access' | 'examples' | 'maxSteps' | 'maxPromptTokens' | 'maxOutputTokens'
 >;
 
 /** One for each plan: the same for all in a first round; in a second each shows an earlier plan and its answer. */
 export async function planPrompts(
   store: Store,
   { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
-  { prompt: style, describe, access, maxSteps }: PromptSettings,
+  { prompt: style, describe, access, examples, maxSteps }: PromptSettings,
   { question, conversation }: AskedWhole,
 ): Promise<Message[][]> {
   const shared = {
@@ -138,6 +138,7 @@ export async function planPrompts(
     workers,
     describe,
     access,
+    examples,
     maxSteps,
     repairs: [],
     format: 'lists',

@@ -23,8 +23,8 @@ export function createPolicyProvider(store: Store, { conductor }: Pick<Config, '
       const configured = conductor.provider === 'policy' ? conductor.checkpoint : undefined;
       const manifest = await findManifest(store, named ?? run.conductor.checkpoint ?? configured);
       const card = isPrompted ? resolveConductor(POLICY, new Date()) : run.conductor;
-      const { model, temperature, maxOutputTokens, describe, access, prompt } = manifest;
-      const asked = { model, temperature, maxOutputTokens, describe, access, prompt };
+      const { model, temperature, maxOutputTokens, describe, access, prompt, examples } = manifest;
+      const asked = { model, temperature, maxOutputTokens, describe, access, prompt, examples };
       return {
         ...run,
         conductor: { ...card, ...asked, checkpoint: checkpointId(manifest) },
