@@ -40,7 +40,12 @@ export interface PlanContext {
   readonly round: number;
   /** How a reply may say what a step sees. A person's plan is data and not bound by it. @default 'any' */
   readonly access?: Access;
+  /** false: a reply's subtasks are read as `GENERIC_SUBTASK`, whatever stands there. @default true */
+  readonly subtasks?: boolean | undefined;
 }
+
+/** Every worker's subtask in the paper's ablation of subtasks (its table 9). */
+export const GENERIC_SUBTASK = 'Solve the user question.';
 
 /** How the Conductor says what a step sees: all earlier steps or none, as in the paper, or any of them by number. */
 export const ACCESS_MODES = ['binary', 'any'] as const;

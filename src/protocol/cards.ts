@@ -120,6 +120,8 @@ export const conductorSchema = z.object({
   describe: z.enum(['ordinals', 'names', 'notes']),
   /** How plans say which outputs a step sees; absent in older histories. @default 'any' */
   access: z.enum(ACCESS_MODES).optional(),
+  /** false: every worker is sent the same subtask, whatever the Conductor writes. @default true */
+  subtasks: z.boolean().optional(),
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   checkpoint: z.string().optional(),
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */

@@ -49,6 +49,7 @@ const policySettingsSchema = z.object({
   prompt: z.enum(['full', 'compact']),
   describe: z.enum(['ordinals', 'names', 'notes']),
   access: z.enum(ACCESS_MODES),
+  subtasks: z.boolean(),
   examples: z.array(exampleSchema).max(MAX_EXAMPLES).readonly(),
   temperature: z.number().min(0).max(2),
   servingTemperature: z.number().min(0).max(2),

@@ -82,6 +82,7 @@ function sentBytes(request: Request, run: ResolvedRun): number {
     workers: run.workers,
     describe: run.conductor.describe,
     access: run.conductor.access,
+    subtasks: run.conductor.subtasks,
     maxSteps: run.limits.steps,
     format: jsonSchema ? 'json' : 'lists',
     style: run.conductor.prompt,
@@ -153,6 +154,7 @@ const runs = fc
     describe: fc.constantFrom('ordinals', 'names', 'notes'),
     examples: fc.oneof(fc.constantFrom(undefined, ...EXAMPLE_SET_NAMES), ownExamples),
     access: fc.constantFrom(...ACCESS_MODES),
+    subtasks: fc.boolean(),
     steps: fc.constantFrom(1, 5, 50),
   })
   .map(({ workers, jsonSchema, steps, ...told }) => {

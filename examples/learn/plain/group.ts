@@ -185,6 +185,7 @@ function promptsOf(
     prompt: 'compact',
     describe,
     access: 'binary',
+    subtasks: true,
     examples: [],
     maxSteps,
     maxPromptTokens,

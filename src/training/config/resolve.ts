@@ -39,6 +39,7 @@ export function resolveTraining(
     policy: {
       ...policy,
       examples: examplesOf(policy),
+      subtasks: training.plan.subtasks,
       temperature,
       timeoutMs: durationMs(timeout),
       patienceMs: durationMs(patience),

@@ -128,6 +128,7 @@ export const trainingSchema = z
     reward: rewardSchema.prefault({}),
     policy: policySchema,
     pool: poolSchema.prefault({}),
+    plan: z.strictObject({ subtasks: z.boolean().default(true) }).prefault({}),
     recursion: z
       .strictObject({ rounds: z.literal([1, 2]).default(1), rootDiscount: share.default(0.25) })
       .prefault({}),

@@ -18,6 +18,8 @@ export const manifestSchema = z.strictObject({
   chat: z.literal('chatml'),
   describe: z.enum(['ordinals', 'names', 'notes']),
   access: z.enum(ACCESS_MODES),
+  /** false: every worker is sent the same subtask, whatever it writes. */
+  subtasks: z.boolean(),
   /** The very examples that its prompts showed. */
   examples: z.array(exampleSchema).readonly(),
   maxSteps: z.int().positive(),

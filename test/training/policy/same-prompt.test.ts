@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { renderPlan } from '../../../src';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { questionSetKey } from '../../../src/evaluation/contract';
+import { GENERIC_SUBTASK } from '../../../src/plan/plan';
 import { keepLines } from '../../../src/store/texts';
 import { keepCheckpoint } from '../../../src/training/activities/close-cycle';
 import {
@@ -51,10 +52,15 @@ afterAll(() => Promise.all([stage.close(), policy.close()]));
 type Told = Omit<NonNullable<TrainingInput['policy']>, 'examples'> & { readonly examples?: string };
 
 /** The prompts of a question in training and of the same one in service, by a checkpoint of such a training. */
-async function promptsOf(name: string, told: Told, rest: TrainingInput = {}) {
+async function promptsOf(name: string, told: Told, subtasks = true) {
   const { store } = stage;
   const data = { train: 'train.jsonl', heldOut: 'held-out.jsonl' };
-  const training = { ...rest, data, base: { kind: 'tiny' }, policy: { baseUrl: policy.baseUrl, ...told } };
+  const training = {
+    plan: { subtasks },
+    data,
+    base: { kind: 'tiny' },
+    policy: { baseUrl: policy.baseUrl, ...told },
+  };
   const parsed = parseTrainable({ ...stage.config, training } as never);
   const settings = resolveTraining(parsed);
   const { trainRun, folder, kind, weightsSha256, tokenizerSha256, vocabulary } = aManifest();
@@ -93,20 +99,24 @@ async function promptsOf(name: string, told: Told, rest: TrainingInput = {}) {
   return { trained, served, manifest, sampled: plans[0]?.plan, run: rounds[0]?.plan };
 }
 
-test.each([
-  ['no-examples', { examples: 'none' }],
-  ['in-domain', { examples: 'in-domain' }],
-  ['mixed', { examples: 'mixed' }],
-  ['out-of-domain', { examples: 'out-of-domain' }],
-  ['as-usual', {}],
-  ['compact', { prompt: 'compact' }],
-  ['names-any', { describe: 'names', access: 'any' }],
-  ['notes', { describe: 'notes', examples: 'none' }],
-] as const)('%s', async (name, told) => {
-  const { trained, served, sampled, run } = await promptsOf(name, told);
+test.each<[name: string, told: Told, subtasks: boolean]>([
+  ['no-examples', { examples: 'none' }, true],
+  ['in-domain', { examples: 'in-domain' }, true],
+  ['mixed', { examples: 'mixed' }, true],
+  ['out-of-domain', { examples: 'out-of-domain' }, true],
+  ['as-usual', {}, true],
+  ['compact', { prompt: 'compact' }, true],
+  ['names-any', { describe: 'names', access: 'any' }, true],
+  ['notes', { describe: 'notes', examples: 'none' }, true],
+  ['no-subtasks', {}, false],
+  ['no-subtasks-compact', { prompt: 'compact' }, false],
+])('%s', async (name, told, subtasks) => {
+  const { trained, served, sampled, run } = await promptsOf(name, told, subtasks);
   expect(trained).toContain(QUESTION);
   expect(served).toBe(trained);
   expect(run).toEqual(sampled);
+  const isGeneric = sampled?.steps.every(({ subtask }) => subtask === GENERIC_SUBTASK);
+  expect(isGeneric).toBe(!subtasks);
 });
 
 test('examples of a file are kept by the checkpoint, and serve when the file says something else', async () => {
