@@ -83,7 +83,10 @@ export function rewardOfRoot(first: number | null, second: number | null, discou
   return first === null || second === null ? null : (1 - discount) * first + discount * second;
 }
 
-/** Whether anything can be learned from a group: where all rewards are equal, every advantage is 0. */
-export function hasSpread(rewards: readonly (number | null)[]): boolean {
-  return new Set(rewards.filter((reward) => reward !== null)).size > 1;
+/**
+ * Whether a group belongs into the batch: where all rewards are equal, every advantage is 0. With `keepFlat` such a group stays,
+ * as in the paper, and its tokens count in the loss's denominator; one without any reward never does.
+ */
+export function isLearnable(rewards: readonly (number | null)[], keepFlat: boolean): boolean {
+  return new Set(rewards.filter((reward) => reward !== null)).size > (keepFlat ? 0 : 1);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { TrainingSettings } from '../../src/training/config/resolve';
 import { chooseGroups, drawQuestions, drawTrials, drawWorkers, sortByTopic } from '../../src/training/draw';
-import { hasSpread } from '../../src/training/rewards';
+import { isLearnable } from '../../src/training/rewards';
 import { externalCard } from '../budget/cards';
 
 const sources = fc.record({
@@ -226,11 +226,16 @@ test('nothing is started that may turn out to be too much', () => {
   expect(chooseGroups({ questions: 2, maxDraws: 3 }, [false, true, false])).toEqual({ keep: [1], more: 0 });
 });
 
-test('what can be learned from has a spread', () => {
-  for (const rewards of [
-    [0, 0.5, 1],
-    [0.5, null, 1],
-  ])
-    expect(hasSpread(rewards)).toBe(true);
-  for (const rewards of [[0.5, 0.5], [null, null, 1], [null], []]) expect(hasSpread(rewards)).toBe(false);
-});
+test.each([
+  [[0, 0.5, 1], true, true],
+  [[0.5, null, 1], true, true],
+  [[0.5, 0.5], false, true],
+  [[null, null, 1], false, true],
+  [[null, null], false, false],
+  [[], false, false],
+] as const)(
+  'a group of rewards %j belongs into the batch: %s, with keepFlat: %s',
+  (rewards, usually, flat) => {
+    expect([isLearnable(rewards, false), isLearnable(rewards, true)]).toEqual([usually, flat]);
+  },
+);

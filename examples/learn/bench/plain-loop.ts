@@ -8,7 +8,7 @@ import type { KeptSample } from '../../../src/training/activities/batch';
 import { samplePrompts } from '../../../src/training/activities/sample-plans';
 import { checkpointId, type RolloutId } from '../../../src/training/names';
 import { chooseGroups, drawQuestions, samplingSeed } from '../../../src/training/draw';
-import { hasSpread, rewardOf } from '../../../src/training/rewards';
+import { isLearnable, rewardOf } from '../../../src/training/rewards';
 import type { GroupId } from '../../../src/training/records';
 import type { BatchHeader, BatchRow, UpdateRequest } from '../../../src/training/trainer-contract';
 import { inWindow } from '../../../src/workflows/in-window';
@@ -82,7 +82,14 @@ async function rollOut(setting: PlainSetting, policy: PlainPolicy, cycle: number
   const groups: (readonly BatchRow[] | null)[] = [];
   const underWay = new Set<Promise<void>>();
   for (;;) {
-    const spreads = groups.map((group) => group && hasSpread(group.map(({ reward }) => reward)));
+    const spreads = groups.map(
+      (group) =>
+        group &&
+        isLearnable(
+          group.map(({ reward }) => reward),
+          false,
+        ),
+    );
     const { keep, more } = chooseGroups(setting.settings, spreads);
     for (const question of drawn.slice(groups.length, groups.length + more)) {
       const draw = groups.push(null) - 1;

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Plan } from '../../../src/plan/plan';
 import { checkpointId } from '../../../src/training/names';
 import { drawQuestions, drawWorkers, sortByTopic } from '../../../src/training/draw';
-import { hasSpread } from '../../../src/training/rewards';
+import { isLearnable } from '../../../src/training/rewards';
 import type {
   BatchHeader,
   BatchRow,
@@ -188,7 +188,13 @@ function toRows(
   played: readonly Played[],
   { checkpoint, draw, round }: { checkpoint: Checkpoint; draw: number; round: number },
 ): BatchRow[] {
-  if (!hasSpread(played.map(({ reward }) => reward))) return [];
+  if (
+    !isLearnable(
+      played.map(({ reward }) => reward),
+      false,
+    )
+  )
+    return [];
   const groupId = round === 0 ? padded(draw) : `${padded(draw)}/${round}`;
   return played.map(({ sample, reward }, index) => ({
     rolloutId: `${groupId}/${padded(index)}`,

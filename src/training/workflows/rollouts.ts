@@ -2,7 +2,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { CheckpointRef } from '../names';
 import type { GroupResult } from '../contract';
 import { chooseGroups, drawQuestions, drawWorkers, type GroupOptions } from '../draw';
-import { hasSpread } from '../rewards';
+import { isLearnable } from '../rewards';
 import type { Night } from './night';
 
 export interface CycleRollouts {
@@ -51,9 +51,11 @@ export class Rollouts {
   }
 }
 
-/** Plays groups until enough have a spread. What is drawn never depends on which was done first, while there is money. */
+/** Plays groups until enough can be learned from. What is drawn never depends on which was done first, while there is money. */
 function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise<CycleRollouts> {
   const { settings } = night.state.opened;
+  const learnableIn = ({ rounds }: GroupResult): readonly string[] =>
+    rounds.filter(({ rewards }) => isLearnable(rewards, settings.keepFlat)).map(({ key }) => key);
   return CancellationScope.cancellable(async () => {
     const drawn: (GroupResult | null)[] = [];
     const underWay = new Set<Promise<void>>();
@@ -87,7 +89,8 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
   });
 }
 
-function drawGroups(
+/** The groups of a cycle from one draw on, so many of them. */
+export function drawGroups(
   night: Night,
   { cycle, writer }: Pick<GroupOptions, 'cycle' | 'writer'>,
   from: number,
@@ -102,8 +105,4 @@ function drawGroups(
     const question = { set: train.set, index };
     return { purpose: 'training', cycle, draw, question, writer, workers };
   });
-}
-
-function learnableIn({ rounds }: GroupResult): readonly string[] {
-  return rounds.filter(({ rewards }) => hasSpread(rewards)).map(({ key }) => key);
 }
