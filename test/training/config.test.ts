@@ -44,6 +44,8 @@ describe('what is not said', () => {
     expect(settings).toMatchObject({
       questions: 4,
       groupSize: 64,
+      keepFlat: false,
+      minFormatRate: 0.95,
       reward: { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 },
       policy: {
         temperature: 1,
