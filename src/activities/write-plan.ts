@@ -29,7 +29,8 @@ export async function writePlan(
   const { store } = dependencies;
   const { round, seed, rootId, run, allowance } = request;
   const card = run.conductor;
-  const context = { ...planContextOf(run, round, request.mayCallItself === true), access: card.access };
+  const { access, subtasks } = card;
+  const context = { ...planContextOf(run, round, request.mayCallItself === true), access, subtasks };
   if (card.plan !== undefined && takesConfigured(request)) {
     return takeConfigured(store, card.plan, context);
   }
@@ -84,6 +85,7 @@ async function messagesOf(store: Store, request: WritePlanRequest, maxSteps: num
     workers,
     describe: card.describe,
     access: card.access,
+    subtasks: card.subtasks,
     maxSteps,
     mayCallItself: mayCallItself === true,
     format: card.capabilities.jsonSchema ? 'json' : 'lists',

@@ -1,4 +1,4 @@
-import { CONDUCTOR_ID, type Plan, type Step, utf8Bytes } from '../plan/plan';
+import { CONDUCTOR_ID, jsonBytes, type Plan, type Step, utf8Bytes } from '../plan/plan';
 import type { Asked, WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
 import type { ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
@@ -83,6 +83,7 @@ export function conductorPromptBytes(
   const members = workers.length + (mayCallItself ? 1 : 0);
   return sum([
     style[conductor.prompt ?? 'full'] + sum(team) + (mayCallItself ? self : 0),
+    examplesBytes(conductor.examples),
     conductor.capabilities.jsonSchema ? schemaCopies * (schema + ordinal * members) : 0,
     askedBytes(request) + 2 * part,
     ...repairs.map(
@@ -92,6 +93,17 @@ export function conductorPromptBytes(
     review === undefined ? 0 : BYTES.review + planBytes(review.plan) + textBytes(review.answer),
     ...hints.map((hint) => utf8Bytes(hint) + part),
   ]);
+}
+
+/** Sets of our own are counted with the style. */
+function examplesBytes(examples: ConductorCard['examples'] = []): number {
+  if (typeof examples === 'string') return 0;
+  return sum(
+    examples.map(
+      ({ question, reasoning, plan }) =>
+        jsonBytes(question) + jsonBytes(reasoning) + planBytes(plan) + BYTES.part,
+    ),
+  );
 }
 
 /** Bytes of a plan in either notation, in which two escapes are longer than in JSON. */

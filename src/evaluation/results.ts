@@ -19,6 +19,8 @@ export type Spent = z.infer<typeof spentSchema>;
 /** One plan for a question that was carried out and judged. */
 export const attemptSchema = z.object({
   plan,
+  /** What the prompted Conductor wrote, where its plan is to be imitated. */
+  reply: textSchema.exactOptional(),
   problem: z.string().nullable(),
   answer: textSchema.nullable(),
   verdict: verdictSchema,

@@ -1,4 +1,4 @@
-import type { Access, Plan, PlanContext } from './plan';
+import { type Access, GENERIC_SUBTASK, type Plan, type PlanContext } from './plan';
 import { type ListName, PlanError, quoteBriefly } from './plan-error';
 import { type ChosenLists, chooseLists } from './reply/lists';
 import type { Literal } from './reply/literal';
@@ -22,7 +22,7 @@ export function parsePlan(text: string, context: PlanContext): Plan {
   checkCount(written.length, context, locate);
   const steps = written.map(({ model_id, subtasks, access_list }, index) => ({
     worker: workerOf(model_id, text, context.workers),
-    subtask: subtaskOf(subtasks, text),
+    subtask: context.subtasks === false ? GENERIC_SUBTASK : subtaskOf(subtasks, text),
     sees: seesOf(access_list, index, text, context.access),
   }));
   return validatePlan({ steps }, context, { locate });

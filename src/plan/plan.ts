@@ -40,7 +40,12 @@ export interface PlanContext {
   readonly round: number;
   /** How a reply may say what a step sees. A person's plan is data and not bound by it. @default 'any' */
   readonly access?: Access;
+  /** false: a reply's subtasks are read as `GENERIC_SUBTASK`, whatever stands there. @default true */
+  readonly subtasks?: boolean | undefined;
 }
+
+/** Every worker's subtask in the paper's ablation of subtasks (its table 9). */
+export const GENERIC_SUBTASK = 'Solve the user question.';
 
 /** How the Conductor says what a step sees: all earlier steps or none, as in the paper, or any of them by number. */
 export const ACCESS_MODES = ['binary', 'any'] as const;
@@ -87,8 +92,20 @@ export const LAYOUTS = ['tagged', 'chat', 'plain'] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
 /** Examples that the Conductor is shown: everyday subjects, the paper's tasks, some of both, or none. */
-export const EXAMPLE_SET_NAMES = ['everyday', 'in-domain', 'mixed', 'none'] as const;
+export const EXAMPLE_SET_NAMES = ['out-of-domain', 'in-domain', 'mixed', 'none'] as const;
 export type ExampleSet = (typeof EXAMPLE_SET_NAMES)[number];
+
+/** Examples of one prompt, and their bytes as JSON: they travel with each group of a night. */
+export const MAX_EXAMPLES = 16;
+export const MAX_EXAMPLES_BYTES = 32 * 1024;
+
+/** A question, and the plan that the Conductor should have written for it. */
+export interface Example {
+  readonly question: string;
+  readonly reasoning: string;
+  /** Its workers are ordinals. */
+  readonly plan: Plan;
+}
 
 /** A JSON schema (2020-12 subset: objects, arrays, strings, integers) with the name vendors ask for. */
 export interface OutputSchema {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCESS_MODES, EXAMPLE_SET_NAMES, LAYOUTS } from '../plan/plan';
+import { ACCESS_MODES, EXAMPLE_SET_NAMES, LAYOUTS, MAX_EXAMPLES } from '../plan/plan';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
 import { planSchema } from './solve';
 
@@ -109,17 +109,27 @@ export type ExternalCard = z.infer<typeof externalSchema>;
 export const workerSchema = z.discriminatedUnion('kind', [modelSchema, externalSchema]);
 export type RunWorker = z.infer<typeof workerSchema>;
 
+export const exampleSchema = z.strictObject({
+  question: z.string().min(1),
+  reasoning: z.string(),
+  plan: planSchema.refine(({ steps }) => steps.length > 0, { error: 'expected a plan of at least one step' }),
+});
+
 export const conductorSchema = z.object({
   ...settings,
   describe: z.enum(['ordinals', 'names', 'notes']),
   /** How plans say which outputs a step sees; absent in older histories. @default 'any' */
   access: z.enum(ACCESS_MODES).optional(),
+  /** false: every worker is sent the same subtask, whatever the Conductor writes. @default true */
+  subtasks: z.boolean().optional(),
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   checkpoint: z.string().optional(),
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */
   prompt: z.enum(['full', 'compact']).optional(),
-  /** Shown in a full prompt. @default 'everyday' */
-  examples: z.enum(EXAMPLE_SET_NAMES).optional(),
+  /** Shown in a full prompt: a set of ours, or those that a checkpoint was trained with. @default 'out-of-domain' */
+  examples: z
+    .union([z.enum(EXAMPLE_SET_NAMES), z.array(exampleSchema).max(MAX_EXAMPLES).readonly()])
+    .optional(),
   /** The first plan of every solve, for which no model is asked. */
   plan: planSchema.optional(),
 });

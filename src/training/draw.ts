@@ -125,10 +125,10 @@ function isHeldOut(team: readonly RunWorker[], { heldOut }: Pool): boolean {
 }
 
 /**
- * Dynamic sampling (DAPO): groups without spread are dropped, and others drawn. A draw is started only when it is needed even
- * if all under way turn out well, so an interrupted cycle equals an undisturbed one. `keep` are draws to learn from.
+ * Dynamic sampling (DAPO): groups that teach nothing are dropped, and others drawn. A draw is started only when it is needed
+ * even if all under way turn out well, so an interrupted cycle equals an undisturbed one. `keep` are draws to learn from.
  *
- * @param spreads of each draw that was started: whether its group has a spread; null while it is under way
+ * @param spreads of each draw that was started: whether its group can be learned from; null while it is under way
  */
 export function chooseGroups(
   { questions, maxDraws }: Pick<TrainingSettings, 'questions' | 'maxDraws'>,

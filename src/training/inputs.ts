@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ACCESS_MODES } from '../plan/plan';
+import { ACCESS_MODES, MAX_EXAMPLES } from '../plan/plan';
 import { readQuestionSetKey } from '../evaluation/contract';
-import { modelSchema, runSchema, workerSchema } from '../protocol/cards';
+import { exampleSchema, modelSchema, runSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
 import { trainerMessages, trainRunSchema } from './trainer-contract';
 import { isTimeZone, MAX_CYCLE, MOST, readCheckpointId } from './names';
@@ -49,6 +49,8 @@ const policySettingsSchema = z.object({
   prompt: z.enum(['full', 'compact']),
   describe: z.enum(['ordinals', 'names', 'notes']),
   access: z.enum(ACCESS_MODES),
+  subtasks: z.boolean(),
+  examples: z.array(exampleSchema).max(MAX_EXAMPLES).readonly(),
   temperature: z.number().min(0).max(2),
   servingTemperature: z.number().min(0).max(2),
   maxPromptTokens: count,

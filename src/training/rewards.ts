@@ -84,12 +84,17 @@ export function rewardOfRoot(first: number | null, second: number | null, discou
 }
 
 /**
- * The parts of a group that are compared among themselves, as far as anything can be learned from them: where all rewards
- * are equal, or there is but one, every advantage is 0.
+ * The parts of a group that are compared among themselves, as far as they belong into the batch: where all rewards are equal,
+ * every advantage is 0. With `keepFlat` such a part stays, as in the paper, and its tokens count in the loss's denominator;
+ * one without any reward never does.
  */
-export function learnableParts<Each extends Compared>(group: readonly Each[]): (readonly Each[])[] {
+export function learnableParts<Each extends Compared>(
+  group: readonly Each[],
+  keepFlat: boolean,
+): (readonly Each[])[] {
   const parts = [...groupBy(group, ({ baseline }) => baseline).values()];
-  return parts.filter((part) => new Set(part.flatMap(({ reward }) => reward ?? [])).size > 1);
+  const least = keepFlat ? 1 : 2;
+  return parts.filter((part) => new Set(part.flatMap(({ reward }) => reward ?? [])).size >= least);
 }
 
 interface Compared {

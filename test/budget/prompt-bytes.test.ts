@@ -82,6 +82,7 @@ function sentBytes(request: Request, run: ResolvedRun): number {
     workers: run.workers,
     describe: run.conductor.describe,
     access: run.conductor.access,
+    subtasks: run.conductor.subtasks,
     maxSteps: run.limits.steps,
     format: jsonSchema ? 'json' : 'lists',
     style: run.conductor.prompt,
@@ -131,14 +132,29 @@ const requests: fc.Arbitrary<Request> = fc.record({
   ),
   hints: fc.array(awkwardText, { maxLength: 3 }),
 });
+const ownExamples = fc.array(
+  fc.record({
+    question: awkwardText,
+    reasoning: awkwardText,
+    plan: fc.array(awkwardText, { maxLength: 5 }).map((subtasks) => ({
+      steps: subtasks.map((subtask, index) => ({
+        worker: `${100 * index}`,
+        subtask,
+        sees: [...Array(index).keys()].slice(1),
+      })),
+    })),
+  }),
+  { maxLength: 3 },
+);
 const runs = fc
   .record({
     workers: fc.constantFrom(1, 2, 300),
     jsonSchema: fc.boolean(),
     prompt: fc.constantFrom('full', 'compact'),
     describe: fc.constantFrom('ordinals', 'names', 'notes'),
-    examples: fc.constantFrom(undefined, ...EXAMPLE_SET_NAMES),
+    examples: fc.oneof(fc.constantFrom(undefined, ...EXAMPLE_SET_NAMES), ownExamples),
     access: fc.constantFrom(...ACCESS_MODES),
+    subtasks: fc.boolean(),
     steps: fc.constantFrom(1, 5, 50),
   })
   .map(({ workers, jsonSchema, steps, ...told }) => {

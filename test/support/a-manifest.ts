@@ -16,6 +16,8 @@ export function aManifest(change: Partial<Manifest> = {}): Manifest {
     chat: 'chatml',
     describe: 'ordinals',
     access: 'binary',
+    subtasks: true,
+    examples: [],
     maxSteps: 3,
     trainedAtTemperature: 1,
     temperature: 0.2,

@@ -181,6 +181,7 @@ function trainingOf(folder: string, baseUrl: string): TrainingInput {
     totalCycles: 10,
     questions: 1,
     groupSize: 2,
+    minFormatRate: 0,
     maxDraws: 1,
     gate: { samples: 1 },
     policy: { baseUrl, prompt: 'compact', maxPromptTokens: 4096 },

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ConfigError } from '../../src/config/errors';
 import type { TrainableConfig, TrainableInput } from '../../src/training';
 import {
   budgetNoticesOf,
@@ -7,6 +8,7 @@ import {
   readTrainableFile,
   shippedProfiles,
 } from '../../src/training/config/load';
+import { EXAMPLE_SETS } from '../../src/plan/prompt/examples';
 import { resolveTraining } from '../../src/training/config/resolve';
 import { trainerConfigSchema } from '../../src/training/trainer-contract';
 import { freshFolder } from '../local/fresh-folder';
@@ -32,6 +34,9 @@ function configOf(
   return parseTrainable({ conductor: MODEL, workers, training, ...changes });
 }
 
+const exampleWith = (step: string): string =>
+  `- { question: Why?, reasoning: So., plan: { steps: [${step}] } }\n`;
+
 describe('what is not said', () => {
   const settings = resolveTraining(configOf(smallest));
 
@@ -39,11 +44,14 @@ describe('what is not said', () => {
     expect(settings).toMatchObject({
       questions: 4,
       groupSize: 64,
+      keepFlat: false,
+      minFormatRate: 0.95,
       reward: { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 },
       policy: {
         temperature: 1,
         describe: 'ordinals',
         access: 'binary',
+        examples: EXAMPLE_SETS['out-of-domain'],
         maxPromptTokens: 8192,
         maxOutputTokens: 1024,
       },
@@ -173,6 +181,11 @@ describe('what cannot be trained is refused:', () => {
     ['right answers that earn nothing', { reward: { correct: 0.5 } }, 'training.reward.correct is 0.5'],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],
     ['teams held back from all', { pool: { heldOut: [['a']] } }, 'expected "adaptive: true" beside it'],
+    [
+      'examples where none are shown',
+      { policy: { ...smallest.policy, prompt: 'compact', examples: 'mixed' } },
+      'training.policy.examples is "mixed": expected "prompt: full" beside it',
+    ],
     ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
   ])('%s', (_, change, message) => {
     const file = join(folder, 'conductor.yaml');
@@ -218,6 +231,30 @@ describe('what cannot be trained is refused:', () => {
     expect(() => configOf({ ...smallest, slots: 4 }, { temporal })).toThrow(
       /training\.slots .*would not be counted in temporal\.callsPerSecond; remove one of the two/,
     );
+  });
+
+  test.each([
+    ['no file', null, 'few.yaml", and there is no such file: name one that "train examples --few-shot" made'],
+    ['no example', '[]', '1:1: examples is []: expected'],
+    [
+      'no plan',
+      '- { question: Why?, reasoning: So., plan: { steps: [] } }',
+      '1:37: examples[0].plan is {"steps":[]}: expected a plan of at least one step',
+    ],
+    ['a worker by name', exampleWith('{ worker: gpt, subtask: Do it., sees: [] }'), 'are numbers from "0"'],
+    ['a step that sees itself', exampleWith('{ worker: "0", subtask: Do it., sees: [0] }'), 'few.yaml:1:'],
+    [
+      'too much',
+      exampleWith(`{ worker: "0", subtask: "${'x'.repeat(8000)}", sees: [] }`).repeat(5),
+      'at most 32768',
+    ],
+  ])('examples of %s', (_, text, message) => {
+    const file = join(folder, 'few.yaml');
+    if (text !== null) writeFileSync(file, text);
+    const policy = { ...smallest.policy, examples: file };
+    const refusal = (): unknown => resolveTraining(configOf({ ...smallest, policy }));
+    expect(refusal).toThrow(ConfigError);
+    expect(refusal).toThrow(message);
   });
 
   test('a reward that counts a cost nobody knows', () => {

@@ -109,7 +109,15 @@ describe('can be learned from', () => {
     ['no reward alone', group(null, null, 1), 0],
     ['nothing of none', group(), 0],
   ])('%s', (_, rewards, parts) => {
-    expect(learnableParts(rewards)).toHaveLength(parts);
+    expect(learnableParts(rewards, false)).toHaveLength(parts);
+  });
+
+  test.each([
+    ['a group of equal rewards', group(0.5, 0.5), 1],
+    ['a single reward', group(null, null, 1), 1],
+    ['no group without any reward', group(null, null), 0],
+  ])('with keepFlat: %s', (_, rewards, parts) => {
+    expect(learnableParts(rewards, true)).toHaveLength(parts);
   });
 
   test('a part with a baseline of its own, where it has a spread itself', () => {
@@ -121,7 +129,7 @@ describe('can be learned from', () => {
       { reward: 0.5, baseline: 'wrong' },
       { reward: 1, baseline: 'wrong' },
     ];
-    expect(learnableParts([...right, ...wrong])).toEqual([wrong]);
-    expect(learnableParts([...right, ...wrong.slice(0, 1)])).toEqual([]);
+    expect(learnableParts([...right, ...wrong], false)).toEqual([wrong]);
+    expect(learnableParts([...right, ...wrong.slice(0, 1)], false)).toEqual([]);
   });
 });

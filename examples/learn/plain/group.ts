@@ -194,6 +194,8 @@ function promptsOf(
     prompt: 'compact',
     describe,
     access: 'binary',
+    subtasks: true,
+    examples: [],
     maxSteps,
     maxPromptTokens,
     maxOutputTokens: LONGEST_PLAN,

@@ -78,6 +78,7 @@ export function trainingOf(
     },
     questions: 4,
     groupSize: 16,
+    minFormatRate: 0,
     window: 16,
     policy: { baseUrl, prompt: 'compact', maxPromptTokens: 256, maxOutputTokens: 160 },
     ...training,

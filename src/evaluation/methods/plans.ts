@@ -1,4 +1,4 @@
-import type { Plan, Step } from '../../plan/plan';
+import { GENERIC_SUBTASK, type Plan, type Step } from '../../plan/plan';
 import { shuffled } from '../chance';
 import type { Form, Method, Team } from './method';
 
@@ -67,7 +67,7 @@ export function randomPlan(team: Team): Plan {
 }
 
 /** The paper's table 9, no subtasks. */
-export const generic = changing((step) => ({ ...step, subtask: ANSWER }));
+export const generic = changing((step) => ({ ...step, subtask: GENERIC_SUBTASK }));
 
 export const silent = changing((step) => ({ ...step, sees: [] }));
 

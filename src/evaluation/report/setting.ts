@@ -15,6 +15,7 @@ export function madeWith({ conductor, workers, limits }: ResolvedRun): MadeWith 
     workers,
     describe: conductor.describe,
     access: conductor.access,
+    subtasks: conductor.subtasks,
     maxSteps: limits.steps,
     format: conductor.capabilities.jsonSchema ? 'json' : 'lists',
     repairs: [],

@@ -54,10 +54,10 @@ export async function playPrompted(
   const context = contextOf(attempts, attempt, null);
   const { recorder } = context;
   try {
-    const { plan } = await obtainPlan(context);
+    const { plan, reply } = await obtainPlan(context);
     if (isImitated && recorder.trace.degraded) return withoutPlan(recorder.trace);
     await runPlan(context, plan);
-    return outcomeOf(context, plan);
+    return { ...outcomeOf(context, plan), ...(isImitated && { reply }) };
   } catch (error) {
     // A limit of ours, and a Conductor that cannot be asked as configured, say nothing about a plan.
     const type = error instanceof ApplicationFailure ? (error.type ?? '') : '';

@@ -1,4 +1,12 @@
-import { type Access, CONDUCTOR_ID, type ExampleSet, type Message, type Plan } from '../plan';
+import {
+  type Access,
+  CONDUCTOR_ID,
+  type Example,
+  GENERIC_SUBTASK,
+  type ExampleSet,
+  type Message,
+  type Plan,
+} from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 import { EXAMPLE_SETS, exampleReply } from './examples';
 import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } from './asked';
@@ -15,8 +23,10 @@ export interface ConductorPrompt extends AskedTexts {
   readonly format: 'lists' | 'json';
   /** @default 'any' */
   readonly access?: Access | undefined;
-  /** @default 'everyday' */
-  readonly examples?: ExampleSet;
+  /** false: every worker is sent `GENERIC_SUBTASK`. @default true */
+  readonly subtasks?: boolean | undefined;
+  /** @default 'out-of-domain' */
+  readonly examples?: ExampleSet | readonly Example[] | undefined;
   /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
   readonly style?: 'full' | 'compact';
   /** Given with a question that another plan of the Conductor's asks. */
@@ -150,12 +160,12 @@ function joinParts(parts: readonly string[], separator: string): string {
 }
 
 function conductorRules(prompt: ConductorPrompt): string {
-  const { workers, maxSteps, format, access = 'any', examples: set = 'everyday' } = prompt;
-  const examples = EXAMPLE_SETS[set]
+  const { workers, maxSteps, format, subtasks, access = 'any', examples: chosen = 'out-of-domain' } = prompt;
+  const examples = (typeof chosen === 'string' ? EXAMPLE_SETS[chosen] : chosen)
     .filter(({ plan }) => plan.steps.length <= maxSteps)
     .map(
       (example) =>
-        `Example question: ${example.question}\n${exampleReply(example, workers.length, { format, access })}`,
+        `Example question: ${example.question}\n${exampleReply(example, workers.length, { format, access, subtasks })}`,
     );
   const team = ['The team, by number:', ...describeTeam(prompt, '', ITSELF)].join('\n');
   return [ROLE, planRules(prompt), ADVICE, FORMATS[format](access), ...examples, team].join('\n\n');
@@ -165,7 +175,7 @@ const ROLE =
   'You direct a team of language models. You do not answer the question yourself: you write a plan, the team ' +
   'carries it out, and the output of the last step is handed to the user as the answer.';
 
-function planRules({ maxSteps, access }: ConductorPrompt): string {
+function planRules({ maxSteps, access, subtasks = true }: ConductorPrompt): string {
   const sight =
     access === 'binary'
       ? 'what it sees: nothing of the earlier steps, or the subtasks and outputs of all of them'
@@ -173,7 +183,9 @@ function planRules({ maxSteps, access }: ConductorPrompt): string {
   return [
     `A plan has ${maxSteps === 1 ? 'exactly one step' : `1 to ${maxSteps} steps`}. Each step has`,
     '- a worker: the number of one member of the team;',
-    '- a subtask: what this worker shall do, said so clearly that it needs no other explanation;',
+    subtasks
+      ? '- a subtask: what this worker shall do, said so clearly that it needs no other explanation;'
+      : `- a subtask: "${GENERIC_SUBTASK}", which every worker is sent whatever you write;`,
     `- ${sight}.`,
     'Every worker is also given the whole question. Steps that do not see each other run at the same time.',
   ].join('\n');

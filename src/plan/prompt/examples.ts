@@ -1,13 +1,5 @@
-import type { Access, ExampleSet, Plan, Step } from '../plan';
+import { type Access, type Example, type ExampleSet, GENERIC_SUBTASK, type Plan, type Step } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
-
-/** A question, and the plan that the Conductor should have written for it. */
-export interface Example {
-  readonly question: string;
-  readonly reasoning: string;
-  /** Its workers are ordinals. */
-  readonly plan: Plan;
-}
 
 // Both sets have the same graphs and differ by their subjects alone.
 
@@ -85,7 +77,7 @@ const IN_DOMAIN: readonly Example[] = [
 
 /** Every set of examples that the Conductor can be shown, the shortest plan first. */
 export const EXAMPLE_SETS: Readonly<Record<ExampleSet, readonly Example[]>> = {
-  everyday: EVERYDAY,
+  'out-of-domain': EVERYDAY,
   'in-domain': IN_DOMAIN,
   mixed: EVERYDAY.map((example, place) => (place % 2 === 0 ? example : (IN_DOMAIN[place] ?? example))),
   none: [],
@@ -95,16 +87,23 @@ function planOf(...steps: readonly [worker: string, subtask: string, ...sees: nu
   return { steps: steps.map(([worker, subtask, ...sees]) => ({ worker, subtask, sees })) };
 }
 
+interface ReplyForm {
+  readonly format: 'lists' | 'json';
+  readonly access: Access;
+  /** @default true */
+  readonly subtasks?: boolean | undefined;
+}
+
 /** An example as the reply that the Conductor should have given, with no worker beyond the pool's last. */
 export function exampleReply(
   { reasoning, plan }: Example,
   workers: number,
-  { format, access }: { readonly format: 'lists' | 'json'; readonly access: Access },
+  { format, access, subtasks = true }: ReplyForm,
 ): string {
   const ordinals = Array.from({ length: workers }, (_, ordinal) => `${ordinal}`);
   const steps = plan.steps.map(({ worker, subtask, sees }, index): Step => ({
     worker: `${Number(worker) % workers}`,
-    subtask,
+    subtask: subtasks ? subtask : GENERIC_SUBTASK,
     sees: access === 'binary' && sees.length > 0 ? [...Array(index).keys()] : sees,
   }));
   if (format === 'json') return renderPlanAsJson({ steps }, ordinals, access, reasoning);

@@ -22,6 +22,8 @@ export interface WriteBatchRequest {
   readonly writer?: CheckpointRef;
   readonly temperature: number;
   readonly groups: readonly string[];
+  /** Has groups of equal rewards stay. */
+  readonly keepFlat: boolean;
   /** Date of the night whose canary wrote them: the batch is to be compared, and lies beside that night. */
   readonly canary?: string;
 }
@@ -63,14 +65,20 @@ async function partOf(
   }
   return {
     tokenizerSha256: samples.tokenizerSha256,
-    rows: rowsOf(key, group, samples, canary === undefined),
+    rows: rowsOf(key, group, samples, request),
   };
 }
 
-/** What can be learned from: a part of a group without a spread has no row. */
-function rowsOf(key: string, group: GroupRecord, samples: KeptSamples, isToLearn: boolean): BatchRow[] {
+/** What can be learned from; a canary's rows are only compared. */
+function rowsOf(
+  key: string,
+  group: GroupRecord,
+  samples: KeptSamples,
+  { keepFlat, canary }: Pick<WriteBatchRequest, 'keepFlat' | 'canary'>,
+): BatchRow[] {
   const name = [sixDigits(group.cycle), sixDigits(group.draw), group.round].join('/');
-  const rollouts = isToLearn ? learnableParts(group.rollouts).flat() : group.rollouts;
+  const isToLearn = canary === undefined;
+  const rollouts = isToLearn ? learnableParts(group.rollouts, keepFlat).flat() : group.rollouts;
   return rollouts.map(({ index, reward, tokens, baseline }) => {
     const sample = samples.rollouts[index];
     const lengths = [sample?.completionTokenIds.length, sample?.sampledLogprobs.length];

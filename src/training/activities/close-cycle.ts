@@ -87,7 +87,7 @@ export async function keepCheckpoint(
   request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: PublishSettings },
 ): Promise<readonly CheckpointRef[]> {
   const { policy, run } = request.settings;
-  const { prompt, describe, access, maxPromptTokens, maxOutputTokens } = policy;
+  const { prompt, describe, access, subtasks, examples, maxPromptTokens, maxOutputTokens } = policy;
   await writeManifest(store, {
     schema: 1,
     ...request.checkpoint,
@@ -96,6 +96,8 @@ export async function keepCheckpoint(
     chat: 'chatml',
     describe,
     access,
+    subtasks,
+    examples,
     maxPromptTokens,
     maxOutputTokens,
     maxSteps: run.limits.steps,

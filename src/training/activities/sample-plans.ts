@@ -60,9 +60,9 @@ export async function samplePlans(
 ): Promise<SamplePlansResult> {
   const { store, questions } = dependencies;
   const question = await questions.read(request.question);
-  const { kept, maxSteps, access } = await sampleOnce(dependencies, request, question);
+  const { kept, maxSteps, access, subtasks } = await sampleOnce(dependencies, request, question);
   const workers = request.workers.map((worker) => worker.id);
-  const context = { workers, maxSteps, access, round: request.round };
+  const context = { workers, maxSteps, access, subtasks, round: request.round };
   return {
     question: await keepQuestion(store, question),
     samples: samplesKey(request),
@@ -74,13 +74,13 @@ async function sampleOnce(
   { store, config }: SamplingDependencies,
   request: SamplePlansRequest,
   question: AskedWhole,
-): Promise<{ readonly kept: KeptSamples } & Pick<PromptSettings, 'maxSteps' | 'access'>> {
+): Promise<{ readonly kept: KeptSamples } & Pick<PromptSettings, 'maxSteps' | 'access' | 'subtasks'>> {
   const { checkpoint, purpose, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
   // A checkpoint that is tried may be of another training run.
   const settings: PromptSettings =
     purpose === 'training' ? { ...policy, maxSteps: request.maxSteps } : manifest;
-  const { maxSteps, access, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
+  const { maxSteps, access, subtasks, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
   const baseUrl = purpose === 'canary' ? serverOfUsers(config, manifest) : policy.baseUrl;
   const task = {
@@ -96,7 +96,7 @@ async function sampleOnce(
     .digest('hex');
   const key = samplesKey(request);
   const earlier = await readSamples(store, key);
-  if (earlier?.identity === identity) return { kept: earlier, maxSteps, access };
+  if (earlier?.identity === identity) return { kept: earlier, maxSteps, access, subtasks };
 
   const { cancellationSignal } = Context.current();
   const sampling = withinLimit(policy.timeoutMs, cancellationSignal, (signal) =>
@@ -111,7 +111,7 @@ async function sampleOnce(
   const source = { checkpoint: checkpointId(checkpoint), temperature, tokenizerSha256 };
   const kept: KeptSamples = { identity, ...source, rollouts };
   await writeRecord(store, key, kept);
-  return { kept, maxSteps, access };
+  return { kept, maxSteps, access, subtasks };
 }
 
 /** A canary is asked where users' questions are: by the configuration's address, else where it was published. */
@@ -121,14 +121,21 @@ function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { serv
 
 export type PromptSettings = Pick<
   Manifest,
-  'prompt' | 'describe' | 'access' | 'maxSteps' | 'maxPromptTokens' | 'maxOutputTokens'
+  | 'prompt'
+  | 'describe'
+  | 'access'
+  | 'subtasks'
+  | 'examples'
+  | 'maxSteps'
+  | 'maxPromptTokens'
+  | 'maxOutputTokens'
 >;
 
 /** One for each plan: the same for all in a first round; in a second each shows an earlier plan and its answer. */
 export async function planPrompts(
   store: Store,
   { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
-  { prompt: style, describe, access, maxSteps }: PromptSettings,
+  { prompt: style, describe, access, subtasks, examples, maxSteps }: PromptSettings,
   { question, conversation }: AskedWhole,
 ): Promise<Message[][]> {
   const shared = {
@@ -138,6 +145,8 @@ export async function planPrompts(
     workers,
     describe,
     access,
+    subtasks,
+    examples,
     maxSteps,
     repairs: [],
     format: 'lists',

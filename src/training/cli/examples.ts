@@ -9,14 +9,17 @@ import { print, say } from '../../cli/terminal';
 import { breakdownOf } from '../../cli/view/follow';
 import { completedSolves } from '../../client/list-runs';
 import { sumOfAll, tally } from '../../evaluation/statistics';
+import { readQuestionFile } from '../../evaluation/data/data-set';
 import { reasonOf } from '../../errors';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/data';
 import type { ExampleRow, GradedSolve } from '../client/examples';
 import { askedHow, exampleRowSchema, gradeSolve, tryExample } from '../client/examples';
+import { examplesIn } from '../client/few-shot';
 import { playPrompted } from '../client/prompted-groups';
 import { resolveTraining, trainingOf, type TrainingSettings } from '../config/resolve';
 import type { GroupRecord } from '../records';
+import { keepFewShot } from './few-shot';
 import { warmStartWith } from './init';
 import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
 
@@ -24,13 +27,17 @@ interface ExamplesOptions extends TrainOptions {
   readonly fromPrompted?: boolean;
   /** Ids; true: the latest ones. */
   readonly fromRuns?: readonly string[] | true;
-  readonly out: string;
+  /** How many are kept for prompts. Default: all, for a warm start. */
+  readonly fewShot?: number;
+  /** Questions in place of those to learn from. */
+  readonly data?: string;
+  readonly out?: string;
   readonly questions: number;
   readonly samples: number;
   readonly maxCost?: number | null;
 }
 
-/** `train examples`: keeps plans whose answers were right, for `train warm-start` to teach. */
+/** `train examples`: keeps plans whose answers were right, for `train warm-start` to teach, or for prompts to show. */
 export async function gatherExamples(options: ExamplesOptions): Promise<ExitCode> {
   const { fromPrompted = false, fromRuns } = options;
   if (fromPrompted === (fromRuns !== undefined)) {
@@ -50,15 +57,18 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
         '--config and another file',
     );
   }
-  const { train: questions } = await readQuestions(trainingOf(config).data);
+  const { maxCost = DEFAULT_USD, fewShot, data } = options;
+  const questions =
+    data === undefined
+      ? (await readQuestions(trainingOf(config).data)).train
+      : (await readQuestionFile(data)).map(({ value }) => value);
   await loadServable(options);
-  const { maxCost = DEFAULT_USD, samples, out } = options;
   if (typeof options.maxCost === 'number') checkCostLimit(resolveRun(config));
   const most = Math.min(options.questions, questions.length);
   return withTraining(options, { role: 'work' }, async (session) => {
     const { temporal, store, worker } = session;
     await sayResumed(session);
-    const settings = settingsFor(session, samples);
+    const settings = settingsFor(session, options);
     const groups: GroupRecord[] = [];
     const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
     const conductor = describeConductor(config.conductor);
@@ -78,21 +88,31 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
     }
     if (reason !== null) say(`Not all were asked: ${reason}.`);
     await print(sumUp(groups));
+    if (fewShot !== undefined) {
+      return keepFewShot(options.out ?? 'few-shot.yaml', fewShot, await examplesIn(store, groups, questions));
+    }
     const rows = groups.flatMap(({ question: id, rollouts, workers }) => {
       const question = questions.find((each) => each.id === id)?.question ?? '';
       const right = rollouts.filter(({ verdict }) => verdict === 'correct');
       return right.flatMap(({ plan }) => (plan === null ? [] : [{ question, plan, workers }]));
     });
-    return keep(session, settings, out, rows);
+    return keep(session, settings, options.out, rows);
   });
 }
 
 /** Limits are those of so many rollouts, of one round each. */
-function settingsFor({ config, trainRun }: TrainingSession, samples: number): TrainingSettings {
+function settingsFor(
+  { config, trainRun }: TrainingSession,
+  { samples, fewShot }: ExamplesOptions,
+): TrainingSettings {
   const training = trainingOf(config);
   const recursion = { ...training.recursion, rounds: 1 as const };
   const changed = { ...training, groupSize: samples, recursion, gate: { ...training.gate, samples } };
-  return resolveTraining({ ...config, training: changed }, { trainRun });
+  const settings = resolveTraining({ ...config, training: changed }, { trainRun });
+  if (fewShot === undefined) return settings;
+  // As in the paper: what is shown to others was written without examples.
+  const { run } = settings;
+  return { ...settings, run: { ...run, conductor: { ...run.conductor, examples: 'none' } } };
 }
 
 const VERDICTS = {
@@ -158,9 +178,10 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
 async function keep(
   { store, config }: TrainingSession,
   settings: TrainingSettings,
-  file: string,
+  out: string | undefined,
   rows: readonly ExampleRow[],
 ): Promise<ExitCode> {
+  const file = out ?? 'examples.jsonl';
   const asked = askedHow(store, settings);
   const text = await readFile(file, 'utf8').catch(() => '');
   const there = text.trim() === '' ? [] : await readRows(file, exampleRowSchema);

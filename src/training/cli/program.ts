@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { CONFIG, loading, read, reader, RUN, type Settle, TRUST } from '../../cli/arguments';
+import { MAX_EXAMPLES } from '../../plan/plan';
 import { isTimeZone, MOST, readCheckpointId } from '../names';
 
 const timeZone = reader('a name of the tz database, such as Europe/Berlin', (name) =>
@@ -119,10 +120,19 @@ export function addTraining(train: Command, settle: Settle): void {
     .argument('<folder>', "on the trainer's machine; not there yet, or empty")
     .action(run(async () => (await import('./checkpoints.js')).exportCheckpoint));
 
-  addOf('examples', 'keep plans whose answers were right as examples, for warm-start to teach')
+  addOf(
+    'examples',
+    'keep plans whose answers were right as examples: for warm-start to teach, or for prompts',
+  )
     .option('--from-prompted', 'have the configured Conductor plan the training questions')
     .option('--from-runs [ids...]', 'take solves of training questions: these, or the latest')
-    .option('--out <file>', 'where they are added', 'examples.jsonl')
+    .addOption(
+      other('--few-shot <number>', 'keep so many, with their reasoning, for prompts', ['fromRuns']).argParser(
+        read.countTo(MAX_EXAMPLES),
+      ),
+    )
+    .option('--data <file>', 'questions to ask instead of those to learn from, e.g. of another domain')
+    .option('--out <file>', 'where they are added (default: examples.jsonl; for prompts few-shot.yaml)')
     .option('--questions <number>', 'how many are asked at most', read.count, 100)
     .option('--samples <number>', 'plans of each question', read.countTo(MOST.plans), 1)
     .option('--max-cost <usd>', 'for all that is asked, however often; none: no limit (default: 5)', read.usd)

@@ -66,9 +66,13 @@ export async function writeExample(
     return worker;
   });
   const reply = typeof row.plan === 'string' ? row.plan : renderPlan(row.plan, ids);
-  parsePlan(reply, { workers: ids, maxSteps: settings.maxSteps, round: 0, access: settings.access });
+  const { maxSteps, access, subtasks } = settings;
+  const plan = parsePlan(reply, { workers: ids, maxSteps, round: 0, access, subtasks });
   const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row);
-  return { prompt: renderChatml(messages), completion: withoutMarkers(reply) };
+  return {
+    prompt: renderChatml(messages),
+    completion: withoutMarkers(typeof row.plan === 'string' ? reply : renderPlan(plan, ids)),
+  };
 }
 
 class UnknownWorkerError extends ConductorError {

@@ -86,10 +86,13 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   return reason;
 }
 
-/** Says what a step sees as the policy is to say it: what the policy may not write could not be imitated. */
+/** Writes plans as the policy is to write them: what the policy may not write could not be imitated. */
 function writingAsPolicy({ run, ...settings }: TrainingSettings): TrainingSettings {
-  const { access } = settings.policy;
-  return { ...settings, run: { ...run, conductor: { ...run.conductor, access } } };
+  const { access, subtasks } = settings.policy;
+  return {
+    ...settings,
+    run: { ...run, conductor: { ...run.conductor, access, ...(!subtasks && { subtasks }) } },
+  };
 }
 
 /** Names a question by what decides its answer: prices do not. */

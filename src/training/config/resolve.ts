@@ -1,5 +1,6 @@
 import { ConfigError } from '../../config/errors';
 import { resolveRun, unpricedOf } from '../../config/resolve-run';
+import { examplesOf } from './few-shot';
 import { resolveVerifier } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { TrainableConfig, TrainingConfig } from './schema';
@@ -35,7 +36,14 @@ export function resolveTraining(
     cycles: options.cycles ?? training.cycles,
     maxDraws: training.maxDraws ?? 2 * questions,
     reward,
-    policy: { ...policy, temperature, timeoutMs: durationMs(timeout), patienceMs: durationMs(patience) },
+    policy: {
+      ...policy,
+      examples: examplesOf(policy),
+      subtasks: training.plan.subtasks,
+      temperature,
+      timeoutMs: durationMs(timeout),
+      patienceMs: durationMs(patience),
+    },
     tolerance: {
       probe: training.tolerance.probe ?? tolerance.probe,
       canary: training.tolerance.canary ?? tolerance.canary,

@@ -67,20 +67,29 @@ const rewardSchema = z
     error: 'expected more than what a wrong answer earns',
   });
 
-const policySchema = z.strictObject(
-  {
-    baseUrl: baseUrlSchema,
-    prompt: z.enum(['full', 'compact']).default('full'),
-    describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
-    access: z.enum(ACCESS_MODES).default('binary'),
-    servingTemperature: temperature.default(0.2),
-    maxPromptTokens: count.default(8192),
-    maxOutputTokens: count.default(1024),
-    timeout: durationSchema.default('10m'),
-    patience: durationSchema.default('10m'),
-  },
-  { error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile' },
-);
+const policySchema = z
+  .strictObject(
+    {
+      baseUrl: baseUrlSchema,
+      prompt: z.enum(['full', 'compact']).default('full'),
+      describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
+      access: z.enum(ACCESS_MODES).default('binary'),
+      /** `none`, `in-domain`, `mixed`, `out-of-domain`, or a file. Default: what the prompt has room for. */
+      examples: path.exactOptional(),
+      servingTemperature: temperature.default(0.2),
+      maxPromptTokens: count.default(8192),
+      maxOutputTokens: count.default(1024),
+      timeout: durationSchema.default('10m'),
+      patience: durationSchema.default('10m'),
+    },
+    {
+      error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile',
+    },
+  )
+  .refine(({ prompt, examples = 'none' }) => prompt === 'full' || examples === 'none', {
+    path: ['examples'],
+    error: 'expected "prompt: full" beside it: a compact prompt shows no examples',
+  });
 
 const poolSchema = z
   .strictObject({
@@ -112,14 +121,17 @@ export const trainingSchema = z
     totalCycles: count.max(MAX_CYCLE).default(200),
     questions: count.max(MOST.questions).default(4),
     groupSize: z.int().min(2).max(MOST.plans).default(64),
+    minFormatRate: share.default(0.95),
     staleness: z.literal([0, 1]).default(0),
     maxDraws: count.max(MOST.draws).exactOptional(),
+    keepFlat: z.boolean().default(false),
     window: count.default(10),
     slots: count.nullable().default(null),
     temperature: temperature.default(1),
     reward: rewardSchema.prefault({}),
     policy: policySchema,
     pool: poolSchema.prefault({}),
+    plan: z.strictObject({ subtasks: z.boolean().default(true) }).prefault({}),
     recursion: z
       .strictObject({
         rounds: z.literal([1, 2]).default(1),

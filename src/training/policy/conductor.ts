@@ -23,17 +23,21 @@ export function createPolicyProvider(store: Store, { conductor }: Pick<Config, '
       const configured = conductor.provider === 'policy' ? conductor.checkpoint : undefined;
       const manifest = await findManifest(store, named ?? run.conductor.checkpoint ?? configured);
       const card = isPrompted ? resolveConductor(POLICY, new Date()) : run.conductor;
-      const { model, temperature, maxOutputTokens, describe, access, prompt } = manifest;
-      const asked = { model, temperature, maxOutputTokens, describe, access, prompt };
+      const { model, temperature, maxOutputTokens, describe, access, subtasks, prompt, examples } = manifest;
+      const asked = { model, temperature, maxOutputTokens, describe, access, subtasks, prompt, examples };
       return {
         ...run,
         conductor: { ...card, ...asked, checkpoint: checkpointId(manifest) },
+        // A child's question is its subtask.
+        recursion: subtasks ? run.recursion : WITHOUT_OWN_STEPS[run.recursion],
         limits: { ...run.limits, steps: Math.min(run.limits.steps, manifest.maxSteps) },
       };
     },
     complete: completionsOf(store),
   };
 }
+
+const WITHOUT_OWN_STEPS = { review: 'review', worker: 'never', both: 'review', never: 'never' } as const;
 
 const POLICY = { provider: 'policy', timeout: '10m' } as const;
 

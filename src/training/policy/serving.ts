@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ACCESS_MODES } from '../../plan/plan';
 import type { Store } from '../../store/store';
+import { exampleSchema } from '../../protocol/cards';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import { checkpointsFolder, manifestKey, SERVING_KEY } from '../store-keys';
@@ -17,6 +18,10 @@ export const manifestSchema = z.strictObject({
   chat: z.literal('chatml'),
   describe: z.enum(['ordinals', 'names', 'notes']),
   access: z.enum(ACCESS_MODES),
+  /** false: every worker is sent the same subtask, whatever it writes. */
+  subtasks: z.boolean(),
+  /** The very examples that its prompts showed. */
+  examples: z.array(exampleSchema).readonly(),
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),
   temperature: z.number(),

@@ -88,6 +88,7 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     ...shared,
     trainRun: settings.trainRun,
     groups,
+    keepFlat: true,
     canary: opened.night.date,
   });
   const trainer = trainerActivities('compare', settings, night.patienceMs());

@@ -78,7 +78,9 @@ async function playByPrompt(group: Group): Promise<RoundResult> {
 async function playByPolicy(group: Group, checkpoint: CheckpointRef): Promise<readonly RoundResult[]> {
   const { input, watch } = group;
   const playRound = async (roots: readonly Root[] | null): Promise<RoundResult> => {
-    const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
+    const { question, samples, plans } = await watch.time('sampling', () =>
+      samplePlansFor(input, checkpoint, roots),
+    );
     const attempts = attemptsAt(group, question);
     const rollouts = await play(group, attempts, plans, async (sampled, index) => {
       const { index: root, answer } = roots?.[index] ?? { index, answer: null };
@@ -126,7 +128,8 @@ function attemptsAt({ input, limits }: Group, question: AskedQuestion): Attempts
   };
 }
 
-function sample(
+/** @param roots earlier plans with their answers, which the replies review; null for first plans */
+export function samplePlansFor(
   input: GroupInput,
   checkpoint: CheckpointRef,
   roots: readonly Root[] | null,

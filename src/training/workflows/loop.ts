@@ -14,6 +14,7 @@ import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
 import { checkInput, storeActivities, trainerActivities } from './activities';
 import * as checkpoints from './checkpoints';
 import { judge, tryOnHeldOut } from './gate';
+import { requirePlans } from './format-check';
 import { listen, NightControl } from './messages';
 import { Night } from './night';
 import { type CycleRollouts, Rollouts } from './rollouts';
@@ -41,6 +42,7 @@ export async function conductorTrain(input: TrainInput): Promise<NightProgress> 
   await checkInput({ workflow: names.TRAIN_WORKFLOW, input });
   const night = await openNight(input, control);
   if (!night.state.opened.isTrained) {
+    if (input.carried === undefined) await requirePlans(night);
     await train(night, input);
     await closeNight(night);
   }
@@ -161,7 +163,15 @@ async function learn(
   night.phase = 'update';
   rollouts.begin(cycle + 1);
   const { temperature } = policy;
-  const learned = { trainRun, cycle, checkpoint: parent, writer, temperature, groups: learnable };
+  const learned = {
+    trainRun,
+    cycle,
+    checkpoint: parent,
+    writer,
+    temperature,
+    groups: learnable,
+    keepFlat: settings.keepFlat,
+  };
   const store = storeActivities(`batch of cycle ${cycle}`);
   const { key, sha256 } = await store[names.WRITE_BATCH](learned);
   const patienceMs = night.patienceMs();

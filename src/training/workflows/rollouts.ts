@@ -51,7 +51,7 @@ export class Rollouts {
   }
 }
 
-/** Plays groups until enough have a spread. What is drawn never depends on which was done first, while there is money. */
+/** Plays groups until enough can be learned from. What is drawn never depends on which was done first, while there is money. */
 function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise<CycleRollouts> {
   const { settings } = night.state.opened;
   return CancellationScope.cancellable(async () => {
@@ -59,7 +59,7 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
     const underWay = new Set<Promise<void>>();
     try {
       for (;;) {
-        const spreads = drawn.map((group) => group && learnableIn(group).length > 0);
+        const spreads = drawn.map((group) => group && learnableIn(group, settings.keepFlat).length > 0);
         const { keep, more } = chooseGroups(settings, spreads);
         for (const options of drawGroups(night, { cycle, writer }, drawn.length, more)) {
           const group = night.startGroup(options, settings.questions);
@@ -74,7 +74,9 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
         // Also where the money is used up.
         if (underWay.size === 0) {
           const groups = drawn.filter((group) => group !== null);
-          const learnable = groups.filter(({ draw }) => keep.includes(draw)).flatMap(learnableIn);
+          const learnable = groups
+            .filter(({ draw }) => keep.includes(draw))
+            .flatMap((group) => learnableIn(group, settings.keepFlat));
           return { writer, groups, learnable, dropped: groups.length - keep.length };
         }
         await Promise.race(underWay);
@@ -87,7 +89,8 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
   });
 }
 
-function drawGroups(
+/** The groups of a cycle from one draw on, so many of them. */
+export function drawGroups(
   night: Night,
   { cycle, writer }: Pick<GroupOptions, 'cycle' | 'writer'>,
   from: number,
@@ -104,12 +107,11 @@ function drawGroups(
   });
 }
 
-function learnableIn({ rounds }: GroupResult): readonly string[] {
-  return rounds.filter(isLearnable).map(({ key }) => key);
+function learnableIn({ rounds }: GroupResult, keepFlat: boolean): readonly string[] {
+  return rounds.filter((round) => isLearnable(round, keepFlat)).map(({ key }) => key);
 }
 
-function isLearnable({ rewards, baselines }: GroupRound): boolean {
-  return (
-    learnableParts(rewards.map((reward, index) => ({ reward, baseline: baselines?.[index] }))).length > 0
-  );
+function isLearnable({ rewards, baselines }: GroupRound, keepFlat: boolean): boolean {
+  const compared = rewards.map((reward, index) => ({ reward, baseline: baselines?.[index] }));
+  return learnableParts(compared, keepFlat).length > 0;
 }

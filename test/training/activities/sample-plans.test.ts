@@ -58,6 +58,8 @@ beforeEach(async () => {
       prompt: 'compact',
       describe: 'notes',
       access: 'binary',
+      subtasks: true,
+      examples: [],
       temperature: 1,
       servingTemperature: 0.2,
       maxPromptTokens: 400,

@@ -16,8 +16,9 @@ beforeEach(async () => {
 
 const CHECKPOINT = { trainRun: 'sums', name: '000006' };
 
-const write = (groups: readonly string[], writer = CHECKPOINT, canary?: string) => {
-  const request = { trainRun: 'sums', cycle: 7, checkpoint: CHECKPOINT, writer, temperature: 1, groups };
+const write = (groups: readonly string[], writer = CHECKPOINT, canary?: string, keepFlat = false) => {
+  const shared = { trainRun: 'sums', cycle: 7, checkpoint: CHECKPOINT, writer, temperature: 1 };
+  const request = { ...shared, groups, keepFlat };
   return writeBatch({ store, sealed: store }, { ...request, ...(canary !== undefined && { canary }) });
 };
 
@@ -139,4 +140,10 @@ describe('no batch is made of', () => {
   test('a group that is gone', async () => {
     await expect(write(['training/sums/none.json'])).rejects.toMatchObject({ code: 'TextNotFound' });
   });
+});
+
+test('a group of equal rewards has rows where such groups stay', async () => {
+  const groups = await keep(groupOf(10, [1, 0.5]), groupOf(9, [0.5, 0.5, 0.5]));
+  expect((await write(groups)).rollouts).toBe(2);
+  expect((await write(groups, CHECKPOINT, undefined, true)).rollouts).toBe(5);
 });

@@ -1,8 +1,9 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AnswerFunction } from '../../../src/testing';
 import { readQuestions } from '../../../src/training/activities/data';
 import { playPrompted, type PromptedRequest } from '../../../src/training/client/prompted-groups';
+import { readExamples } from '../../../src/training/config/few-shot';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import type { GroupRecord } from '../../../src/training/records';
@@ -78,6 +79,35 @@ test("the prompted Conductor's right plans become examples, and what was asked i
   expect(again.stdout).toMatch(/^8 plans: .*6 right/);
   expect(again.stdout).toContain('examples.jsonl: 0 examples added, 6 in all.');
   expect(stage.providers.log).toHaveLength(requests);
+});
+
+test('right replies become examples for prompts, with their reasoning, of this data or another', async () => {
+  const reply = (reasoning: string, plan: string): string => `${reasoning}\n\n${plan}`;
+  stage.providers.answer('conductor', ({ text }) => {
+    if (text.includes('tower')) return reply('A tower is measured.', REPLIES.right);
+    return text.includes(question(2)) ? REPLIES.wrong : reply('Twice is surer.', REPLIES.long);
+  });
+  const other = { id: 'tower', question: 'How high is the tower?', grader: 'number', answer: '42' };
+  await writeFile(join(folder.path, 'towers.jsonl'), JSON.stringify(other));
+  const options = ['--few-shot', '1', '--questions', '3'];
+  const { code, stdout, stderr } = await folder.train(...sample(...options));
+  expect([code, stdout]).toEqual([0, expect.stringContaining('few-shot.yaml: 1 example added, 1 in all.\n')]);
+  expect(stderr).toContain('training.policy.examples: few-shot.yaml');
+  expect(stage.requestsTo('conductor')[0]?.body).not.toContain('Example question:');
+  const mixed = await folder.train(...sample(...options, '--data', 'towers.jsonl'));
+  expect(mixed.stdout).toContain('1 example added, 2 in all.');
+  expect(readExamples(join(folder.path, 'few-shot.yaml'))).toEqual([
+    {
+      question: other.question,
+      reasoning: 'A tower is measured.',
+      plan: { steps: [{ worker: '0', subtask: 'Answer it.', sees: [] }] },
+    },
+    {
+      question: expect.stringContaining('6 times 7') as string,
+      reasoning: 'Twice is surer.',
+      plan: { steps: [expect.objectContaining({ worker: '1' }), expect.objectContaining({ sees: [0] })] },
+    },
+  ]);
 });
 
 test('an interrupted command is gone on with, and buys nothing twice', async () => {

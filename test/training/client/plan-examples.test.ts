@@ -18,7 +18,14 @@ beforeEach(async () => {
   asked = {
     store: new SqliteStore(join(await freshFolder(), 'store.db')),
     workers: resolveRun(config, {}).workers,
-    settings: { prompt: 'compact', describe: 'names', access: 'binary', ...limits },
+    settings: {
+      prompt: 'compact',
+      describe: 'names',
+      access: 'binary',
+      subtasks: true,
+      examples: [],
+      ...limits,
+    },
   };
 });
 

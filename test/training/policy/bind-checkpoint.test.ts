@@ -51,6 +51,16 @@ test('the manifest decides how the checkpoint that serves is asked', async () =>
   expect(limits.steps).toBe(3);
 });
 
+test('a checkpoint without subtasks of its own gets no steps, which would ask it no question', async () => {
+  await writeManifest(store, aManifest({ name: '000001', subtasks: false }));
+  const recursions = [];
+  for (const recursion of ['both', 'worker', 'review', 'never'] as const) {
+    const config = parseTrainable({ conductor: { provider: 'policy' }, recursion, workers });
+    recursions.push((await createPolicyProvider(store, config).bind(resolveRun(config))).recursion);
+  }
+  expect(recursions).toEqual(['review', 'never', 'review', 'never']);
+});
+
 test('a shorter plan that a run asks for goes before the manifest, and a fixed checkpoint before what serves', async () => {
   const fixed = { provider: 'policy', checkpoint: 'nightly/000002' } as const;
   const { conductor, limits } = await bind(fixed, { steps: 2 });

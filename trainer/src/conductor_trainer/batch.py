@@ -149,15 +149,13 @@ def _check_order(rollouts: Sequence[Rollout]) -> None:
 
 
 def _check_groups(rollouts: Sequence[Rollout]) -> None:
-    """A group teaches by its differences: one without any only dilutes the others."""
-    rewards_of_group: defaultdict[str, list[float]] = defaultdict(list)
+    """Equal rewards teach nothing and may stay, as in the paper: they count in the denominator."""
+    graded_of_group: defaultdict[str, int] = defaultdict(int)
     for rollout in rollouts:
-        rewards = rewards_of_group[rollout.group_id]
-        if rollout.reward is not None:
-            rewards.append(rollout.reward)
-    for group_id, rewards in rewards_of_group.items():
-        if len(set(rewards)) < 2:
+        graded_of_group[rollout.group_id] += int(rollout.reward is not None)
+    for group_id, graded in graded_of_group.items():
+        if graded == 0:
             raise BatchInvalid(
-                f"Group {group_id!r}, reward: its {len(rewards)} graded rollouts do not differ, so "
-                "there is nothing to learn. Leave such groups out of the batch."
+                f"Group {group_id!r}, reward: none of its rollouts was graded, so there is nothing to "
+                "learn. Leave such groups out of the batch."
             )

@@ -1,0 +1,39 @@
+import { isRecord } from '../validate';
+import { chooseLists, type ChosenLists } from './lists';
+import type { Literal } from './literal';
+
+/**
+ * What a reply says before its plan, in prose: an example shows it once more. Blocks of thought, code fences and the braces of
+ * JSON are left out.
+ * @throws PlanError where the reply holds no plan
+ */
+export function reasoningOf(reply: string): string {
+  const written = readJson(reply);
+  if (typeof written === 'string') return written.trim();
+  const before = reply.slice(0, Math.min(...startsOf(chooseLists(reply))));
+  const spoken = before.split(/<\/think(?:ing)?>/i).at(-1) ?? '';
+  const label = [...spoken.matchAll(/model[ _]?id|sub[ _]?task|access|steps/gi)].at(-1)?.index;
+  return trimMarks(spoken.slice(0, label));
+}
+
+function readJson(reply: string): unknown {
+  try {
+    const value: unknown = JSON.parse(reply);
+    return isRecord(value) ? value.reasoning : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function startsOf(chosen: ChosenLists): number[] {
+  const lists: readonly Literal[] = chosen.kind === 'steps' ? [chosen.steps] : chosen.lists;
+  return lists.map(({ at }) => at);
+}
+
+/** From its end on: line by line, since a pattern that looks for the end of a text may take the square of its length. */
+function trimMarks(text: string): string {
+  let end = text.length;
+  while (end > 0 && ' \t\r\n"\'`*{#-'.includes(text.charAt(end - 1))) end -= 1;
+  const rest = text.slice(0, end);
+  return rest.replace(/```[a-z]{0,10}$/i, '').trim();
+}

@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { renderPlan } from '../../../src';
+import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
+import { questionSetKey } from '../../../src/evaluation/contract';
+import { GENERIC_SUBTASK } from '../../../src/plan/plan';
+import { keepLines } from '../../../src/store/texts';
+import { keepCheckpoint } from '../../../src/training/activities/close-cycle';
+import {
+  samplePlans,
+  type SamplePlansRequest,
+  type SamplePlansResult,
+} from '../../../src/training/activities/sample-plans';
+import { parseTrainable } from '../../../src/training/config/load';
+import { resolveTraining } from '../../../src/training/config/resolve';
+import type { TrainingInput } from '../../../src/training/config/schema';
+import { promote, readManifest } from '../../../src/training/policy/serving';
+import { aManifest } from '../../support/a-manifest';
+import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
+import { openStage, type Stage, step } from '../../support/stage';
+import { freshFolder } from '../../local/fresh-folder';
+
+/*
+ * What a user's question looks like to a checkpoint, byte for byte as in training: whatever the policy was told of workers,
+ * shown as examples, or allowed to write, and whatever is configured by then.
+ */
+
+const QUESTION = 'What is 6 times 7?';
+const PLAN = renderPlan({ steps: [step('b', 'Multiply.'), step('a', 'Check it.', [0])] }, ['a', 'b', 'c']);
+const FEW_SHOT = `- question: How high is a tower whose shadow is twice its height?
+  reasoning: |-
+    One derives it, with "quotes" of its own;
+    another one checks.
+  plan:
+    steps:
+      - { worker: "2", subtask: Derive it., sees: [] }
+      - { worker: "9", subtask: Check it., sees: [0] }
+`;
+
+let policy: ScriptedPolicy;
+let stage: Stage;
+let file: string;
+beforeAll(async () => {
+  policy = await startScriptedPolicy();
+  stage = await openStage({ configure: (config) => ({ ...config, conductor: { provider: 'policy' } }) });
+  file = join(await freshFolder(), 'few-shot.yaml');
+  writeFileSync(file, FEW_SHOT);
+});
+afterAll(() => Promise.all([stage.close(), policy.close()]));
+
+type Told = Omit<NonNullable<TrainingInput['policy']>, 'examples'> & { readonly examples?: string };
+
+/** The prompts of a question in training and of the same one in service, by a checkpoint of such a training. */
+async function promptsOf(name: string, told: Told, subtasks = true) {
+  const { store } = stage;
+  const data = { train: 'train.jsonl', heldOut: 'held-out.jsonl' };
+  const training = {
+    plan: { subtasks },
+    data,
+    base: { kind: 'tiny' },
+    policy: { baseUrl: policy.baseUrl, ...told },
+  };
+  const parsed = parseTrainable({ ...stage.config, training } as never);
+  const settings = resolveTraining(parsed);
+  const { trainRun, folder, kind, weightsSha256, tokenizerSha256, vocabulary } = aManifest();
+  const checkpoint = { trainRun, name, folder, kind, weightsSha256, tokenizerSha256, vocabulary };
+  await keepCheckpoint(store, { checkpoint, model: name, settings });
+  policy.known.add(name);
+  policy.script(PLAN);
+  const asked = { id: 'q', question: QUESTION, answer: '42', grader: 'number' };
+  const { key: set } = await keepLines(store, [asked], questionSetKey);
+  const request: SamplePlansRequest = {
+    trainRun,
+    cycle: policy.requests.length + 1,
+    draw: 0,
+    round: 0,
+    purpose: 'training',
+    plans: 1,
+    seed: 1,
+    temperature: 1,
+    question: { set, index: 0 },
+    checkpoint: { trainRun, name },
+    workers: settings.run.workers,
+    maxSteps: settings.run.limits.steps,
+    policy: settings.policy,
+  };
+  const dependencies = { store, questions: new QuestionSets(store), config: parsed };
+  const { plans } = await new MockActivityEnvironment().run((): Promise<SamplePlansResult> =>
+    samplePlans(dependencies, request),
+  );
+  await promote(store, { trainRun, name }, { reason: 'a test', by: 'person' });
+  const { rounds } = await stage.whileWorking(() => stage.client.solve({ question: QUESTION }));
+  const [trained, served] = policy
+    .bodiesTo('/v1/completions')
+    .filter(({ model }) => model === name)
+    .map(({ prompt }) => Buffer.from(prompt as number[]).toString());
+  const manifest = await readManifest(store, { trainRun, name });
+  return { trained, served, manifest, sampled: plans[0]?.plan, run: rounds[0]?.plan };
+}
+
+test.each<[name: string, told: Told, subtasks: boolean]>([
+  ['no-examples', { examples: 'none' }, true],
+  ['in-domain', { examples: 'in-domain' }, true],
+  ['mixed', { examples: 'mixed' }, true],
+  ['out-of-domain', { examples: 'out-of-domain' }, true],
+  ['as-usual', {}, true],
+  ['compact', { prompt: 'compact' }, true],
+  ['names-any', { describe: 'names', access: 'any' }, true],
+  ['notes', { describe: 'notes', examples: 'none' }, true],
+  ['no-subtasks', {}, false],
+  ['no-subtasks-compact', { prompt: 'compact' }, false],
+])('%s', async (name, told, subtasks) => {
+  const { trained, served, sampled, run } = await promptsOf(name, told, subtasks);
+  expect(trained).toContain(QUESTION);
+  expect(served).toBe(trained);
+  expect(run).toEqual(sampled);
+  const isGeneric = sampled?.steps.every(({ subtask }) => subtask === GENERIC_SUBTASK);
+  expect(isGeneric).toBe(!subtasks);
+});
+
+test('examples of a file are kept by the checkpoint, and serve when the file says something else', async () => {
+  const { trained, served, manifest } = await promptsOf('own', { examples: file });
+  expect(trained).toContain('another one checks.\nmodel_id = [2, 0]\nsubtasks = ["Derive it.", "Check it."]');
+  expect(trained).not.toContain('river');
+  expect(served).toBe(trained);
+  writeFileSync(file, FEW_SHOT.replace('tower', 'tree'));
+  expect(manifest.examples).toMatchObject([{ question: expect.stringContaining('tower') as string }]);
+  const { trained: later } = await promptsOf('later', { examples: file });
+  expect(later).toContain('tree');
+  await promote(
+    stage.store,
+    { trainRun: manifest.trainRun, name: 'own' },
+    { reason: 'a test', by: 'person' },
+  );
+  await stage.whileWorking(() => stage.client.solve({ question: QUESTION }));
+  const { prompt } = policy.bodiesTo('/v1/completions').at(-1) ?? {};
+  expect(Buffer.from(prompt as number[]).toString()).toBe(trained);
+});
