@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { z } from 'zod';
 import { ConfigError, explainIssue } from '../config/errors';
+import { conductorsOf } from '../config/cards';
 import { resolveRun } from '../config/resolve-run';
 import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
@@ -25,7 +26,10 @@ export function checkRun(
   run: ResolvedRun,
 ): void {
   const known = namedBy(resolveRun(config));
-  if (policy !== undefined && config.temporal.queuePerProvider) known.push(ownQueue('policy'));
+  if (config.temporal.queuePerProvider) {
+    known.push(...conductorsOf(config).map(([, { provider }]) => ownQueue(provider)));
+    if (policy !== undefined) known.push(ownQueue('policy'));
+  }
   const unknown = namedBy(run).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new ConfigError(

@@ -180,6 +180,7 @@ function policyCard(config: Extract<ConductorConfig, { readonly provider: 'polic
     priceVersion: price === undefined ? 'local' : 'card',
     describe: 'ordinals',
     access: 'binary',
+    ...(checkpoint !== undefined && { checkpoint }),
   };
 }
 
@@ -214,6 +215,14 @@ export const VENDORS = {
 export function nameOf(card: ConductorCard | RunWorker): string {
   const what = 'provider' in card ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
   return 'id' in card ? `worker ${card.id} (${what})` : `the Conductor (${what})`;
+}
+
+/** Every Conductor of a configuration, by its place there: `conductor`, and `conductors.NAME` for each further one. */
+export function conductorsOf({ conductor, conductors }: Config): [place: string, ConductorConfig][] {
+  const named = Object.entries(conductors).map(([name, each]): [string, ConductorConfig] => {
+    return [`conductors.${name}`, each];
+  });
+  return [['conductor', conductor], ...named];
 }
 
 /** Names the writer of plans for commands: `openai gpt-6-sol`, `policy nightly/000040`. */

@@ -182,9 +182,19 @@ const temporalSchema = z
       'a rate by provider is kept by the queue of that provider; set queuePerProvider: true or remove it',
   });
 
+/** Names that methods of evaluations and keys in the store can hold; none can be taken for a depth or a checkpoint. */
+const conductorNameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/);
+const CONDUCTOR_NAME = 'expected a name of small letters, digits and dashes, which begins with a letter';
+
 /** The content of a `conductor.yaml`. What this version cannot do is refused or reported as a notice, never ignored. */
 export const configSchema = z.strictObject({
   conductor: conductorSchema,
+  /** Further Conductors, for runs and methods of evaluations that name one. */
+  conductors: z
+    .record(conductorNameSchema, conductorSchema, {
+      error: ({ code }) => (code === 'invalid_key' ? CONDUCTOR_NAME : undefined),
+    })
+    .default({}),
   workers: z.array(workerSchema).min(1, { error: 'expected at least one worker' }).superRefine(checkWorkers),
   limits: limitsSchema.prefault({}),
   recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),

@@ -114,7 +114,10 @@ export const conductorSchema = z.object({
   describe: z.enum(['ordinals', 'names', 'notes']),
   /** How plans say which outputs a step sees; absent in older histories. @default 'any' */
   access: z.enum(ACCESS_MODES).optional(),
-  /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
+  /**
+   * `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved where the
+   * configuration names none.
+   */
   checkpoint: z.string().optional(),
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */
   prompt: z.enum(['full', 'compact']).optional(),

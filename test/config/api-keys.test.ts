@@ -6,6 +6,9 @@ import type { ModelCard } from '../../src/protocol/cards';
 
 const CONFIG = parseConfig({
   conductor: { provider: 'anthropic', model: 'claude-opus-5-5' },
+  conductors: {
+    small: { provider: 'openai', model: 'm', baseUrl: 'https://b.example.com/v1', apiKeyEnv: 'SMALL_KEY' },
+  },
   workers: [
     { id: 'gpt', provider: 'openai', model: 'gpt-6-sol' },
     {
@@ -22,6 +25,7 @@ const ENV = {
   OPENAI_API_KEY: 'openai-secret',
   OTHER_KEY: 'other-secret',
   ANTHROPIC_API_KEY: 'claude-secret',
+  SMALL_KEY: 'small-secret',
 };
 const RUN = resolveRun(CONFIG);
 
@@ -36,6 +40,8 @@ describe('keyFor', () => {
     expect(keyFor(cardOf('gpt'), CONFIG, ENV)).toBe('openai-secret');
     expect(keyFor(cardOf('other'), CONFIG, ENV)).toBe('other-secret');
     expect(keyFor(RUN.conductor, CONFIG, ENV)).toBe('claude-secret');
+    const { conductor: small } = resolveRun(CONFIG, { conductor: { name: 'small' } });
+    expect(keyFor(small, CONFIG, ENV)).toBe('small-secret');
   });
 
   it('sends none where the server wants none', () => {

@@ -234,10 +234,31 @@ test('where a bare question is answered better than a subtask in a team, both fo
   expect(JSON.parse(alone?.body ?? '')).toMatchObject({
     messages: [{ role: 'user', content: question?.question }],
   });
-  expect(JSON.stringify(describeSetting({ run: input.run, methods: input.methods }, []))).toContain(
-    'were sent the question alone',
-  );
+  expect(JSON.stringify(describeSetting(input, []))).toContain('were sent the question alone');
 });
+
+test('a further Conductor stands beside the configured one in one evaluation, told by its own name, model and price', async () => {
+  stage.providers.answer('clerk', '<answer>-1</answer>');
+  const plan = renderPlan({ steps: [step('clerk', 'Answer it.')] }, ['scholar', 'coder', 'clerk']);
+  stage.providers.answer('frontier', { text: plan, usage: { outputTokens: 200 } });
+  const { input, records } = await stage.play('eval-named', ['conductor', 'conductor:frontier']);
+  const [own, named] = ['conductor', 'conductor:frontier'].map((name) =>
+    records.filter(({ method }) => method === name),
+  );
+  expect(named?.map(({ verdict }) => verdict)).toEqual(QUESTIONS.map(() => 'wrong'));
+  expect(named?.map(({ planning }) => planning.nanoUsd)).toEqual(QUESTIONS.map(() => 2 * CALL_NANO_USD));
+  expect(own?.map(({ planning }) => planning.nanoUsd)).toEqual(QUESTIONS.map(() => CALL_NANO_USD));
+  expect(stage.requestsTo('frontier')).toHaveLength(QUESTIONS.length);
+  const { methods } = await stage.summary(input);
+  expect(methods[1]?.comparison).toMatchObject({ against: 'conductor' });
+  const [table] = describeSetting(input, []);
+  expect(table).toMatchObject({
+    rows: expect.arrayContaining([
+      expect.arrayContaining(['conductor', 'conductor', '0 in, 5 out']),
+      expect.arrayContaining(['conductor:frontier', 'frontier', '0 in, 10 out']),
+    ]) as unknown,
+  });
+}, 120_000);
 
 describe('turns', () => {
   const pool = ['scholar', 'coder', 'clerk'];

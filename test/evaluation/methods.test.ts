@@ -12,6 +12,7 @@ import { validatePlan } from '../../src/plan/validate';
 import { MAX_STEPS } from '../../src/protocol/messages';
 
 const workers = ['gpt', 'sonnet', 'qwen'];
+const CAST = { workers, conductors: { frontier: {} } };
 const teamOf = (seed: number): Team => ({ workers, random: randomFrom(seed) });
 const written: Plan = {
   steps: [
@@ -22,8 +23,8 @@ const written: Plan = {
 
 test('every worker alone, and the Conductor where a method needs what it did', () => {
   const alone = ['worker:gpt', 'worker:sonnet', 'worker:qwen'];
-  expect(readMethods(['workers', 'vote'], workers)).toEqual(['conductor', ...alone, 'vote:gpt']);
-  const named = readMethods(['workers', 'worker:gpt', 'conductor:0', 'conductor:2'], workers);
+  expect(readMethods(['workers', 'vote'], CAST)).toEqual(['conductor', ...alone, 'vote:gpt']);
+  const named = readMethods(['workers', 'worker:gpt', 'conductor:0', 'conductor:2'], CAST);
   expect(named).toEqual([...alone, 'conductor', 'conductor:2']);
 });
 
@@ -35,6 +36,11 @@ test.each([
   ['conductor:10', 'method "conductor:10" is not understood: expected a depth from 0 to 9'],
   ['random:gpt', 'method "random:gpt" is not understood: expected nothing behind its name'],
   ['vote:gpt:5', 'method "vote:gpt:5" is not understood: expected one of gpt, sonnet, qwen'],
+  [
+    'conductor:strong',
+    'method "conductor:strong" is not understood: expected a depth from 0 to 9 behind the colon, one of frontier, or a checkpoint',
+  ],
+  ['conductor:toString', 'method "conductor:toString" is not understood'],
   ['conductor:Nightly/000040', 'or a checkpoint such as nightly/000040, or both, nightly/000040:1'],
   ['conductor:nightly/000040:10', 'method "conductor:nightly/000040:10" is not understood'],
   ['conductor:/000040', 'method "conductor:/000040" is not understood'],
@@ -44,7 +50,7 @@ test.each([
   ['mixture:gpt:17', 'behind another one up to 16 layers'],
   ['access:some', 'method "access:some" is not understood: expected binary or any behind the colon'],
 ])('%s is refused with what is expected', (text, sentence) => {
-  expect(() => readMethod(text, workers)).toThrow(sentence);
+  expect(() => readMethod(text, CAST)).toThrow(sentence);
 });
 
 const checkpoint = { checkpoint: 'nightly/000040' };
@@ -59,7 +65,7 @@ test.each([
   ['access', 'access:binary', 0, { access: 'binary' }],
   ['access:any', 'access:any', 0, { access: 'any' }],
 ])('%s is %s', (text, name, depth, change) => {
-  expect(readMethod(text, workers)).toEqual({ name, method: { kind: 'conductor', depth, change } });
+  expect(readMethod(text, CAST)).toEqual({ name, method: { kind: 'conductor', depth, change } });
 });
 
 test('no two methods are kept in the same place', () => {
@@ -70,7 +76,7 @@ test('no two methods are kept in the same place', () => {
 test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(
   '%s makes plans that a solve takes, the same ones for the same seed',
   (name) => {
-    const { method } = readMethod(name, workers);
+    const { method } = readMethod(name, CAST);
     const planOf = (seed: number): Plan | null => {
       if (method.kind === 'plan') return method.write(teamOf(seed), 'bare');
       return method.kind === 'rewrite' ? method.rewrite(written, teamOf(seed)) : null;
@@ -85,7 +91,7 @@ test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(
 );
 
 function changed(name: string, seed = 3): Plan['steps'] {
-  const { method } = readMethod(name, workers);
+  const { method } = readMethod(name, CAST);
   if (method.kind !== 'rewrite') throw new Error(`${name} writes a plan of its own`);
   return method.rewrite(written, teamOf(seed)).steps;
 }
@@ -106,7 +112,7 @@ test('an ablation changes what it is named by, and nothing else', () => {
 });
 
 function planOf(name: string): Plan {
-  const { method } = readMethod(name, workers);
+  const { method } = readMethod(name, CAST);
   if (method.kind !== 'plan') throw new Error(`${name} writes no plan`);
   return method.write(teamOf(3), method.solo?.form ?? 'team');
 }
@@ -116,15 +122,15 @@ test('a worker alone is asked by the bare question, and as in a team where that 
   expect(first('worker:gpt')).toBe('');
   expect(first('worker:gpt:team')).toBe('Answer the question completely.');
   expect(first('reflection:gpt')).toBe('');
-  expect(readMethod('vote', workers)).toEqual({
+  expect(readMethod('vote', CAST)).toEqual({
     name: 'vote:gpt',
     method: { kind: 'samples', form: 'bare', worker: 'gpt', choose: 'vote' },
   });
-  expect(readMethod('best-of:qwen:team', workers)).toEqual({
+  expect(readMethod('best-of:qwen:team', CAST)).toEqual({
     name: 'best-of:qwen:team',
     method: { kind: 'samples', form: 'team', worker: 'qwen', choose: 'judge' },
   });
-  expect(readMethods(['workers:team', 'workers'], ['gpt', 'qwen'])).toEqual([
+  expect(readMethods(['workers:team', 'workers'], { workers: ['gpt', 'qwen'] })).toEqual([
     ...['worker:gpt:team', 'worker:qwen:team', 'worker:gpt', 'worker:qwen'],
   ]);
 });
@@ -158,8 +164,8 @@ test('a mixture of two layers shows every worker all answers of the first, and t
     ['qwen', [0, 1, 2]],
     ['sonnet', [3, 4, 5]],
   ]);
-  expect(readMethod('mixture:sonnet:1', workers).name).toBe('mixture:sonnet');
-  expect(readMethod('mixture:sonnet:2', workers).name).toBe('mixture:sonnet:2');
+  expect(readMethod('mixture:sonnet:1', CAST).name).toBe('mixture:sonnet');
+  expect(readMethod('mixture:sonnet:2', CAST).name).toBe('mixture:sonnet:2');
   expect(planOf('mixture:gpt:16').steps).toHaveLength(49);
 });
 

@@ -19,6 +19,8 @@ import { openStage, type Stage, type StageOptions } from '../support/stage';
 export const CALL_NANO_USD = 1_000_000;
 const WORKER_PRICE = { input: 0, output: 10 };
 const CONDUCTOR_PRICE = { input: 0, output: 5 };
+/** Twice the Conductor's. */
+const FRONTIER_PRICE = { input: 0, output: 10 };
 
 const IDS = Object.keys(WORKERS);
 
@@ -33,15 +35,24 @@ export async function openEvaluation(
   }: Pick<StageOptions, 'address'> & { readonly conductorPrice?: typeof CONDUCTOR_PRICE } = {},
 ): Promise<EvaluationStage> {
   const prices = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: conductorPrice };
+  const models = modelsOf(questions, prices);
+  const frontier = { ...models.conductor, price: FRONTIER_PRICE };
   const stage = await openStage({
     ...options,
     evaluates: true,
     workers: IDS,
-    simulation: { models: { ...modelsOf(questions, prices), judge: { price: WORKER_PRICE, answer: '' } } },
+    simulation: { models: { ...models, frontier, judge: { price: WORKER_PRICE, answer: '' } } },
     configure: (config) => ({
       ...config,
       recursion: 'review',
       conductor: { ...config.conductor, price: conductorPrice },
+      conductors: {
+        frontier: {
+          ...config.conductor,
+          model: 'frontier',
+          price: FRONTIER_PRICE,
+        } as typeof config.conductor,
+      },
       verifier: { ...config.conductor, model: 'judge', price: WORKER_PRICE } as typeof config.verifier,
       workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
     }),
@@ -53,6 +64,7 @@ function evaluatingOn(stage: Stage, questions: readonly WorldQuestion[]) {
   const results = (id: string) => readResults(stage.store, id);
   const config = parseConfig(stage.config);
   const [resolved, verifier] = [resolveRun(config), resolveVerifier(config)];
+  const conductors = { frontier: resolveRun(config, { conductor: { name: 'frontier' } }).conductor };
   if (verifier === null) throw new Error('the stage has a verifier');
   const run = async (input: EvaluateInput, { workflow }: Client = stage.temporal.client) => {
     const options = { workflowId: input.id, taskQueue: stage.taskQueue, args: [input] };
@@ -62,13 +74,14 @@ function evaluatingOn(stage: Stage, questions: readonly WorldQuestion[]) {
     const { key } = await keepLines(stage.store, questions, questionSetKey);
     const input: EvaluateInput = {
       id,
-      methods: readMethods(methods, IDS),
+      methods: readMethods(methods, { workers: IDS, conductors }),
       workers: IDS,
       seed: 1,
       set: key,
       questions: questions.length,
       window: 4,
       run: resolved,
+      conductors,
       runNanoUsd: null,
       nanoUsd: null,
       ...changes,

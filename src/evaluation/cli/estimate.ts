@@ -1,6 +1,7 @@
 import { nanoUsdOf } from '../../budget/nano-usd';
-import type { ConductorCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import type { ConductorCard, RunWorker } from '../../protocol/cards';
 import { utf8Bytes } from '../../plan/plan';
+import { conductorFor } from '../cast';
 import { randomFrom } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
 import type { Method } from '../methods/method';
@@ -25,16 +26,16 @@ type Calls = readonly [count: number, usd: number | null];
 export function estimateEvaluation(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  { run, verifier, compares }: Pick<Manifest, 'run' | 'verifier' | 'compares'>,
+  { run, conductors, verifier, compares }: Pick<Manifest, 'run' | 'conductors' | 'verifier' | 'compares'>,
 ): { readonly calls: number; readonly usd: number | null } {
-  const workers = run.workers.map(({ id }) => id);
+  const cast = { workers: run.workers.map(({ id }) => id), conductors };
   const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
   const tokens = bytes / questions.length / BYTES_A_TOKEN;
   // Leaves out the Conductor's part in questions of the log, which is paid already.
   const isLogged = questions.some(({ solved }) => solved);
   const tried = methods.filter((name) => !isLogged || name !== REFERENCE);
   const played = tried
-    .flatMap((name) => callsOf(readMethod(name, workers).method, run, tokens))
+    .flatMap((name) => callsOf(readMethod(name, cast).method, { run, conductors }, tokens))
     .map(([count, usd]): Calls => [count * questions.length, usd]);
   const unknown = questions.filter(({ grader }) => grader === 'none').length;
   const verified = methods.length * questions.filter(needsVerifier).length;
@@ -51,17 +52,24 @@ function total(all: readonly Calls[]): { readonly calls: number; readonly usd: n
   };
 }
 
-function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Calls[] {
+function callsOf(
+  method: Method,
+  cast: Pick<Manifest, 'run' | 'conductors'>,
+  tokens: number,
+): readonly Calls[] {
+  const { run } = cast;
   const stepOf = (worker: RunWorker | undefined): number | null =>
     priceOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS);
   const step = meanOfAll(run.workers.map(stepOf));
-  const planned = (steps: number): readonly Calls[] => [
-    [1, priceOf(run.conductor, PROMPT_TOKENS.conductor + tokens)],
+  const planned = (steps: number, named?: string): readonly Calls[] => [
+    [1, priceOf(conductorFor(cast, named), PROMPT_TOKENS.conductor + tokens)],
     [steps, step],
   ];
   switch (method.kind) {
     case 'conductor':
-      return Array.from({ length: 1 + method.depth }, () => planned(method.steps ?? PLAN_STEPS)).flat();
+      return Array.from({ length: 1 + method.depth }, () =>
+        planned(method.steps ?? PLAN_STEPS, method.named),
+      ).flat();
     case 'rewrite':
       return [[PLAN_STEPS, step]];
     case 'routed':

@@ -5,16 +5,18 @@ import { checkCostLimit } from '../../cli/load-settings';
 import { configuredStore } from '../../store/open-store';
 import { say } from '../../cli/terminal';
 import { newEvaluationId } from '../../client/run-id';
-import { resolveRun } from '../../config/resolve-run';
+import { haveNoPrice, isPriced, priceSettingOf, resolveRun } from '../../config/resolve-run';
+import { checkKey } from '../../config/api-keys';
 import { resolveVerifier } from '../../config/cards';
 import type { Config } from '../../config/schema';
 import type { ModelCard } from '../../protocol/cards';
 import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted, describeUsd } from '../../trace/describe';
+import { modelsBeside } from '../cast';
 import { type EvaluatedQuestion, manifestKey, questionSetKey } from '../contract';
 import { readCondition } from '../condition';
-import { readMethod, readMethods, REFERENCE } from '../methods/read-method';
+import { type Cast, conductorsIn, readMethod, readMethods, REFERENCE } from '../methods/read-method';
 import { madeWith } from '../report/setting';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
@@ -29,6 +31,7 @@ export interface PlanOptions extends DrawOptions {
   readonly maxCost?: number | null;
   readonly fromTraces?: boolean;
   readonly judge?: boolean;
+  readonly detach?: boolean;
   readonly learnFrom?: string;
   /** Tries of each question by each method; undefined: one. */
   readonly repeats?: number;
@@ -75,13 +78,22 @@ async function plan(
   const run = resolveRun(config, { pool: options });
   const verifier = verifierFor(questions, compares, config);
   const workers = run.workers.map(({ id }) => id);
-  const methods = readMethods(await nameBest(earlier, run, names), workers);
+  const cast = { workers, conductors: config.conductors };
+  const methods = readMethods(await nameBest(earlier, run, names), cast);
   for (const addOn of addOns) await addOn.checkMethods?.(earlier, methods);
   checkLearning(methods, learnFrom);
-  const primary = readPrimary(options.primary, methods, workers);
+  const primary = readPrimary(options.primary, methods, cast);
   if (options.failIf !== undefined) readCondition(options.failIf, methods);
-  sayEstimate(methods, repeatQuestions(questions, repeats), { run, verifier, compares }, options);
-  checkBudget({ run, verifier }, options);
+  const conductors = Object.fromEntries(
+    conductorsIn(methods, cast).map((name) => [
+      name,
+      resolveRun(config, { pool: options, conductor: { name } }).conductor,
+    ]),
+  );
+  sayEstimate(methods, repeatQuestions(questions, repeats), { run, conductors, verifier, compares }, options);
+  checkBudget({ run, conductors, verifier }, options);
+  const isAskedHere = options.detach !== true;
+  for (const [, card] of isAskedHere ? modelsBeside({ conductors, verifier }) : []) checkKey(card, config);
   const routed =
     learnFrom === undefined ? null : await routeQuestions(earlier, learnFrom, questions, workers);
   return async (store) => {
@@ -100,6 +112,7 @@ async function plan(
       seed,
       startedAt: new Date().toISOString(),
       run,
+      conductors,
       verifier,
       compares,
       log,
@@ -119,13 +132,9 @@ function repeatQuestions(questions: readonly EvaluatedQuestion[], tries = 1): Ev
 }
 
 /** The full name of the method whose comparison counts. @throws UsageError for one that is compared with nothing */
-function readPrimary(
-  given: string | undefined,
-  methods: readonly string[],
-  workers: readonly string[],
-): string | undefined {
+function readPrimary(given: string | undefined, methods: readonly string[], cast: Cast): string | undefined {
   if (given === undefined) return undefined;
-  const { name } = readMethod(given, workers);
+  const { name } = readMethod(given, cast);
   const reference = methods.includes(REFERENCE) ? REFERENCE : methods[0];
   if (methods.includes(name) && name !== reference) return name;
   const others = methods.filter((method) => method !== reference);
@@ -155,7 +164,7 @@ function verifierFor(
 function sayEstimate(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  setting: Pick<Manifest, 'run' | 'verifier' | 'compares'>,
+  setting: Pick<Manifest, 'run' | 'conductors' | 'verifier' | 'compares'>,
   { maxCost }: PlanOptions,
 ): void {
   const { calls, usd } = estimateEvaluation(methods, questions, setting);
@@ -170,14 +179,15 @@ function sayEstimate(
 
 /** @throws UsageError where a price is unknown that a budget needs */
 export function checkBudget(
-  { run, verifier }: Pick<Manifest, 'run' | 'verifier'>,
+  evaluation: Pick<Manifest, 'run' | 'conductors' | 'verifier'>,
   { maxCost }: Pick<PlanOptions, 'maxCost'>,
 ): void {
   if (typeof maxCost !== 'number') return;
-  checkCostLimit(run);
-  if (verifier?.price !== null) return;
+  checkCostLimit(evaluation.run);
+  const unpriced = modelsBeside(evaluation).filter(([, card]) => !isPriced(card));
+  if (unpriced.length === 0) return;
+  const settings = [...new Set(unpriced.map(([, card]) => priceSettingOf(card)))].join(' or ');
   throw new UsageError(
-    `--max-cost cannot be enforced: the verifier ${verifier.model} has no known price; add "price: { input, output }", ` +
-      'in USD per million tokens, to it in conductor.yaml',
+    `--max-cost cannot be enforced: ${haveNoPrice(unpriced.map(([role]) => role))}; add ${settings}, in conductor.yaml`,
   );
 }

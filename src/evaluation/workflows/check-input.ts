@@ -44,6 +44,7 @@ const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
   methods: listOf(name, 1, MOST.methods),
   seed: whole(0),
   run: given,
+  conductors: optional(given),
   verifier: optional(givenModel),
   compares: optional(flag),
   limits: optional(given),
@@ -85,7 +86,7 @@ export function checkQuestion(input: QuestionInput): void {
 function check(input: EvaluateInput | QuestionInput, fault: string | null): void {
   if (fault !== null) throw ApplicationFailure.nonRetryable(fault, FAILURES.badInput);
   try {
-    readMethods(input.methods, input.workers);
+    readMethods(input.methods, input);
   } catch (error) {
     throw ApplicationFailure.nonRetryable(reasonOf(error), FAILURES.badInput);
   }

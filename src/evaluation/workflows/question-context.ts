@@ -14,6 +14,7 @@ import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
+import { conductorFor } from '../cast';
 import { seedOf } from '../chance';
 import {
   type Answers,
@@ -53,6 +54,8 @@ interface SolveOptions extends Pick<SolveInput, 'given' | 'conductor'> {
   readonly limits: LimitsInput;
   readonly form?: Form | undefined;
   readonly recursion?: ResolvedRun['recursion'] | undefined;
+  /** Which further Conductor writes the plan. */
+  readonly named?: string | undefined;
   readonly part?: number | undefined;
 }
 
@@ -97,10 +100,11 @@ export class QuestionContext {
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
   solve(
     method: string,
-    { limits, part, form = 'team', recursion, ...options }: SolveOptions,
+    { limits, part, form = 'team', recursion, named, ...options }: SolveOptions,
   ): Promise<SolveRun | null> {
     const { id: evaluation, question, run: configured } = this.input;
-    const run = recursion === undefined ? configured : { ...configured, recursion };
+    const conductor = conductorFor(this.input, named);
+    const run = { ...configured, conductor, recursion: recursion ?? configured.recursion };
     const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
     return this.pay(async (most) => {

@@ -51,7 +51,7 @@ async function tryMethod(
   reference: MethodRecord | null,
 ): Promise<MethodRecord | null> {
   const { input, question } = context;
-  const { method } = readMethod(name, input.workers);
+  const { method } = readMethod(name, input);
   const logged = name === REFERENCE ? question.solved : undefined;
   const result = logged
     ? { runs: [], answer: logged.answer }
@@ -109,10 +109,10 @@ async function playMethod(
 function playConductor(
   context: QuestionContext,
   name: string,
-  { depth, steps, recursion, change }: Extract<Method, { readonly kind: 'conductor' }>,
+  { depth, steps, recursion, change, named }: Extract<Method, { readonly kind: 'conductor' }>,
 ): Promise<MethodResult | null> {
   const limits = steps === undefined ? { depth } : { depth, steps };
-  return playOnce(context.solve(name, { limits, recursion, conductor: change }));
+  return playOnce(context.solve(name, { limits, recursion, conductor: change, named }));
 }
 
 function playGiven(
