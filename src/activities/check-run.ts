@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { z } from 'zod';
 import { ConfigError, explainIssue } from '../config/errors';
-import { conductorsOf } from '../config/cards';
+import { conductorsOf, resolveBaselines } from '../config/cards';
 import { resolveRun } from '../config/resolve-run';
 import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
@@ -25,7 +25,8 @@ export function checkRun(
   { config, policy }: Pick<Dependencies, 'config' | 'policy'>,
   run: ResolvedRun,
 ): void {
-  const known = namedBy(resolveRun(config));
+  const configured = resolveRun(config);
+  const known = namedBy({ ...configured, workers: [...configured.workers, ...resolveBaselines(config)] });
   if (config.temporal.queuePerProvider) {
     known.push(...conductorsOf(config).map(([, { provider }]) => ownQueue(provider)));
     if (policy !== undefined) known.push(ownQueue('policy'));

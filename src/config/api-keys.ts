@@ -1,6 +1,6 @@
 import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import { ConfigError, MissingKeyError } from './errors';
-import { conductorsOf, nameOf, resolveConductor, resolveVerifier } from './cards';
+import { conductorsOf, nameOf, resolveBaselines, resolveConductor, resolveVerifier } from './cards';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
 
@@ -58,7 +58,9 @@ const CARDS = new WeakMap<Config, readonly Card[]>();
 export function configuredCards(config: Config): readonly Card[] {
   const cards = CARDS.get(config) ?? [
     ...conductorsOf(config).map(([, conductor]) => resolveConductor(conductor, new Date())),
-    ...resolveRun(config).workers.filter((worker) => worker.kind === 'model'),
+    ...[...resolveRun(config).workers, ...resolveBaselines(config)].filter(
+      (worker) => worker.kind === 'model',
+    ),
     ...verifierOf(config),
   ];
   CARDS.set(config, cards);

@@ -76,7 +76,9 @@ export function providerQueues(
 ): SideQueue[] {
   const { callsPerSecond, queuePerProvider } = config.temporal;
   if (!queuePerProvider) return [];
-  const models = config.workers.flatMap((each) => ('model' in each ? each.provider : []));
+  const models = [...config.workers, ...config.baselines].flatMap((each) =>
+    'model' in each ? each.provider : [],
+  );
   // A run may name a checkpoint, whatever its Conductor is by the configuration.
   const checkpoints = servesCheckpoints ? (['policy'] as const) : [];
   const conductors = conductorsOf(config).map(([, { provider }]) => provider);

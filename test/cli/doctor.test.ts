@@ -90,13 +90,15 @@ test('pool check calls each model once, and fails when one does', async () => {
   await stage.folder.write('conductor.yaml', {
     ...pool,
     conductors: { next: { ...pool.conductor, model: 'alpha' } } as typeof pool.conductors,
+    baselines: pool.workers.slice(0, 1).map((worker) => ({ ...worker, id: 'giant' })),
   });
   const { code, stdout } = await stage.run('pool', 'check');
-  const [conductor, next, alpha, beta] = stdout.split('\n');
+  const [conductor, next, alpha, beta, giant] = stdout.split('\n');
   expect(conductor).toMatch(/^✓ conductor {8}\d+ ms · \d+ tokens · cost unknown$/);
   expect(alpha).toMatch(/^✓ alpha {12}\d+ ms/);
   expect(beta).toMatch(/^✗ beta {13}worker beta \(openai beta\) answered 401/);
   expect(code).toBe(1);
-  expect(stage.providers.log.map(({ model }) => model)).toEqual(['boss', 'alpha', 'alpha', 'beta']);
+  expect(stage.providers.log.map(({ model }) => model)).toEqual(['boss', 'alpha', 'alpha', 'beta', 'alpha']);
+  expect(giant).toMatch(/^✓ giant {12}\d+ ms/);
   expect(next).toMatch(/^✓ conductors\.next {2}\d+ ms/);
 });

@@ -1,5 +1,6 @@
 import { ConfigError, MissingKeyError } from '../../src/config/errors';
 import { keyFor } from '../../src/config/api-keys';
+import { resolveBaselines } from '../../src/config/cards';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ModelCard } from '../../src/protocol/cards';
@@ -9,6 +10,15 @@ const CONFIG = parseConfig({
   conductors: {
     small: { provider: 'openai', model: 'm', baseUrl: 'https://b.example.com/v1', apiKeyEnv: 'SMALL_KEY' },
   },
+  baselines: [
+    {
+      id: 'giant',
+      provider: 'openai',
+      model: 'm',
+      baseUrl: 'https://c.example.com/v1',
+      apiKeyEnv: 'GIANT_KEY',
+    },
+  ],
   workers: [
     { id: 'gpt', provider: 'openai', model: 'gpt-6-sol' },
     {
@@ -26,6 +36,7 @@ const ENV = {
   OTHER_KEY: 'other-secret',
   ANTHROPIC_API_KEY: 'claude-secret',
   SMALL_KEY: 'small-secret',
+  GIANT_KEY: 'giant-secret',
 };
 const RUN = resolveRun(CONFIG);
 
@@ -42,6 +53,8 @@ describe('keyFor', () => {
     expect(keyFor(RUN.conductor, CONFIG, ENV)).toBe('claude-secret');
     const { conductor: small } = resolveRun(CONFIG, { conductor: { name: 'small' } });
     expect(keyFor(small, CONFIG, ENV)).toBe('small-secret');
+    const [giant] = resolveBaselines(CONFIG);
+    expect(giant && 'provider' in giant && keyFor(giant, CONFIG, ENV)).toBe('giant-secret');
   });
 
   it('sends none where the server wants none', () => {

@@ -204,6 +204,37 @@ describe('further Conductors', () => {
   });
 });
 
+describe('baselines', () => {
+  const model = { provider: 'local', model: 'm' } as const;
+  const parse = (...baselines: ConfigInput['workers'][number][]) =>
+    parseConfig({ conductor: model, workers: [{ ...model, id: 'a' }], baselines });
+
+  it('are no workers of a run', () => {
+    expect(resolveRun(parse({ ...model, id: 'big' })).workers.map(({ id }) => id)).toEqual(['a']);
+  });
+
+  it.each([
+    ['a worker', [{ ...model, id: 'a' }], 'baselines[0].id is "a": a worker of the pool has this id already'],
+    [
+      'one another',
+      [
+        { ...model, id: 'b' },
+        { ...model, id: 'b' },
+      ],
+      'baselines[0] has this id already',
+    ],
+    ['the Conductor', [{ ...model, id: 'conductor' }], 'reserved for the Conductor'],
+  ])('share no id with %s', (_, baselines, words) => {
+    expect(() => parse(...baselines)).toThrow(words);
+  });
+
+  it('are stood in for by one another alone', () => {
+    expect(() => parse({ ...model, id: 'b', fallback: ['a'] })).toThrow(
+      'baselines[0].fallback[0] is "a": expected one of b',
+    );
+  });
+});
+
 describe('limits of one run', () => {
   it('hold instead of the configured ones, each by itself', () => {
     const configured = {

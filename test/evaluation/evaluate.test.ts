@@ -260,6 +260,55 @@ test('a further Conductor stands beside the configured one in one evaluation, to
   });
 }, 120_000);
 
+test('a baseline is asked alone, with its own settings and price, and no Conductor knows of it', async () => {
+  stage.providers.answer('giant', ({ text }) => {
+    const asked = QUESTIONS.find(({ question }) => text.includes(question));
+    return { text: `<answer>${String(asked?.answer)}</answer>`, usage: { outputTokens: 100 } };
+  });
+  const asked = ['worker:giant', 'vote:giant', 'best-of:giant', 'reflection:giant'];
+  const { input, records } = await stage.play('eval-baseline', ['conductor', 'workers', ...asked], {
+    questions: 1,
+  });
+  for (const name of asked) {
+    const record = recordOf(records, name);
+    expect(record).toMatchObject({ verdict: 'correct', workers: { giant: expect.any(Number) as number } });
+    expect(record?.spent.nanoUsd).toBe((record?.spent.calls ?? NaN) * CALL_NANO_USD);
+  }
+  expect(recordOf(records, 'reflection:giant')?.spent.calls).toBe(5);
+  const [request] = stage.requestsTo('giant');
+  expect(JSON.parse(request?.body ?? '')).toMatchObject({ max_tokens: 20_480 });
+  const planning = stage.requestsTo('conductor').map(({ body }) => body);
+  expect(planning.join()).toContain('scholar');
+  expect(planning.join()).not.toContain('giant');
+  expect(input.methods).not.toContain('giant');
+  const { againstBestWorker } = await stage.summary(input);
+  expect(againstBestWorker?.against).not.toBe('worker:giant');
+  expect(describeSetting(input, [])[0]).toMatchObject({
+    rows: expect.arrayContaining([
+      expect.arrayContaining(['baseline giant', '20480', '0 in, 10 out']),
+    ]) as unknown,
+  });
+}, 120_000);
+
+test('no plan may name a baseline, whoever wrote it', async () => {
+  const given = { plan: { steps: [step('giant', 'Answer it.')] }, outputs: [null] };
+  const { error } = await stage.solve({ question: 'Why?', given });
+  expect(error?.type).toBe('Plan.Invalid');
+  expect(error?.message).toContain('There is no worker "giant"');
+  stage.providers.script('conductor', [
+    'model_id = [3]\nsubtasks = ["Answer it."]\naccess_list = [[]]',
+    'model_id = [2]\nsubtasks = ["Answer it."]\naccess_list = [[]]',
+  ]);
+  stage.providers.answer('clerk', 'It is so.');
+  const { calls } = await stage.solve({ question: 'Why?' });
+  expect(calls.map(({ purpose, worker }) => [purpose, worker])).toEqual([
+    ['plan', 'conductor'],
+    ['repair', 'conductor'],
+    ['step', 'clerk'],
+  ]);
+  expect(stage.requestsTo('giant')).toEqual([]);
+});
+
 describe('turns', () => {
   const pool = ['scholar', 'coder', 'clerk'];
   const turnOf = (worker: string): string => renderPlan({ steps: [step(worker, 'Answer it.')] }, pool);

@@ -3,7 +3,7 @@ import { randomFrom } from '../../src/evaluation/chance';
 import { type OpenedQuestion, type QuestionInput, slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';
 import { everyone } from '../../src/evaluation/methods/plans';
-import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
+import { askedBeside, METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
 import { QuestionContext } from '../../src/evaluation/workflows/question-context';
 import { externalCard, modelCard, runOf } from '../budget/cards';
@@ -12,7 +12,7 @@ import { validatePlan } from '../../src/plan/validate';
 import { MAX_STEPS } from '../../src/protocol/messages';
 
 const workers = ['gpt', 'sonnet', 'qwen'];
-const CAST = { workers, conductors: { frontier: {} } };
+const CAST = { workers, conductors: { frontier: {} }, baselines: [{ id: 'giant' }] };
 const teamOf = (seed: number): Team => ({ workers, random: randomFrom(seed) });
 const written: Plan = {
   steps: [
@@ -28,11 +28,23 @@ test('every worker alone, and the Conductor where a method needs what it did', (
   expect(named).toEqual([...alone, 'conductor', 'conductor:2']);
 });
 
+test('what methods ask beside the Conductor and the pool is told, once each', () => {
+  const methods = readMethods(['workers', 'worker:giant', 'vote:giant', 'conductor:frontier:1'], CAST);
+  expect(methods).toContain('conductor:frontier:1');
+  expect(askedBeside(methods, CAST)).toEqual({ conductors: ['frontier'], baselines: ['giant'] });
+  expect(askedBeside(readMethods(['workers', 'mixture'], CAST), CAST)).toEqual({
+    conductors: [],
+    baselines: [],
+  });
+});
+
 test.each([
   ['voting', 'there is no method "voting": name some of conductor, worker, best-of'],
   ['toString', 'there is no method "toString"'],
-  ['worker', 'method "worker" is not understood: expected one of gpt, sonnet, qwen behind the colon'],
-  ['worker:o3', 'method "worker:o3" is not understood: expected one of gpt, sonnet, qwen'],
+  ['worker', 'method "worker" is not understood: expected one of gpt, sonnet, qwen, giant behind the colon'],
+  ['worker:o3', 'method "worker:o3" is not understood: expected one of gpt, sonnet, qwen, giant'],
+  ['one-model:giant', 'expected one of gpt, sonnet, qwen behind the colon'],
+  ['mixture:giant', 'expected one of gpt, sonnet, qwen behind the colon'],
   ['conductor:10', 'method "conductor:10" is not understood: expected a depth from 0 to 9'],
   ['random:gpt', 'method "random:gpt" is not understood: expected nothing behind its name'],
   ['vote:gpt:5', 'method "vote:gpt:5" is not understood: expected one of gpt, sonnet, qwen'],

@@ -11,7 +11,7 @@ import { readMethods } from '../../src/evaluation/methods/read-method';
 import { summarize } from '../../src/evaluation/summarize';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { resolveVerifier } from '../../src/config/cards';
+import { resolveBaselines, resolveVerifier } from '../../src/config/cards';
 import { keepLines } from '../../src/store/texts';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 
@@ -37,11 +37,12 @@ export async function openEvaluation(
   const prices = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: conductorPrice };
   const models = modelsOf(questions, prices);
   const frontier = { ...models.conductor, price: FRONTIER_PRICE };
+  const giant = { ...models.scholar, price: FRONTIER_PRICE };
   const stage = await openStage({
     ...options,
     evaluates: true,
     workers: IDS,
-    simulation: { models: { ...models, frontier, judge: { price: WORKER_PRICE, answer: '' } } },
+    simulation: { models: { ...models, frontier, giant, judge: { price: WORKER_PRICE, answer: '' } } },
     configure: (config) => ({
       ...config,
       recursion: 'review',
@@ -53,6 +54,15 @@ export async function openEvaluation(
           price: FRONTIER_PRICE,
         } as typeof config.conductor,
       },
+      baselines: [
+        {
+          ...config.conductor,
+          id: 'giant',
+          model: 'giant',
+          maxOutputTokens: 20_480,
+          price: FRONTIER_PRICE,
+        } as (typeof config.workers)[number],
+      ],
       verifier: { ...config.conductor, model: 'judge', price: WORKER_PRICE } as typeof config.verifier,
       workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
     }),
@@ -64,6 +74,7 @@ function evaluatingOn(stage: Stage, questions: readonly WorldQuestion[]) {
   const results = (id: string) => readResults(stage.store, id);
   const config = parseConfig(stage.config);
   const [resolved, verifier] = [resolveRun(config), resolveVerifier(config)];
+  const baselines = resolveBaselines(config);
   const conductors = { frontier: resolveRun(config, { conductor: { name: 'frontier' } }).conductor };
   if (verifier === null) throw new Error('the stage has a verifier');
   const run = async (input: EvaluateInput, { workflow }: Client = stage.temporal.client) => {
@@ -74,7 +85,7 @@ function evaluatingOn(stage: Stage, questions: readonly WorldQuestion[]) {
     const { key } = await keepLines(stage.store, questions, questionSetKey);
     const input: EvaluateInput = {
       id,
-      methods: readMethods(methods, { workers: IDS, conductors }),
+      methods: readMethods(methods, { workers: IDS, conductors, baselines }),
       workers: IDS,
       seed: 1,
       set: key,
@@ -82,6 +93,7 @@ function evaluatingOn(stage: Stage, questions: readonly WorldQuestion[]) {
       window: 4,
       run: resolved,
       conductors,
+      baselines,
       runNanoUsd: null,
       nanoUsd: null,
       ...changes,

@@ -75,7 +75,7 @@ function settingsByModel(config: Config): Map<string, RateLimiterSettings> {
   for (const [, conductor] of conductorsOf(config)) {
     if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), conductor);
   }
-  for (const worker of config.workers) {
+  for (const worker of [...config.workers, ...config.baselines]) {
     const card = resolveWorker(worker, today);
     if (card.kind === 'model' && 'model' in worker) add(card, worker);
   }

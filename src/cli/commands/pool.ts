@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';
 import { judgeReply, toProviderFailure } from '../../activities/models/failure';
 import { chargeOf } from '../../budget/nano-usd';
-import { conductorsOf, resolveConductor, VENDORS } from '../../config/cards';
+import { conductorsOf, resolveBaselines, resolveConductor, VENDORS } from '../../config/cards';
 import { findPool } from '../../config/default-pool';
 import { keyFor } from '../../config/api-keys';
 import { resolveRun } from '../../config/resolve-run';
@@ -19,10 +19,10 @@ import { fileOf, loadServable, type WorkOptions } from '../load-settings';
 import { configuredStore } from '../../store/open-store';
 import { paintFor, print, say } from '../terminal';
 
-/** `pool check`: calls each Conductor and worker once, a line each; fails if any of them does. */
+/** `pool check`: calls each Conductor, worker and baseline once, a line each; fails if any of them does. */
 export async function checkPool(options: WorkOptions): Promise<ExitCode> {
   const config = await loadServable(options);
-  const { workers } = resolveRun(config);
+  const workers = [...resolveRun(config).workers, ...resolveBaselines(config)];
   const { good, bad, faint } = paintFor(process.stdout);
   const conductors = conductorsOf(config);
   const names = [...conductors.map(([place]) => place), ...workers.map(({ id }) => id)];

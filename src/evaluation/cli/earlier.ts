@@ -35,18 +35,19 @@ export async function findEvaluation(store: Store, given: string): Promise<Manif
 
 /** The best worker alone, as a method, by the latest evaluation that tried all of the pool. @throws UsageError if none did */
 export async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string> {
+  const pool = workers.map(({ id }) => id);
   const earlier = (await readManifests(store)).filter(({ methods, log, run }) => {
     const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
     return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
   });
   for (const manifest of earlier) {
     const { methods, complete } = summarize(manifest, await readResults(store, manifest.id));
-    const { method: best = '', score = null } = bestWorker(methods) ?? {};
+    const { method: best = '', score = null } = bestWorker(methods, pool) ?? {};
     if (score === null) continue;
     say(`${best} was the best worker alone in ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`);
     return best;
   }
-  const ids = workers.map(({ id }) => `worker:${id}`).join(', ');
+  const ids = pool.map((id) => `worker:${id}`).join(', ');
   throw new UsageError(
     `which worker is the best one alone? No evaluation here tried all of them: name it with --methods (${ids}), take all ` +
       'with --methods workers, or find it by "temporal-conductor eval FILE --methods workers"',

@@ -87,7 +87,8 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
 function judge(summary: Summary, { failIf }: EvaluateOptions): ExitCode {
   if (failIf === undefined) return EXIT.answered;
   const methods = summary.methods.map(({ method }) => method);
-  const { holds, sentence } = checkCondition(readCondition(failIf, methods), summary);
+  const condition = readCondition(failIf, { methods, workers: summary.workers });
+  const { holds, sentence } = checkCondition(condition, summary);
   say(sentence);
   return holds ? EXIT.failed : EXIT.answered;
 }
@@ -138,7 +139,7 @@ async function begin(
   { resume, maxCost, window }: EvaluateOptions,
 ): Promise<boolean> {
   const { temporal, config, store } = session;
-  const { id, methods, workers, seed, set, questions, run, conductors, verifier, compares, file } = manifest;
+  const { id, methods, workers, seed, set, questions, file } = manifest;
   const known = await readResults(store, id);
   if (known.length === methods.length * questions) return false;
   if (resume !== undefined) {
@@ -150,7 +151,9 @@ async function begin(
     }
   }
   const nanoUsd = typeof maxCost === 'number' ? Math.round(maxCost * 1e9) : null;
-  const planned = { id, methods, workers, seed, set, questions, run, conductors, verifier, compares };
+  const { run, conductors, baselines, verifier, compares } = manifest;
+  const models = { run, conductors, baselines, verifier, compares };
+  const planned = { id, methods, workers, seed, set, questions, ...models };
   const input: EvaluateInput = { ...planned, window, runNanoUsd: run.limits.nanoUsd, nanoUsd };
   await temporal.workflow.start(EVALUATE_WORKFLOW, {
     workflowId: id,

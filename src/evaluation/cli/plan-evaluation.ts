@@ -5,18 +5,19 @@ import { checkCostLimit } from '../../cli/load-settings';
 import { configuredStore } from '../../store/open-store';
 import { say } from '../../cli/terminal';
 import { newEvaluationId } from '../../client/run-id';
-import { haveNoPrice, isPriced, priceSettingOf, resolveRun } from '../../config/resolve-run';
+import { haveNoPrice, isPriced, narrowRun, priceSettingOf, resolveRun } from '../../config/resolve-run';
 import { checkKey } from '../../config/api-keys';
-import { resolveVerifier } from '../../config/cards';
+import { resolveBaselines, resolveVerifier } from '../../config/cards';
 import type { Config } from '../../config/schema';
 import type { ModelCard } from '../../protocol/cards';
+import type { PoolFilter } from '../../protocol/input';
 import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted, describeUsd } from '../../trace/describe';
 import { modelsBeside } from '../cast';
 import { type EvaluatedQuestion, manifestKey, questionSetKey } from '../contract';
 import { readCondition } from '../condition';
-import { type Cast, conductorsIn, readMethod, readMethods, REFERENCE } from '../methods/read-method';
+import { askedBeside, type Cast, readMethod, readMethods, REFERENCE } from '../methods/read-method';
 import { madeWith } from '../report/setting';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
@@ -78,22 +79,16 @@ async function plan(
   const run = resolveRun(config, { pool: options });
   const verifier = verifierFor(questions, compares, config);
   const workers = run.workers.map(({ id }) => id);
-  const cast = { workers, conductors: config.conductors };
+  const cast = { workers, baselines: config.baselines, conductors: config.conductors };
   const methods = readMethods(await nameBest(earlier, run, names), cast);
   for (const addOn of addOns) await addOn.checkMethods?.(earlier, methods);
   checkLearning(methods, learnFrom);
   const primary = readPrimary(options.primary, methods, cast);
-  if (options.failIf !== undefined) readCondition(options.failIf, methods);
-  const conductors = Object.fromEntries(
-    conductorsIn(methods, cast).map((name) => [
-      name,
-      resolveRun(config, { pool: options, conductor: { name } }).conductor,
-    ]),
-  );
-  sayEstimate(methods, repeatQuestions(questions, repeats), { run, conductors, verifier, compares }, options);
-  checkBudget({ run, conductors, verifier }, options);
-  const isAskedHere = options.detach !== true;
-  for (const [, card] of isAskedHere ? modelsBeside({ conductors, verifier }) : []) checkKey(card, config);
+  if (options.failIf !== undefined) readCondition(options.failIf, { methods, workers });
+  const setting = { run, verifier, compares, ...resolveBeside(config, options, askedBeside(methods, cast)) };
+  sayEstimate(methods, repeatQuestions(questions, repeats), setting, options);
+  checkBudget(setting, options);
+  for (const [, card] of options.detach === true ? [] : modelsBeside(setting)) checkKey(card, config);
   const routed =
     learnFrom === undefined ? null : await routeQuestions(earlier, learnFrom, questions, workers);
   return async (store) => {
@@ -111,16 +106,28 @@ async function plan(
       workers,
       seed,
       startedAt: new Date().toISOString(),
-      run,
-      conductors,
-      verifier,
-      compares,
+      ...setting,
       log,
       learned: routed?.learned,
       madeWith: madeWith(run),
     };
     await store.write(manifestKey(manifest.id), Buffer.from(JSON.stringify(manifest)));
     return manifest;
+  };
+}
+
+/** Cards of the further Conductors and of the baselines that methods ask, and of no others. */
+function resolveBeside(
+  config: Config,
+  pool: PoolFilter,
+  { conductors, baselines }: ReturnType<typeof askedBeside>,
+): Pick<Manifest, 'conductors' | 'baselines'> {
+  const outside = { ...resolveRun(config), workers: resolveBaselines(config) };
+  return {
+    conductors: Object.fromEntries(
+      conductors.map((name) => [name, resolveRun(config, { pool, conductor: { name } }).conductor]),
+    ),
+    baselines: baselines.length === 0 ? [] : narrowRun(outside, { pool: { allow: baselines } }).workers,
   };
 }
 
@@ -164,7 +171,7 @@ function verifierFor(
 function sayEstimate(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  setting: Pick<Manifest, 'run' | 'conductors' | 'verifier' | 'compares'>,
+  setting: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares'>,
   { maxCost }: PlanOptions,
 ): void {
   const { calls, usd } = estimateEvaluation(methods, questions, setting);
@@ -179,7 +186,7 @@ function sayEstimate(
 
 /** @throws UsageError where a price is unknown that a budget needs */
 export function checkBudget(
-  evaluation: Pick<Manifest, 'run' | 'conductors' | 'verifier'>,
+  evaluation: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier'>,
   { maxCost }: Pick<PlanOptions, 'maxCost'>,
 ): void {
   if (typeof maxCost !== 'number') return;

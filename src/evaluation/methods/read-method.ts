@@ -9,6 +9,8 @@ import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, si
 export interface Cast {
   /** Ids of the pool, in its order. */
   readonly workers: readonly string[];
+  /** Workers outside the pool. */
+  readonly baselines?: readonly { readonly id: string }[] | undefined;
   /** Further Conductors, by name. */
   readonly conductors?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -29,13 +31,16 @@ function workerOr(unnamed: (workers: readonly string[]) => string | null): Argum
   };
 }
 
-/** A worker, and `:team` behind it where it is asked as a member of one. */
+/** A worker or a baseline, and `:team` behind it where it is asked as a member of one. */
 function asked({ expected, read }: Argument): Argument {
+  const all = ({ workers, baselines = [] }: Cast): Cast => {
+    return { workers: [...workers, ...baselines.map(({ id }) => id)] };
+  };
   return {
-    expected: (cast) => `${expected(cast)}, and :team behind that for the form of a plan's steps`,
+    expected: (cast) => `${expected(all(cast))}, and :team behind that for the form of a plan's steps`,
     read: (text, cast) => {
       const { id, form } = formIn(text);
-      const worker = read(id, cast);
+      const worker = read(id, all(cast));
       return worker === null || form === 'bare' ? worker : `${worker}${TEAM}`;
     },
   };
@@ -230,8 +235,21 @@ export function readMethods(texts: readonly string[], cast: Cast): string[] {
   return [...new Set(needsReference && !names.includes(REFERENCE) ? [REFERENCE, ...names] : names)];
 }
 
-/** Names of the further Conductors that methods ask for. */
-export function conductorsIn(methods: readonly string[], cast: Cast): string[] {
+/** Names of the further Conductors and ids of the baselines that methods ask. */
+export function askedBeside(
+  methods: readonly string[],
+  cast: Cast,
+): { readonly conductors: string[]; readonly baselines: string[] } {
   const read = methods.map((name) => readMethod(name, cast).method);
-  return [...new Set(read.flatMap((method) => (method.kind === 'conductor' ? (method.named ?? []) : [])))];
+  const named = read.flatMap((method) => (method.kind === 'conductor' ? (method.named ?? []) : []));
+  const alone = new Set(read.flatMap((method) => askedAlone(method) ?? []));
+  const { baselines = [] } = cast;
+  return {
+    conductors: [...new Set(named)],
+    baselines: baselines.map(({ id }) => id).filter((id) => alone.has(id)),
+  };
+}
+
+function askedAlone(method: Method): string | undefined {
+  return method.kind === 'samples' ? method.worker : method.kind === 'plan' ? method.solo?.worker : undefined;
 }

@@ -35,6 +35,12 @@ const set: Rule = {
 
 const name = text(MOST.name);
 
+/** Its shape is checked by `conductor.checkRun`. */
+const givenWorker: Rule = {
+  isMet: (card) => isRecord(card) && isString(card.id),
+  expected: 'the card of a worker, with its id',
+};
+
 const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
   id: {
     isMet: (value) => isString(value) && /^[a-z0-9][a-z0-9-]{0,62}$/.test(value),
@@ -45,6 +51,7 @@ const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
   seed: whole(0),
   run: given,
   conductors: optional(given),
+  baselines: optional(listOf(givenWorker, 0, MOST.workers)),
   verifier: optional(givenModel),
   compares: optional(flag),
   limits: optional(given),

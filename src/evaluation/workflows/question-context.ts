@@ -14,7 +14,7 @@ import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
-import { conductorFor } from '../cast';
+import { conductorFor, workersFor } from '../cast';
 import { seedOf } from '../chance';
 import {
   type Answers,
@@ -93,7 +93,7 @@ export class QuestionContext {
 
   /** How a worker is asked; a user's own activity or workflow reads its subtask, and always has one. */
   formOf(worker: string, wanted: Form = 'bare'): Form {
-    const card = this.input.run.workers.find(({ id }) => id === worker);
+    const card = workersFor(this.input, worker).find(({ id }) => id === worker);
     return card?.kind === 'model' ? wanted : 'team';
   }
 
@@ -104,7 +104,12 @@ export class QuestionContext {
   ): Promise<SolveRun | null> {
     const { id: evaluation, question, run: configured } = this.input;
     const conductor = conductorFor(this.input, named);
-    const run = { ...configured, conductor, recursion: recursion ?? configured.recursion };
+    const run = {
+      ...configured,
+      conductor,
+      workers: workersFor(this.input, options.given?.plan.steps[0]?.worker),
+      recursion: recursion ?? configured.recursion,
+    };
     const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
     return this.pay(async (most) => {

@@ -25,8 +25,8 @@ import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './
  */
 export async function conductorEvaluateQuestion(input: QuestionInput): Promise<QuestionOutcome> {
   checkQuestion(input);
-  const { id, question: ref, methods, run, verifier } = input;
-  await checkGiven(run, ...(verifier === undefined ? [] : [verifier]));
+  const { id, question: ref, methods, run, baselines = [], verifier } = input;
+  await checkGiven(run, ...baselines, ...(verifier === undefined ? [] : [verifier]));
   const question = await store('open the question')[OPEN_QUESTION]({ evaluation: id, ref });
   const found = new Map(question.known.map((record) => [record.method, record]));
   const context = new QuestionContext(input, question);

@@ -164,7 +164,7 @@ export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;
 
-export const trainingConfigSchema = configSchema.extend({ training: trainingSchema.optional() }).refine(
+export const trainingConfigSchema = configSchema.safeExtend({ training: trainingSchema.optional() }).refine(
   // Groups with slots of their own wait in another queue, which would bypass the rate of a provider's queue.
   ({ temporal, training }) =>
     temporal.callsPerSecond === undefined || training === undefined || training.slots === null,
