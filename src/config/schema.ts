@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCESS_MODES } from '../plan/plan';
+import { ACCESS_MODES, DESCRIBE_MODES } from '../plan/plan';
 import { planSchema } from '../protocol/solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
@@ -84,7 +84,7 @@ const policy = {
 };
 
 const conductor = {
-  describe: z.enum(['ordinals', 'names', 'notes']).default('names'),
+  describe: z.enum(DESCRIBE_MODES).default('names'),
   access: z.enum(ACCESS_MODES).exactOptional(),
   plan: planSchema.exactOptional(),
 };

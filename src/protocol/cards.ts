@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCESS_MODES, EXAMPLE_SET_NAMES, LAYOUTS } from '../plan/plan';
+import { ACCESS_MODES, DESCRIBE_MODES, EXAMPLE_SET_NAMES, LAYOUTS } from '../plan/plan';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
 import { planSchema } from './solve';
 
@@ -111,7 +111,7 @@ export type RunWorker = z.infer<typeof workerSchema>;
 
 export const conductorSchema = z.object({
   ...settings,
-  describe: z.enum(['ordinals', 'names', 'notes']),
+  describe: z.enum(DESCRIBE_MODES),
   /** How plans say which outputs a step sees; absent in older histories. @default 'any' */
   access: z.enum(ACCESS_MODES).optional(),
   /**

@@ -9,7 +9,7 @@ import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { type GradedExample, learnRouting } from '../methods/learned-router';
 import type { Learned, Manifest } from '../results';
-import { groupBy, sumOfAll } from '../statistics';
+import { groupBy, percentile, sumOfAll } from '../statistics';
 import { bestWorker, summarize } from '../summarize';
 
 /** Finds an evaluation by its id, a beginning of it that no other has, or `last`. @throws UsageError if there is no one */
@@ -60,6 +60,21 @@ export async function nameBest(store: Store, run: ResolvedRun, names: readonly s
   if (!names.some(asks) || run.workers.some(({ id }) => id === 'best')) return [...names];
   const [, best = ''] = (await findBestWorker(store, run)).split(':');
   return names.map((name) => (asks(name) ? name.replace(/:best(?=:|$)/, `:${best}`) : name));
+}
+
+/** Median seconds of a worker alone, in the latest evaluation that asked this very model; null where none did. */
+export async function secondsAlone(store: Store, worker: RunWorker): Promise<number | null> {
+  const method = `worker:${worker.id}`;
+  for (const { id, methods, run } of await readManifests(store)) {
+    if (!methods.includes(method) || !isSame(worker, run.workers)) continue;
+    const own = (await readResults(store, id)).filter((record) => record.method === method);
+    const median = percentile(
+      own.map(({ latencyMs }) => latencyMs),
+      0.5,
+    );
+    if (median !== null) return median / 1000;
+  }
+  return null;
 }
 
 /** Another model under the same id is another worker. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
-import { ACCESS_MODES } from '../../plan/plan';
+import { ACCESS_MODES, DESCRIBE_MODES } from '../../plan/plan';
 import { baseUrlSchema, durationSchema } from '../../config/field-schemas';
 import { readStoreUrl } from '../../config/store-url';
 import * as contract from '../trainer-contract';
@@ -70,7 +70,7 @@ const policySchema = z.strictObject(
   {
     baseUrl: baseUrlSchema,
     prompt: z.enum(['full', 'compact']).default('full'),
-    describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
+    describe: z.enum(DESCRIBE_MODES).default('ordinals'),
     access: z.enum(ACCESS_MODES).default('binary'),
     servingTemperature: temperature.default(0.2),
     maxPromptTokens: count.default(8192),
