@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { z } from 'zod';
 import { ConfigError, explainIssue } from '../config/errors';
+import { conductorsOf, resolveBaselines } from '../config/cards';
 import { resolveRun } from '../config/resolve-run';
 import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
@@ -24,8 +25,12 @@ export function checkRun(
   { config, policy }: Pick<Dependencies, 'config' | 'policy'>,
   run: ResolvedRun,
 ): void {
-  const known = namedBy(resolveRun(config));
-  if (policy !== undefined && config.temporal.queuePerProvider) known.push(ownQueue('policy'));
+  const configured = resolveRun(config);
+  const known = namedBy({ ...configured, workers: [...configured.workers, ...resolveBaselines(config)] });
+  if (config.temporal.queuePerProvider) {
+    known.push(...conductorsOf(config).map(([, { provider }]) => ownQueue(provider)));
+    if (policy !== undefined) known.push(ownQueue('policy'));
+  }
   const unknown = namedBy(run).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new ConfigError(

@@ -2,6 +2,7 @@ import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { ConfigError } from '../config/errors';
 import { solvingDigestOf } from '../config/digest';
 import { narrowRun, resolveRun } from '../config/resolve-run';
+import type { Config } from '../config/schema';
 import { jsonBytes } from '../plan/plan';
 import type { ConductorActivities, ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
 import { type ResolvedRun, runSchema, workerSchema } from '../protocol/cards';
@@ -61,12 +62,21 @@ async function resolveForRun(
   const { pool, limits, run: given, conductor = {} } = input;
   const { config, store, policy } = dependencies;
   if (given !== undefined) checkRun(dependencies, given);
-  const run = given === undefined ? resolveRun(config, { pool, limits }) : narrowRun(given, { pool, limits });
+  const run =
+    given === undefined
+      ? resolveRun(config, { pool, limits, conductor })
+      : withNamed(narrowRun(given, { pool, limits }), config, conductor);
   return {
     run: await bindConductor(run, conductor, policy),
     ...(given === undefined && { config: digest }),
     ...(await askedIn(store, input)),
   };
+}
+
+function withNamed(run: ResolvedRun, config: Config, conductor: ConductorChange): ResolvedRun {
+  return conductor.name === undefined
+    ? run
+    : { ...run, conductor: resolveRun(config, { conductor }).conductor };
 }
 
 async function bindConductor(

@@ -49,6 +49,8 @@ const BYTES = {
   style: { full: 3072, compact: 256 },
   self: 256,
   member: 24,
+  /** A worker's price: two numbers have up to 24 characters each. */
+  price: 96,
   /** The JSON schema of its output, sent once and perhaps explained once more by the vendor; each ordinal in it. */
   schema: 512,
   schemaCopies: 2,
@@ -74,11 +76,12 @@ export function conductorPromptBytes(
   { conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>,
 ): number {
   const { repairs, mayCallItself = false, background = [], review, hints = [] } = request;
-  const { style, self, member, schema, schemaCopies, ordinal, part, shownReply } = BYTES;
+  const { style, self, member, price, schema, schemaCopies, ordinal, part, shownReply } = BYTES;
   const told = conductor.describe;
   const team = workers.map(({ id, notes }) => {
-    const remark = { ordinals: '', names: id, notes: `${id}${notes ?? ''}` }[told];
-    return member + utf8Bytes(remark);
+    const noted = `${id}${notes ?? ''}`;
+    const remark = { ordinals: '', names: id, notes: noted, 'notes+price': noted }[told];
+    return member + utf8Bytes(remark) + (told === 'notes+price' ? price : 0);
   });
   const members = workers.length + (mayCallItself ? 1 : 0);
   return sum([

@@ -30,7 +30,7 @@ export interface AddOn {
   ) => Promise<SweptKind | null>;
   /** A process that `up` runs beside its worker, and the command that it is. */
   readonly part?: { readonly name: string; readonly command: string };
-  readonly policyOf?: (store: Store, config: Config) => Promise<PolicyProvider>;
+  readonly policyOf?: (store: Store) => Promise<PolicyProvider>;
   /** @throws UsageError for a method of an evaluation that names what the store does not know */
   readonly checkMethods?: (store: Store, methods: readonly string[]) => Promise<void>;
 }

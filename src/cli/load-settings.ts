@@ -7,7 +7,7 @@ import { haveNoPrice, resolveRun, unpricedOf } from '../config/resolve-run';
 import type { Config } from '../config/schema';
 import { configuredKeys } from '../encryption/key-ring';
 import { fetchSmolLm2 } from '../local/downloads';
-import type { PoolFilter } from '../protocol/input';
+import type { SolveInput } from '../protocol/input';
 import type { ResolvedRun } from '../protocol/cards';
 import { addOns } from './add-ons';
 import { UsageError } from './ending';
@@ -27,9 +27,12 @@ export async function loadSettings(options: WorkOptions): Promise<Config> {
 }
 
 /** For a command that makes calls. @throws ConfigError where this process cannot make all of them */
-export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<Config> {
+export async function loadServable(
+  options: WorkOptions,
+  asked: Pick<SolveInput, 'pool' | 'conductor'> = {},
+): Promise<Config> {
   const { config, notices, unpriced } = await loadChecked(options.config);
-  const cards = modelCardsOf(resolveRun(config, { pool }));
+  const cards = modelCardsOf(resolveRun(config, asked));
   const local = cards.filter(({ provider }) => provider === 'local');
   if (local.length > 0) requireEngine();
   for (const card of cards) keyFor(card, config, process.env);

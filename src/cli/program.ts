@@ -55,6 +55,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--seed <number>', 'sent to models that take one', read.integer)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', read.ids)
     .option('--deny <ids>', 'do not use these workers', read.ids)
+    .option('--conductor <name>', 'one of "conductors:" writes the plan', read.name)
     .option('--max-depth <number>', 'how deep the Conductor may call itself; none: no limit', read.depth)
     .option('--max-cost <usd>', 'end with the best answer so far before more is spent', read.usd)
     .addOption(

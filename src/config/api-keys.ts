@@ -1,6 +1,6 @@
-import type { ConductorCard, ModelCard, ResolvedRun } from '../protocol/cards';
+import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import { ConfigError, MissingKeyError } from './errors';
-import { nameOf, resolveVerifier } from './cards';
+import { conductorsOf, nameOf, resolveBaselines, resolveConductor, resolveVerifier } from './cards';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
 
@@ -30,6 +30,11 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
   );
 }
 
+/** Whether a call could be made, as `keyFor` says; an activity or workflow of the user's needs no key. */
+export function checkKey(card: ConductorCard | RunWorker, config: Config): void {
+  if ('provider' in card) keyFor(card, config, process.env);
+}
+
 function isConfigured(card: Card, config: Config): boolean {
   // A checkpoint without an address of its own is asked where its manifest says, in the store of this process.
   if (card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null) return true;
@@ -49,9 +54,15 @@ export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
 /** Resolved once for a configuration, since every call of a model asks. */
 const CARDS = new WeakMap<Config, readonly Card[]>();
 
-/** Cards of this configuration, the verifier included. */
+/** Cards of this configuration, whoever asks for them. */
 export function configuredCards(config: Config): readonly Card[] {
-  const cards = CARDS.get(config) ?? [...modelCardsOf(resolveRun(config)), ...verifierOf(config)];
+  const cards = CARDS.get(config) ?? [
+    ...conductorsOf(config).map(([, conductor]) => resolveConductor(conductor, new Date())),
+    ...[...resolveRun(config).workers, ...resolveBaselines(config)].filter(
+      (worker) => worker.kind === 'model',
+    ),
+    ...verifierOf(config),
+  ];
   CARDS.set(config, cards);
   return cards;
 }

@@ -74,6 +74,11 @@ export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | Exte
   };
 }
 
+/** Cards of the workers that only evaluations ask, outside the pool. */
+export function resolveBaselines({ baselines }: Pick<Config, 'baselines'>, day = new Date()): RunWorker[] {
+  return baselines.map((baseline) => resolveWorker(baseline, day));
+}
+
 /** Its calls carry this id in the ledger. */
 const VERIFIER_ID = 'verifier';
 
@@ -81,11 +86,14 @@ const VERIFIER_ID = 'verifier';
  * The card of the model that judges answers; null where none is configured.
  * @throws ConfigError where it is a worker, too: a model takes its own words for right
  */
-export function resolveVerifier({ verifier, workers }: Config, day = new Date()): ModelCard | null {
+export function resolveVerifier(
+  { verifier, workers, baselines }: Config,
+  day = new Date(),
+): ModelCard | null {
   if (verifier === undefined) return null;
   const card = resolveWorker({ ...verifier, id: VERIFIER_ID, fallback: [], layout: 'plain' }, day);
   if (card.kind !== 'model') return null;
-  for (const worker of workers.map((each) => resolveWorker(each, day))) {
+  for (const worker of [...workers, ...baselines].map((each) => resolveWorker(each, day))) {
     if (worker.id === VERIFIER_ID) {
       throw new ConfigError(
         `a worker has the id ${VERIFIER_ID}, and there is a "verifier:": give it another id`,
@@ -180,6 +188,7 @@ function policyCard(config: Extract<ConductorConfig, { readonly provider: 'polic
     priceVersion: price === undefined ? 'local' : 'card',
     describe: 'ordinals',
     access: 'binary',
+    ...(checkpoint !== undefined && { checkpoint }),
   };
 }
 
@@ -214,6 +223,14 @@ export const VENDORS = {
 export function nameOf(card: ConductorCard | RunWorker): string {
   const what = 'provider' in card ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
   return 'id' in card ? `worker ${card.id} (${what})` : `the Conductor (${what})`;
+}
+
+/** Every Conductor of a configuration, by its place there: `conductor`, and `conductors.NAME` for each further one. */
+export function conductorsOf({ conductor, conductors }: Config): [place: string, ConductorConfig][] {
+  const named = Object.entries(conductors).map(([name, each]): [string, ConductorConfig] => {
+    return [`conductors.${name}`, each];
+  });
+  return [['conductor', conductor], ...named];
 }
 
 /** Names the writer of plans for commands: `openai gpt-6-sol`, `policy nightly/000040`. */

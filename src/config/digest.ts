@@ -37,4 +37,4 @@ function partsOf(config: Config): Record<string, string> {
   return Object.fromEntries(written.map(([name, value]) => [name, hashOf(value).slice(0, 8)]));
 }
 
-const OPENED = ['limits', 'temporal', 'training'];
+const OPENED = ['conductors', 'limits', 'temporal', 'training'];

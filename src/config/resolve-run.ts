@@ -1,23 +1,24 @@
-import type { ResolvedRun, RunLimits, RunWorker } from '../protocol/cards';
+import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from '../protocol/cards';
 import type { LimitsInput, PoolFilter, SolveInput } from '../protocol/input';
-import { nameOf, resolveConductor, resolveWorker } from './cards';
+import { conductorsOf, nameOf, resolveConductor, resolveWorker } from './cards';
 import type { Plan } from '../plan/plan';
 import { PlanError, quoteBriefly } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
-import type { Config } from './schema';
+import type { Config, ConductorConfig } from './schema';
 import { durationMs, isDuration } from './duration';
 
 /**
  * Cards and limits that a run keeps from start to end, every default filled in; `day` is when prices must hold.
- * @throws ConfigError for an unknown worker, an empty pool, a wall clock that is no duration or an impossible plan
+ * @throws ConfigError for an unknown worker or Conductor, an empty pool, a wall clock that is no duration or an impossible plan
  */
 export function resolveRun(
   config: Config,
-  { pool, limits }: Pick<SolveInput, 'pool' | 'limits'> = {},
+  { pool, limits, conductor: { name } = {} }: Pick<SolveInput, 'pool' | 'limits' | 'conductor'> = {},
   day = new Date(),
 ): ResolvedRun {
-  const conductor = resolveConductor(config.conductor, day);
+  const [place, section] = findConductor(config, name);
+  const conductor = resolveConductor(section, day);
   const run = narrowRun(
     {
       conductor,
@@ -29,8 +30,18 @@ export function resolveRun(
     },
     { pool, limits },
   );
-  if ('plan' in config.conductor && config.conductor.plan) checkPlan(config.conductor.plan, run);
+  if ('plan' in section && section.plan) checkPlan(`${place}.plan`, section.plan, run);
   return run;
+}
+
+/** The Conductor of a name, else the unnamed one, with its place in the configuration. @throws ConfigError */
+function findConductor(config: Config, name: string | undefined): [string, ConductorConfig] {
+  const all = conductorsOf(config);
+  const found = all.find(([place]) => place === (name === undefined ? 'conductor' : `conductors.${name}`));
+  if (found !== undefined) return found;
+  const names = Object.keys(config.conductors);
+  const remedy = names.length === 0 ? 'add it to "conductors:"' : `name one of ${someOf(names)}`;
+  throw new ConfigError(`there is no Conductor ${quoteBriefly(name ?? '')}: ${remedy}`);
 }
 
 /** Narrows a run to some of its workers and to other limits; throws as `resolveRun`. */
@@ -47,13 +58,13 @@ export function narrowRun(
   return { ...run, workers, limits: changedLimits(run.limits, limits) };
 }
 
-function checkPlan(plan: Plan, { workers, limits }: ResolvedRun): void {
+function checkPlan(place: string, plan: Plan, { workers, limits }: ResolvedRun): void {
   const context = { workers: workers.map(({ id }) => id), maxSteps: limits.steps, round: 0 };
   try {
     validatePlan(plan, context, { firstStep: 1 });
   } catch (error) {
     if (!(error instanceof PlanError)) throw error;
-    throw new ConfigError(`conductor.plan cannot be carried out: ${error.message}`, { cause: error });
+    throw new ConfigError(`${place} cannot be carried out: ${error.message}`, { cause: error });
   }
 }
 
@@ -102,7 +113,10 @@ function askedMs(name: 'wallClock' | 'approval', asked: string): number {
 /** Sentences on what a configuration asks for and cannot have. */
 export function noticesOf(config: Config): string[] {
   const { costUsd } = config.limits;
-  const names = unpricedOf(resolveRun(config)).map(({ name }) => name);
+  const runs = [undefined, ...Object.keys(config.conductors)].map((name) =>
+    resolveRun(config, { conductor: { name } }),
+  );
+  const names = [...new Set(runs.flatMap(unpricedOf).map(({ name }) => name))];
   if (costUsd === null || names.length === 0) return [];
   return [
     `limits.costUsd ($${costUsd}) cannot be enforced: ${haveNoPrice(names)}. ` +
@@ -118,15 +132,24 @@ export interface Unpriced {
 }
 
 export function unpricedOf({ conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>): Unpriced[] {
-  const unpriced = [conductor, ...workers].filter((card) => !('price' in card) || card.price === null);
+  const unpriced = [conductor, ...workers].filter((card) => !isPriced(card));
   return unpriced.map((card) => ({
     name: nameOf(card),
     worker: 'id' in card ? card.id : null,
-    setting: 'provider' in card ? PRICE_OF_TOKENS : '"price: { perCall }", in USD',
+    setting: priceSettingOf(card),
   }));
 }
 
-const PRICE_OF_TOKENS = '"price: { input, output }", in USD per million tokens';
+export function isPriced(card: ConductorCard | RunWorker): boolean {
+  return 'price' in card && card.price !== null;
+}
+
+/** The setting of a card's price, with its unit. */
+export function priceSettingOf(card: ConductorCard | RunWorker): string {
+  return 'provider' in card
+    ? '"price: { input, output }", in USD per million tokens'
+    : '"price: { perCall }", in USD';
+}
 
 /** `worker a (openai m) has no known price`. */
 export function haveNoPrice(names: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCESS_MODES } from '../plan/plan';
+import { ACCESS_MODES, DESCRIBE_MODES } from '../plan/plan';
 import { planSchema } from '../protocol/solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
@@ -84,7 +84,7 @@ const policy = {
 };
 
 const conductor = {
-  describe: z.enum(['ordinals', 'names', 'notes']).default('names'),
+  describe: z.enum(DESCRIBE_MODES).default('names'),
   access: z.enum(ACCESS_MODES).exactOptional(),
   plan: planSchema.exactOptional(),
 };
@@ -182,10 +182,24 @@ const temporalSchema = z
       'a rate by provider is kept by the queue of that provider; set queuePerProvider: true or remove it',
   });
 
-/** The content of a `conductor.yaml`. What this version cannot do is refused or reported as a notice, never ignored. */
-export const configSchema = z.strictObject({
+/** Names that methods of evaluations and keys in the store can hold; none can be taken for a depth or a checkpoint. */
+const conductorNameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/);
+const CONDUCTOR_NAME = 'expected a name of small letters, digits and dashes, which begins with a letter';
+
+const sections = z.strictObject({
   conductor: conductorSchema,
-  workers: z.array(workerSchema).min(1, { error: 'expected at least one worker' }).superRefine(checkWorkers),
+  /** Further Conductors, for runs and methods of evaluations that name one. */
+  conductors: z
+    .record(conductorNameSchema, conductorSchema, {
+      error: ({ code }) => (code === 'invalid_key' ? CONDUCTOR_NAME : undefined),
+    })
+    .default({}),
+  workers: z
+    .array(workerSchema)
+    .min(1, { error: 'expected at least one worker' })
+    .superRefine(checkWorkers('workers')),
+  /** Workers that no plan may name: evaluations hold the Conductor against them. */
+  baselines: z.array(workerSchema).default([]).superRefine(checkWorkers('baselines')),
   limits: limitsSchema.prefault({}),
   recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
   temporal: temporalSchema.prefault({}),
@@ -209,6 +223,15 @@ export const configSchema = z.strictObject({
   training: z.unknown().optional(),
 });
 
+/** The content of a `conductor.yaml`. What this version cannot do is refused or reported as a notice, never ignored. */
+export const configSchema = sections.superRefine(({ workers, baselines }, context) => {
+  for (const [index, { id }] of baselines.entries()) {
+    if (workers.every((worker) => worker.id !== id)) continue;
+    const message = 'a worker of the pool has this id already; choose another';
+    context.addIssue({ code: 'custom', path: ['baselines', index, 'id'], message });
+  }
+});
+
 /** As a program or a person writes it, defaults left out. */
 export type ConfigInput = z.input<typeof configSchema>;
 
@@ -219,20 +242,22 @@ export type WorkerConfig = Config['workers'][number];
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;
 
 /** Checks what no worker can be judged by alone: that ids differ, and that every fallback is another worker. */
-function checkWorkers(workers: readonly z.output<typeof workerSchema>[], context: z.RefinementCtx): void {
-  const report = (path: readonly PropertyKey[], message: string): void => {
-    context.addIssue({ code: 'custom', path: [...path], message });
-  };
-  const ids = workers.map(({ id }) => id);
-  for (const [index, { id, fallback }] of workers.entries()) {
-    const earlier = ids.indexOf(id);
-    // In traces, the Conductor's own calls carry this id.
-    if (id === CONDUCTOR_ID) report([index, 'id'], 'this id is reserved for the Conductor; choose another');
-    if (earlier < index) report([index, 'id'], `workers[${earlier}] has this id already; choose another`);
-    for (const [position, other] of fallback.entries()) {
-      const place = [index, 'fallback', position];
-      if (other === id) report(place, 'a worker cannot stand in for itself; remove it');
-      else if (!ids.includes(other)) report(place, `expected one of ${someOf([...new Set(ids)])}`);
+function checkWorkers(list: 'workers' | 'baselines') {
+  return (workers: readonly z.output<typeof workerSchema>[], context: z.RefinementCtx): void => {
+    const report = (path: readonly PropertyKey[], message: string): void => {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    };
+    const ids = workers.map(({ id }) => id);
+    for (const [index, { id, fallback }] of workers.entries()) {
+      const earlier = ids.indexOf(id);
+      // In traces, the Conductor's own calls carry this id.
+      if (id === CONDUCTOR_ID) report([index, 'id'], 'this id is reserved for the Conductor; choose another');
+      if (earlier < index) report([index, 'id'], `${list}[${earlier}] has this id already; choose another`);
+      for (const [position, other] of fallback.entries()) {
+        const place = [index, 'fallback', position];
+        if (other === id) report(place, 'a worker cannot stand in for itself; remove it');
+        else if (!ids.includes(other)) report(place, `expected one of ${someOf([...new Set(ids)])}`);
+      }
     }
-  }
+  };
 }

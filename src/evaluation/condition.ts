@@ -1,5 +1,6 @@
 import { ConductorError } from '../errors';
-import { bestWorker, type MethodSummary, type Summary } from './summarize';
+import type { Manifest } from './results';
+import { bestWorker, isAlone, type Summary } from './summarize';
 
 /** What `--fail-if` says: one score is below another one, or below a number, by more than a margin. */
 export interface Condition {
@@ -21,7 +22,7 @@ class BadConditionError extends ConductorError {
 const BEST = 'worker:best';
 
 /** Reads `conductor < worker:best - 0.05`. @throws BadConditionError, also for a method that is not tried */
-export function readCondition(text: string, methods: readonly string[]): Condition {
+export function readCondition(text: string, tried: Tried): Condition {
   const [, method = '', bound = '', margin = '0'] = FORM.exec(text.trim()) ?? [];
   if (method === '') {
     throw new BadConditionError(
@@ -30,13 +31,15 @@ export function readCondition(text: string, methods: readonly string[]): Conditi
     );
   }
   const number = new RegExp(`^${NUMBER}$`).test(bound) ? Number(bound) : null;
-  checkTried(number === null ? [method, bound] : [method], methods);
+  checkTried(number === null ? [method, bound] : [method], tried);
   return { text, method, bound: number ?? bound, margin: Number(margin) };
 }
 
-function checkTried(names: readonly string[], methods: readonly string[]): void {
+type Tried = Pick<Manifest, 'methods' | 'workers'>;
+
+function checkTried(names: readonly string[], { methods, workers }: Tried): void {
   const isTried = (name: string): boolean =>
-    name === BEST ? methods.some((each) => each.startsWith('worker:')) : methods.includes(name);
+    name === BEST ? methods.some((each) => isAlone(each, workers)) : methods.includes(name);
   const untried = names.find((name) => !isTried(name));
   if (untried === undefined) return;
   throw new BadConditionError(
@@ -47,10 +50,11 @@ function checkTried(names: readonly string[], methods: readonly string[]): void 
 /** Whether it holds, in a sentence with the figures. What could not be judged at all counts as a failure. */
 export function checkCondition(
   { text, method, bound, margin }: Condition,
-  { methods }: Summary,
+  { methods, workers }: Summary,
 ): { readonly holds: boolean; readonly sentence: string } {
-  const own = scoreOf(method, methods);
-  const other = typeof bound === 'number' ? { name: 'the number', score: bound } : scoreOf(bound, methods);
+  const own = scoreOf(method, { methods, workers });
+  const other =
+    typeof bound === 'number' ? { name: 'the number', score: bound } : scoreOf(bound, { methods, workers });
   if (own.score === null || other.score === null)
     return { holds: true, sentence: `Failed: "${text}" cannot be decided, since no answer could be judged.` };
   // Scores are shares, and a margin that they meet exactly must not fail by a rounding.
@@ -60,7 +64,10 @@ export function checkCondition(
   return { holds, sentence: `${holds ? 'Failed' : 'Passed'}: "${text}": ${figures}.` };
 }
 
-function scoreOf(name: string, methods: readonly MethodSummary[]): { name: string; score: number | null } {
-  const found = name === BEST ? bestWorker(methods) : methods.find(({ method }) => method === name);
+function scoreOf(
+  name: string,
+  { methods, workers }: Pick<Summary, 'methods' | 'workers'>,
+): { name: string; score: number | null } {
+  const found = name === BEST ? bestWorker(methods, workers) : methods.find(({ method }) => method === name);
   return { name: found?.method ?? name, score: found?.score ?? null };
 }

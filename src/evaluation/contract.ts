@@ -84,7 +84,8 @@ export interface CustomGradeRequest {
 
 export type Graded = readonly RuleGrade[] | CustomGrader;
 
-type Settings = 'id' | 'methods' | 'workers' | 'run' | 'verifier' | 'compares' | 'seed';
+type Settings =
+  'id' | 'methods' | 'workers' | 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares' | 'seed';
 
 interface EvaluationSettings extends Readonly<Pick<Manifest, Settings>> {
   readonly limits?: LimitsInput;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Verdict } from '../grading/verdict';
 import type { Plan } from '../plan/plan';
 import { planSchema, textSchema } from '../protocol/solve';
-import { modelSchema, runSchema } from '../protocol/cards';
+import { conductorSchema, modelSchema, runSchema, workerSchema } from '../protocol/cards';
 
 const plan: z.ZodType<Plan | null> = planSchema.nullable();
 export const verdictSchema = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
@@ -122,6 +122,10 @@ export const manifestSchema = z.object({
   seed: z.int(),
   startedAt: z.string(),
   run: runSchema,
+  /** Further Conductors that methods ask for, by name. */
+  conductors: z.record(z.string(), conductorSchema).exactOptional(),
+  /** Workers outside the pool that methods ask. */
+  baselines: z.array(workerSchema).readonly().exactOptional(),
   verifier: modelSchema.exactOptional(),
   compares: z.boolean().exactOptional(),
   /** Absent where the questions are those of a file alone. */

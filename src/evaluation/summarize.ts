@@ -77,7 +77,7 @@ export function summarize(manifest: Evaluated, records: Records): Summary {
     complete: whole.length,
     reference,
     methods: summaries,
-    againstBestWorker: reference === REFERENCE ? compareWithBest(summaries, of) : null,
+    againstBestWorker: reference === REFERENCE ? compareWithBest(summaries, workers, of) : null,
     usd: nanoUsd && nanoUsd / 1e9,
     lost: records.reduce((sum, record) => sum + record.lost, 0),
     ...(learned && { learned }),
@@ -86,9 +86,10 @@ export function summarize(manifest: Evaluated, records: Records): Summary {
 
 function compareWithBest(
   summaries: readonly MethodSummary[],
+  workers: readonly string[],
   of: (method: string) => Records,
 ): Comparison | null {
-  const best = bestWorker(summaries);
+  const best = bestWorker(summaries, workers);
   return best && compare(of(REFERENCE), best.method, of(best.method));
 }
 
@@ -252,8 +253,17 @@ function countPreferences(records: Records): Preferences | null {
   return { won, lost, tied, unjudged, p: signTest(won, lost) };
 }
 
-/** The worker with the highest score alone; of equals the first. */
-export function bestWorker(summaries: readonly MethodSummary[]): MethodSummary | null {
-  const alone = summaries.filter(({ method }) => method.startsWith('worker:'));
+/** Whether a method is a worker of the pool alone, in whatever form it is asked. */
+export function isAlone(method: string, pool: readonly string[]): boolean {
+  const [name, id = ''] = method.split(':');
+  return name === 'worker' && pool.includes(id);
+}
+
+/** The worker of the pool with the highest score alone; of equals the first. */
+export function bestWorker(
+  summaries: readonly MethodSummary[],
+  pool: readonly string[],
+): MethodSummary | null {
+  const alone = summaries.filter(({ method }) => isAlone(method, pool));
   return alone.toSorted((one, other) => (other.score ?? -1) - (one.score ?? -1))[0] ?? null;
 }

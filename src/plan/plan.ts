@@ -51,6 +51,13 @@ export const GENERIC_SUBTASK = 'Solve the user question.';
 export const ACCESS_MODES = ['binary', 'any'] as const;
 export type Access = (typeof ACCESS_MODES)[number];
 
+/**
+ * What the Conductor is told of each worker: its number alone (as the paper trains, so that names carry no prejudice), its id, its
+ * notes, or its notes and its price.
+ */
+export const DESCRIBE_MODES = ['ordinals', 'names', 'notes', 'notes+price'] as const;
+export type Describe = (typeof DESCRIBE_MODES)[number];
+
 /** The wave of each step, for people: a run does not wait for whole waves. */
 export function planWaves({ steps }: Plan): number[] {
   const waves: number[] = [];

@@ -47,7 +47,8 @@ export interface FailedReply {
 /** The part of a run that the Conductor's prompt and the reading of its reply depend on. */
 export interface PlanningRun {
   readonly conductor: ConductorCard;
-  readonly workers: readonly Pick<RunWorker, 'id' | 'notes'>[];
+  /** With their prices where the Conductor is told them. */
+  readonly workers: readonly (Pick<RunWorker, 'id' | 'notes'> & Partial<Pick<RunWorker, 'price'>>)[];
   readonly limits: Pick<RunLimits, 'steps'>;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCESS_MODES, EXAMPLE_SET_NAMES, LAYOUTS, MAX_EXAMPLES } from '../plan/plan';
+import { ACCESS_MODES, DESCRIBE_MODES, EXAMPLE_SET_NAMES, LAYOUTS, MAX_EXAMPLES } from '../plan/plan';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
 import { planSchema } from './solve';
 
@@ -117,12 +117,15 @@ export const exampleSchema = z.strictObject({
 
 export const conductorSchema = z.object({
   ...settings,
-  describe: z.enum(['ordinals', 'names', 'notes']),
+  describe: z.enum(DESCRIBE_MODES),
   /** How plans say which outputs a step sees; absent in older histories. @default 'any' */
   access: z.enum(ACCESS_MODES).optional(),
   /** false: every worker is sent the same subtask, whatever the Conductor writes. @default true */
   subtasks: z.boolean().optional(),
-  /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
+  /**
+   * `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved where the
+   * configuration names none.
+   */
   checkpoint: z.string().optional(),
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */
   prompt: z.enum(['full', 'compact']).optional(),

@@ -77,6 +77,8 @@ export type LimitsInput = z.infer<typeof limitsInputSchema>;
 
 /** In what the Conductor of one run differs from the configured one. */
 const conductorChangeSchema = z.strictObject({
+  /** Which of the configuration's `conductors` it is; absent: its `conductor`. */
+  name: z.string().optional(),
   /** `<training run>/<name>` of the checkpoint that writes its plans. */
   checkpoint: z.string().optional(),
   examples: z.enum(EXAMPLE_SET_NAMES).optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCESS_MODES, MAX_EXAMPLES } from '../plan/plan';
+import { ACCESS_MODES, DESCRIBE_MODES, MAX_EXAMPLES } from '../plan/plan';
 import { readQuestionSetKey } from '../evaluation/contract';
 import { exampleSchema, modelSchema, runSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
@@ -47,7 +47,7 @@ export type NightlyInput = Readonly<z.infer<typeof nightlyInputSchema>>;
 const policySettingsSchema = z.object({
   baseUrl: z.string().min(1).max(2_048),
   prompt: z.enum(['full', 'compact']),
-  describe: z.enum(['ordinals', 'names', 'notes']),
+  describe: z.enum(DESCRIBE_MODES),
   access: z.enum(ACCESS_MODES),
   subtasks: z.boolean(),
   examples: z.array(exampleSchema).max(MAX_EXAMPLES).readonly(),

@@ -40,7 +40,7 @@ export class TrainingPlugin extends WorkerPlugin {
       { config, store },
       {
         activities,
-        policy: createPolicyProvider(store, config),
+        policy: createPolicyProvider(store),
         queuesBeside: (queue, solving) => {
           if (slots === null) return [];
           const adapt = (options: WorkerOptions): WorkerOptions => forGroups(options, slots);

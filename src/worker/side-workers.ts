@@ -1,4 +1,5 @@
 import { Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker';
+import { conductorsOf } from '../config/cards';
 import type { Config } from '../config/schema';
 import { providerQueue } from '../protocol/names';
 
@@ -75,10 +76,13 @@ export function providerQueues(
 ): SideQueue[] {
   const { callsPerSecond, queuePerProvider } = config.temporal;
   if (!queuePerProvider) return [];
-  const models = config.workers.flatMap((each) => ('model' in each ? each.provider : []));
+  const models = [...config.workers, ...config.baselines].flatMap((each) =>
+    'model' in each ? each.provider : [],
+  );
   // A run may name a checkpoint, whatever its Conductor is by the configuration.
   const checkpoints = servesCheckpoints ? (['policy'] as const) : [];
-  return [...new Set([config.conductor.provider, ...checkpoints, ...models])].map((provider) => ({
+  const conductors = conductorsOf(config).map(([, { provider }]) => provider);
+  return [...new Set([...conductors, ...checkpoints, ...models])].map((provider) => ({
     taskQueue: providerQueue(taskQueue, provider),
     activities,
     adapt: (options) => forCalls(options, callsPerSecond?.[provider]),

@@ -5,6 +5,7 @@ import type { Dependencies, PolicyProvider } from '../activities/model-call';
 import { backgroundOpenAI } from '../activities/models/openai';
 import { LiveLog } from '../activities/live-log';
 import { createPacing } from '../activities/rate-limits/pacing';
+import { conductorsOf } from '../config/cards';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { checkEncrypted, forWorker } from '../encryption/codec';
@@ -27,15 +28,16 @@ export abstract class WorkerPlugin extends SimplePlugin {
   private readonly solving: ConductorActivities;
   private readonly sideWorkers: SideWorkers;
 
-  /** @throws ConfigError where the Conductor is a checkpoint and the plugin serves none */
+  /** @throws ConfigError where a Conductor is a checkpoint and the plugin serves none */
   protected constructor(
     name: string,
     { config, store }: Pick<Dependencies, 'config' | 'store'>,
     addOn?: AddOn,
   ) {
-    if (config.conductor.provider === 'policy' && addOn?.policy === undefined) {
+    const trained = conductorsOf(config).find(([, { provider }]) => provider === 'policy');
+    if (trained !== undefined && addOn?.policy === undefined) {
       throw new ConfigError(
-        `conductor.provider is policy, and ${name} serves no checkpoints: mount TrainingPlugin of ` +
+        `${trained[0]}.provider is policy, and ${name} serves no checkpoints: mount TrainingPlugin of ` +
           'temporal-conductor/training instead',
       );
     }

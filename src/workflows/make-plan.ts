@@ -172,7 +172,9 @@ function requestFor(
     repairs: [...repairs],
     run: {
       conductor: run.conductor,
-      workers: run.workers.map(({ id, notes }) => ({ id, notes })),
+      workers: run.workers.map(({ id, notes, price }) =>
+        run.conductor.describe === 'notes+price' ? { id, notes, price } : { id, notes },
+      ),
       limits: { steps: limits.current.steps },
     },
     mayCallItself: mayRecurse('worker', context) || undefined,

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { conductorPromptBytes, workerPromptBytes } from '../../src/budget/worst-case';
-import { ACCESS_MODES, EXAMPLE_SET_NAMES, type Layout, type Message } from '../../src/plan/plan';
+import {
+  ACCESS_MODES,
+  DESCRIBE_MODES,
+  EXAMPLE_SET_NAMES,
+  type Layout,
+  type Message,
+} from '../../src/plan/plan';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { planOutputSchema } from '../../src/plan/render';
@@ -151,15 +157,22 @@ const runs = fc
     workers: fc.constantFrom(1, 2, 300),
     jsonSchema: fc.boolean(),
     prompt: fc.constantFrom('full', 'compact'),
-    describe: fc.constantFrom('ordinals', 'names', 'notes'),
+    describe: fc.constantFrom(...DESCRIBE_MODES),
+    price: fc.option(
+      fc.record({
+        input: fc.double({ min: 0, max: 1e6, noNaN: true }),
+        output: fc.double({ min: 0, max: 1e6, noNaN: true }),
+      }),
+    ),
     examples: fc.oneof(fc.constantFrom(undefined, ...EXAMPLE_SET_NAMES), ownExamples),
     access: fc.constantFrom(...ACCESS_MODES),
     subtasks: fc.boolean(),
     steps: fc.constantFrom(1, 5, 50),
   })
-  .map(({ workers, jsonSchema, steps, ...told }) => {
-    const run = runWith(workers, jsonSchema);
-    return { ...run, conductor: { ...run.conductor, ...told }, limits: { ...run.limits, steps } };
+  .map(({ workers: count, jsonSchema, steps, price, ...told }) => {
+    const run = runWith(count, jsonSchema);
+    const workers = run.workers.map((worker) => ({ ...worker, price }) as typeof worker);
+    return { ...run, workers, conductor: { ...run.conductor, ...told }, limits: { ...run.limits, steps } };
   });
 
 test("the Conductor's prompt with its schema is never longer than its bound, whatever its texts hold and wherever they lie", () => {

@@ -86,11 +86,19 @@ test.each([60, 80])('a finding of doctor fits %i columns, and nothing of it is l
 });
 
 test('pool check calls each model once, and fails when one does', async () => {
+  const pool = poolAt(stage.providers.url);
+  await stage.folder.write('conductor.yaml', {
+    ...pool,
+    conductors: { next: { ...pool.conductor, model: 'alpha' } } as typeof pool.conductors,
+    baselines: pool.workers.slice(0, 1).map((worker) => ({ ...worker, id: 'giant' })),
+  });
   const { code, stdout } = await stage.run('pool', 'check');
-  const [conductor, alpha, beta] = stdout.split('\n');
-  expect(conductor).toMatch(/^✓ conductor {2}\d+ ms · \d+ tokens · cost unknown$/);
-  expect(alpha).toMatch(/^✓ alpha {6}\d+ ms/);
-  expect(beta).toMatch(/^✗ beta {7}worker beta \(openai beta\) answered 401/);
+  const [conductor, next, alpha, beta, giant] = stdout.split('\n');
+  expect(conductor).toMatch(/^✓ conductor {8}\d+ ms · \d+ tokens · cost unknown$/);
+  expect(alpha).toMatch(/^✓ alpha {12}\d+ ms/);
+  expect(beta).toMatch(/^✗ beta {13}worker beta \(openai beta\) answered 401/);
   expect(code).toBe(1);
-  expect(stage.providers.log.map(({ model }) => model)).toEqual(['boss', 'alpha', 'beta']);
+  expect(stage.providers.log.map(({ model }) => model)).toEqual(['boss', 'alpha', 'alpha', 'beta', 'alpha']);
+  expect(giant).toMatch(/^✓ giant {12}\d+ ms/);
+  expect(next).toMatch(/^✓ conductors\.next {2}\d+ ms/);
 });

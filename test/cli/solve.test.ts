@@ -88,6 +88,20 @@ test('two solves at once share one server; stdout holds the answer and nothing e
   expect(seeds.filter((seed) => seed === 7)).toHaveLength(3);
 });
 
+test('--conductor has one of the further Conductors write the plan, and one that there is not starts nothing', async () => {
+  stage.providers.answer('second', renderPlan({ steps: [step('beta', 'Say it')] }, ['alpha', 'beta']));
+  const pool = poolAt(stage.providers.url);
+  const conductors = { second: { ...pool.conductor, model: 'second' } } as typeof pool.conductors;
+  await stage.folder.write('conductor.yaml', { ...pool, conductors });
+  const { code, stdout } = await run('solve', QUESTION, '--conductor', 'second', '--json');
+  const { calls, rounds } = solveResultSchema.parse(JSON.parse(stdout));
+  expect(calls.map(({ model }) => model)).toEqual(['second', 'beta']);
+  expect({ code, steps: rounds[0]?.plan?.steps.length }).toEqual({ code: 0, steps: 1 });
+  const other = await run('solve', QUESTION, '--conductor', 'third');
+  expect(other).toMatchObject({ code: 2, stdout: '' });
+  expect(other.stderr).toContain('there is no Conductor "third": name one of second');
+});
+
 test('a conversation and a schema come from files', async () => {
   const messages = [
     { role: 'user', content: 'I ask about France.' },

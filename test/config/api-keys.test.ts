@@ -1,11 +1,24 @@
 import { ConfigError, MissingKeyError } from '../../src/config/errors';
 import { keyFor } from '../../src/config/api-keys';
+import { resolveBaselines } from '../../src/config/cards';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ModelCard } from '../../src/protocol/cards';
 
 const CONFIG = parseConfig({
   conductor: { provider: 'anthropic', model: 'claude-opus-5-5' },
+  conductors: {
+    small: { provider: 'openai', model: 'm', baseUrl: 'https://b.example.com/v1', apiKeyEnv: 'SMALL_KEY' },
+  },
+  baselines: [
+    {
+      id: 'giant',
+      provider: 'openai',
+      model: 'm',
+      baseUrl: 'https://c.example.com/v1',
+      apiKeyEnv: 'GIANT_KEY',
+    },
+  ],
   workers: [
     { id: 'gpt', provider: 'openai', model: 'gpt-6-sol' },
     {
@@ -22,6 +35,8 @@ const ENV = {
   OPENAI_API_KEY: 'openai-secret',
   OTHER_KEY: 'other-secret',
   ANTHROPIC_API_KEY: 'claude-secret',
+  SMALL_KEY: 'small-secret',
+  GIANT_KEY: 'giant-secret',
 };
 const RUN = resolveRun(CONFIG);
 
@@ -36,6 +51,10 @@ describe('keyFor', () => {
     expect(keyFor(cardOf('gpt'), CONFIG, ENV)).toBe('openai-secret');
     expect(keyFor(cardOf('other'), CONFIG, ENV)).toBe('other-secret');
     expect(keyFor(RUN.conductor, CONFIG, ENV)).toBe('claude-secret');
+    const { conductor: small } = resolveRun(CONFIG, { conductor: { name: 'small' } });
+    expect(keyFor(small, CONFIG, ENV)).toBe('small-secret');
+    const [giant] = resolveBaselines(CONFIG);
+    expect(giant && 'provider' in giant && keyFor(giant, CONFIG, ENV)).toBe('giant-secret');
   });
 
   it('sends none where the server wants none', () => {

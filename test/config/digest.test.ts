@@ -20,6 +20,7 @@ test('two files that say the same have one digest, however they say it', () => {
 test.each<[string, Partial<ConfigInput>, readonly string[]]>([
   ['a limit', { limits: { costUsd: 2 } }, ['limits.costUsd']],
   ['the Conductor', { conductor: { ...model, model: 'n' } }, ['conductor']],
+  ['a further Conductor', { conductors: { big: model } }, ['conductors.big']],
   ['a worker', { workers: [A, { ...B, effort: 'low' }] }, ['workers.b']],
   ['a worker less', { workers: [A] }, ['workers.b']],
   ['their order', { workers: [B, A] }, ['workers']],

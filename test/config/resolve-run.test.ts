@@ -171,6 +171,70 @@ describe('a plan that the configuration gives', () => {
   });
 });
 
+describe('further Conductors', () => {
+  const model = { provider: 'local', model: 'm' } as const;
+  const plan = { steps: [{ worker: 'b', subtask: 'Answer.', sees: [] }] };
+  const named = (conductors: ConfigInput['conductors']) =>
+    parseConfig({ conductor: model, conductors, workers: [{ ...model, id: 'a' }] });
+
+  it('write the plans of runs that name them, and of no others', () => {
+    const config = named({ big: { ...model, model: 'large' }, fixed: { ...model, plan } });
+    expect(resolveRun(config).conductor.model).toBe('m');
+    expect(resolveRun(config, { conductor: { name: 'big' } }).conductor.model).toBe('large');
+    expect(() => resolveRun(config, { conductor: { name: 'fixed' } })).toThrow(
+      /^conductors\.fixed\.plan cannot be carried out: .*There is no worker "b"/,
+    );
+    for (const name of ['toString', 'small']) {
+      expect(() => resolveRun(config, { conductor: { name } })).toThrow(
+        `there is no Conductor "${name}": name one of big, fixed`,
+      );
+    }
+    expect(() => resolveRun(named({}), { conductor: { name: 'big' } })).toThrow('add it to "conductors:"');
+  });
+
+  it.each(['1', 'Big', 'a/b', 'a.b', 'a:1', ''])('have no name that means something else: %j', (name) => {
+    expect(() => named({ [name]: model })).toThrow('expected a name of small letters, digits and dashes');
+  });
+
+  it('without a price are told where a limit on cost needs it', () => {
+    const remote = { provider: 'openai', model: 'big', baseUrl: 'http://127.0.0.1:9/v1' } as const;
+    expect(noticesOf(named({ big: remote }))).toEqual([
+      expect.stringContaining('cannot be enforced: the Conductor (openai big) has no known price') as unknown,
+    ]);
+  });
+});
+
+describe('baselines', () => {
+  const model = { provider: 'local', model: 'm' } as const;
+  const parse = (...baselines: ConfigInput['workers'][number][]) =>
+    parseConfig({ conductor: model, workers: [{ ...model, id: 'a' }], baselines });
+
+  it('are no workers of a run', () => {
+    expect(resolveRun(parse({ ...model, id: 'big' })).workers.map(({ id }) => id)).toEqual(['a']);
+  });
+
+  it.each([
+    ['a worker', [{ ...model, id: 'a' }], 'baselines[0].id is "a": a worker of the pool has this id already'],
+    [
+      'one another',
+      [
+        { ...model, id: 'b' },
+        { ...model, id: 'b' },
+      ],
+      'baselines[0] has this id already',
+    ],
+    ['the Conductor', [{ ...model, id: 'conductor' }], 'reserved for the Conductor'],
+  ])('share no id with %s', (_, baselines, words) => {
+    expect(() => parse(...baselines)).toThrow(words);
+  });
+
+  it('are stood in for by one another alone', () => {
+    expect(() => parse({ ...model, id: 'b', fallback: ['a'] })).toThrow(
+      'baselines[0].fallback[0] is "a": expected one of b',
+    );
+  });
+});
+
 describe('limits of one run', () => {
   it('hold instead of the configured ones, each by itself', () => {
     const configured = {

@@ -2,13 +2,15 @@ import { checkCondition, readCondition } from '../../src/evaluation/condition';
 import { summarize } from '../../src/evaluation/summarize';
 import { aRecord } from './a-record';
 
-const METHODS = ['conductor', 'worker:a', 'worker:b'];
+/** The last one is a baseline, which is always right. */
+const METHODS = ['conductor', 'worker:a', 'worker:b', 'worker:giant'];
+const TRIED = { methods: METHODS, workers: ['a', 'b'] };
 
 /** Right answers of ten, by method; null where none could be judged. */
 function summaryOf(...right: readonly (number | null)[]) {
   const records = METHODS.flatMap((method, place) =>
     Array.from({ length: 10 }, (_, index) => {
-      const count = right[place] ?? null;
+      const count = method === 'worker:giant' ? 10 : (right[place] ?? null);
       const verdict = count === null ? 'ungraded' : index < count ? 'correct' : 'wrong';
       return aRecord(method, index, { verdict });
     }),
@@ -29,17 +31,19 @@ test.each([
   ['conductor < 0.7', [7, 5, 8], false],
   ['conductor < worker:b', [7, 5, null], true],
 ] as const)('%s, with %j right of ten: %s', (text, right, holds) => {
-  const checked = checkCondition(readCondition(text, METHODS), summaryOf(...right));
+  const checked = checkCondition(readCondition(text, TRIED), summaryOf(...right));
   expect(checked.holds).toBe(holds);
   expect(checked.sentence).toContain(`${holds ? 'Failed' : 'Passed'}: "${text}"`);
 });
 
 test('what is not understood, or not tried, is refused with what to write', () => {
   for (const text of ['conductor > worker:a', 'conductor', '< 0.5', 'conductor < worker:a - x']) {
-    expect(() => readCondition(text, METHODS)).toThrow('expected e.g. "conductor < worker:best"');
+    expect(() => readCondition(text, TRIED)).toThrow('expected e.g. "conductor < worker:best"');
   }
-  expect(() => readCondition('conductor < vote:a', METHODS)).toThrow(
+  expect(() => readCondition('conductor < vote:a', TRIED)).toThrow(
     '--fail-if names vote:a, which is not tried: name one of conductor, worker:a, worker:b',
   );
-  expect(() => readCondition('conductor < worker:best', ['conductor'])).toThrow('which is not tried');
+  expect(() =>
+    readCondition('conductor < worker:best', { ...TRIED, methods: ['conductor', 'worker:giant'] }),
+  ).toThrow('which is not tried');
 });

@@ -234,9 +234,76 @@ test('where a bare question is answered better than a subtask in a team, both fo
   expect(JSON.parse(alone?.body ?? '')).toMatchObject({
     messages: [{ role: 'user', content: question?.question }],
   });
-  expect(JSON.stringify(describeSetting({ run: input.run, methods: input.methods }, []))).toContain(
-    'were sent the question alone',
+  expect(JSON.stringify(describeSetting(input, []))).toContain('were sent the question alone');
+});
+
+test('a further Conductor stands beside the configured one in one evaluation, told by its own name, model and price', async () => {
+  stage.providers.answer('clerk', '<answer>-1</answer>');
+  const plan = renderPlan({ steps: [step('clerk', 'Answer it.')] }, ['scholar', 'coder', 'clerk']);
+  stage.providers.answer('frontier', { text: plan, usage: { outputTokens: 200 } });
+  const { input, records } = await stage.play('eval-named', ['conductor', 'conductor:frontier']);
+  const [own, named] = ['conductor', 'conductor:frontier'].map((name) =>
+    records.filter(({ method }) => method === name),
   );
+  expect(named?.map(({ verdict }) => verdict)).toEqual(QUESTIONS.map(() => 'wrong'));
+  expect(named?.map(({ planning }) => planning.nanoUsd)).toEqual(QUESTIONS.map(() => 2 * CALL_NANO_USD));
+  expect(own?.map(({ planning }) => planning.nanoUsd)).toEqual(QUESTIONS.map(() => CALL_NANO_USD));
+  expect(stage.requestsTo('frontier')).toHaveLength(QUESTIONS.length);
+  const { methods } = await stage.summary(input);
+  expect(methods[1]?.comparison).toMatchObject({ against: 'conductor' });
+  const [table] = describeSetting(input, []);
+  expect(table).toMatchObject({
+    rows: expect.arrayContaining([
+      expect.arrayContaining(['conductor', 'conductor', '0 in, 5 out']),
+      expect.arrayContaining(['conductor:frontier', 'frontier', '0 in, 10 out']),
+    ]) as unknown,
+  });
+}, 120_000);
+
+test('a baseline is asked alone, with its own settings and price, and no Conductor knows of it', async () => {
+  stage.providers.answer('giant', ({ text }) => {
+    const asked = QUESTIONS.find(({ question }) => text.includes(question));
+    return { text: `<answer>${String(asked?.answer)}</answer>`, usage: { outputTokens: 100 } };
+  });
+  const asked = ['worker:giant', 'vote:giant', 'best-of:giant', 'reflection:giant'];
+  const { input, records } = await stage.play('eval-baseline', ['conductor', 'workers', ...asked], {
+    questions: 1,
+  });
+  for (const name of asked) {
+    const record = recordOf(records, name);
+    expect(record).toMatchObject({ verdict: 'correct', workers: { giant: expect.any(Number) as number } });
+    expect(record?.spent.nanoUsd).toBe((record?.spent.calls ?? NaN) * CALL_NANO_USD);
+  }
+  expect(recordOf(records, 'reflection:giant')?.spent.calls).toBe(5);
+  const [request] = stage.requestsTo('giant');
+  expect(JSON.parse(request?.body ?? '')).toMatchObject({ max_tokens: 20_480 });
+  const planning = stage.requestsTo('conductor').map(({ body }) => body);
+  expect(planning.join()).toContain('scholar');
+  expect(planning.join()).not.toContain('giant');
+  expect(describeSetting(input, [])[0]).toMatchObject({
+    rows: expect.arrayContaining([
+      expect.arrayContaining(['baseline giant', '20480', '0 in, 10 out']),
+    ]) as unknown,
+  });
+}, 120_000);
+
+test('no plan may name a baseline, whoever wrote it', async () => {
+  const given = { plan: { steps: [step('giant', 'Answer it.')] }, outputs: [null] };
+  const { error } = await stage.solve({ question: 'Why?', given });
+  expect(error?.type).toBe('Plan.Invalid');
+  expect(error?.message).toContain('There is no worker "giant"');
+  stage.providers.script('conductor', [
+    'model_id = [3]\nsubtasks = ["Answer it."]\naccess_list = [[]]',
+    'model_id = [2]\nsubtasks = ["Answer it."]\naccess_list = [[]]',
+  ]);
+  stage.providers.answer('clerk', 'It is so.');
+  const { calls } = await stage.solve({ question: 'Why?' });
+  expect(calls.map(({ purpose, worker }) => [purpose, worker])).toEqual([
+    ['plan', 'conductor'],
+    ['repair', 'conductor'],
+    ['step', 'clerk'],
+  ]);
+  expect(stage.requestsTo('giant')).toEqual([]);
 });
 
 describe('turns', () => {

@@ -3,7 +3,7 @@ import { randomFrom } from '../../src/evaluation/chance';
 import { type OpenedQuestion, type QuestionInput, slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';
 import { everyone } from '../../src/evaluation/methods/plans';
-import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
+import { askedBeside, METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
 import { QuestionContext } from '../../src/evaluation/workflows/question-context';
 import { externalCard, modelCard, runOf } from '../budget/cards';
@@ -12,6 +12,7 @@ import { validatePlan } from '../../src/plan/validate';
 import { MAX_STEPS } from '../../src/protocol/messages';
 
 const workers = ['gpt', 'sonnet', 'qwen'];
+const CAST = { workers, conductors: { frontier: {} }, baselines: [{ id: 'giant' }] };
 const teamOf = (seed: number): Team => ({ workers, random: randomFrom(seed) });
 const written: Plan = {
   steps: [
@@ -22,19 +23,36 @@ const written: Plan = {
 
 test('every worker alone, and the Conductor where a method needs what it did', () => {
   const alone = ['worker:gpt', 'worker:sonnet', 'worker:qwen'];
-  expect(readMethods(['workers', 'vote'], workers)).toEqual(['conductor', ...alone, 'vote:gpt']);
-  const named = readMethods(['workers', 'worker:gpt', 'conductor:0', 'conductor:2'], workers);
+  expect(readMethods(['workers', 'vote'], CAST)).toEqual(['conductor', ...alone, 'vote:gpt']);
+  const named = readMethods(['workers', 'worker:gpt', 'conductor:0', 'conductor:2'], CAST);
   expect(named).toEqual([...alone, 'conductor', 'conductor:2']);
+});
+
+test('what methods ask beside the Conductor and the pool is told, once each', () => {
+  const methods = readMethods(['workers', 'worker:giant', 'vote:giant', 'conductor:frontier:1'], CAST);
+  expect(methods).toContain('conductor:frontier:1');
+  expect(askedBeside(methods, CAST)).toEqual({ conductors: ['frontier'], baselines: ['giant'] });
+  expect(askedBeside(readMethods(['workers', 'mixture'], CAST), CAST)).toEqual({
+    conductors: [],
+    baselines: [],
+  });
 });
 
 test.each([
   ['voting', 'there is no method "voting": name some of conductor, worker, best-of'],
   ['toString', 'there is no method "toString"'],
-  ['worker', 'method "worker" is not understood: expected one of gpt, sonnet, qwen behind the colon'],
-  ['worker:o3', 'method "worker:o3" is not understood: expected one of gpt, sonnet, qwen'],
+  ['worker', 'method "worker" is not understood: expected one of gpt, sonnet, qwen, giant behind the colon'],
+  ['worker:o3', 'method "worker:o3" is not understood: expected one of gpt, sonnet, qwen, giant'],
+  ['one-model:giant', 'expected one of gpt, sonnet, qwen behind the colon'],
+  ['mixture:giant', 'expected one of gpt, sonnet, qwen behind the colon'],
   ['conductor:10', 'method "conductor:10" is not understood: expected a depth from 0 to 9'],
   ['random:gpt', 'method "random:gpt" is not understood: expected nothing behind its name'],
   ['vote:gpt:5', 'method "vote:gpt:5" is not understood: expected one of gpt, sonnet, qwen'],
+  [
+    'conductor:strong',
+    'method "conductor:strong" is not understood: expected a depth from 0 to 9 behind the colon, one of frontier, or a checkpoint',
+  ],
+  ['conductor:toString', 'method "conductor:toString" is not understood'],
   ['conductor:Nightly/000040', 'or a checkpoint such as nightly/000040, or both, nightly/000040:1'],
   ['conductor:nightly/000040:10', 'method "conductor:nightly/000040:10" is not understood'],
   ['conductor:/000040', 'method "conductor:/000040" is not understood'],
@@ -44,7 +62,7 @@ test.each([
   ['mixture:gpt:17', 'behind another one up to 16 layers'],
   ['access:some', 'method "access:some" is not understood: expected binary or any behind the colon'],
 ])('%s is refused with what is expected', (text, sentence) => {
-  expect(() => readMethod(text, workers)).toThrow(sentence);
+  expect(() => readMethod(text, CAST)).toThrow(sentence);
 });
 
 const checkpoint = { checkpoint: 'nightly/000040' };
@@ -59,7 +77,7 @@ test.each([
   ['access', 'access:binary', 0, { access: 'binary' }],
   ['access:any', 'access:any', 0, { access: 'any' }],
 ])('%s is %s', (text, name, depth, change) => {
-  expect(readMethod(text, workers)).toEqual({ name, method: { kind: 'conductor', depth, change } });
+  expect(readMethod(text, CAST)).toEqual({ name, method: { kind: 'conductor', depth, change } });
 });
 
 test('no two methods are kept in the same place', () => {
@@ -70,7 +88,7 @@ test('no two methods are kept in the same place', () => {
 test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(
   '%s makes plans that a solve takes, the same ones for the same seed',
   (name) => {
-    const { method } = readMethod(name, workers);
+    const { method } = readMethod(name, CAST);
     const planOf = (seed: number): Plan | null => {
       if (method.kind === 'plan') return method.write(teamOf(seed), 'bare');
       return method.kind === 'rewrite' ? method.rewrite(written, teamOf(seed)) : null;
@@ -85,7 +103,7 @@ test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(
 );
 
 function changed(name: string, seed = 3): Plan['steps'] {
-  const { method } = readMethod(name, workers);
+  const { method } = readMethod(name, CAST);
   if (method.kind !== 'rewrite') throw new Error(`${name} writes a plan of its own`);
   return method.rewrite(written, teamOf(seed)).steps;
 }
@@ -106,7 +124,7 @@ test('an ablation changes what it is named by, and nothing else', () => {
 });
 
 function planOf(name: string): Plan {
-  const { method } = readMethod(name, workers);
+  const { method } = readMethod(name, CAST);
   if (method.kind !== 'plan') throw new Error(`${name} writes no plan`);
   return method.write(teamOf(3), method.solo?.form ?? 'team');
 }
@@ -116,15 +134,15 @@ test('a worker alone is asked by the bare question, and as in a team where that 
   expect(first('worker:gpt')).toBe('');
   expect(first('worker:gpt:team')).toBe('Answer the question completely.');
   expect(first('reflection:gpt')).toBe('');
-  expect(readMethod('vote', workers)).toEqual({
+  expect(readMethod('vote', CAST)).toEqual({
     name: 'vote:gpt',
     method: { kind: 'samples', form: 'bare', worker: 'gpt', choose: 'vote' },
   });
-  expect(readMethod('best-of:qwen:team', workers)).toEqual({
+  expect(readMethod('best-of:qwen:team', CAST)).toEqual({
     name: 'best-of:qwen:team',
     method: { kind: 'samples', form: 'team', worker: 'qwen', choose: 'judge' },
   });
-  expect(readMethods(['workers:team', 'workers'], ['gpt', 'qwen'])).toEqual([
+  expect(readMethods(['workers:team', 'workers'], { workers: ['gpt', 'qwen'] })).toEqual([
     ...['worker:gpt:team', 'worker:qwen:team', 'worker:gpt', 'worker:qwen'],
   ]);
 });
@@ -158,8 +176,8 @@ test('a mixture of two layers shows every worker all answers of the first, and t
     ['qwen', [0, 1, 2]],
     ['sonnet', [3, 4, 5]],
   ]);
-  expect(readMethod('mixture:sonnet:1', workers).name).toBe('mixture:sonnet');
-  expect(readMethod('mixture:sonnet:2', workers).name).toBe('mixture:sonnet:2');
+  expect(readMethod('mixture:sonnet:1', CAST).name).toBe('mixture:sonnet');
+  expect(readMethod('mixture:sonnet:2', CAST).name).toBe('mixture:sonnet:2');
   expect(planOf('mixture:gpt:16').steps).toHaveLength(49);
 });
 

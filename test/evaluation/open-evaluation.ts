@@ -11,7 +11,7 @@ import { readMethods } from '../../src/evaluation/methods/read-method';
 import { summarize } from '../../src/evaluation/summarize';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { resolveVerifier } from '../../src/config/cards';
+import { resolveBaselines, resolveVerifier } from '../../src/config/cards';
 import { keepLines } from '../../src/store/texts';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 
@@ -19,6 +19,8 @@ import { openStage, type Stage, type StageOptions } from '../support/stage';
 export const CALL_NANO_USD = 1_000_000;
 const WORKER_PRICE = { input: 0, output: 10 };
 const CONDUCTOR_PRICE = { input: 0, output: 5 };
+/** Twice the Conductor's. */
+const FRONTIER_PRICE = { input: 0, output: 10 };
 
 const IDS = Object.keys(WORKERS);
 
@@ -33,15 +35,34 @@ export async function openEvaluation(
   }: Pick<StageOptions, 'address'> & { readonly conductorPrice?: typeof CONDUCTOR_PRICE } = {},
 ): Promise<EvaluationStage> {
   const prices = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: conductorPrice };
+  const models = modelsOf(questions, prices);
+  const frontier = { ...models.conductor, price: FRONTIER_PRICE };
+  const giant = { ...models.scholar, price: FRONTIER_PRICE };
   const stage = await openStage({
     ...options,
     evaluates: true,
     workers: IDS,
-    simulation: { models: { ...modelsOf(questions, prices), judge: { price: WORKER_PRICE, answer: '' } } },
+    simulation: { models: { ...models, frontier, giant, judge: { price: WORKER_PRICE, answer: '' } } },
     configure: (config) => ({
       ...config,
       recursion: 'review',
       conductor: { ...config.conductor, price: conductorPrice },
+      conductors: {
+        frontier: {
+          ...config.conductor,
+          model: 'frontier',
+          price: FRONTIER_PRICE,
+        } as typeof config.conductor,
+      },
+      baselines: [
+        {
+          ...config.conductor,
+          id: 'giant',
+          model: 'giant',
+          maxOutputTokens: 20_480,
+          price: FRONTIER_PRICE,
+        } as (typeof config.workers)[number],
+      ],
       verifier: { ...config.conductor, model: 'judge', price: WORKER_PRICE } as typeof config.verifier,
       workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
     }),
@@ -53,6 +74,8 @@ function evaluatingOn(stage: Stage, questions: readonly WorldQuestion[]) {
   const results = (id: string) => readResults(stage.store, id);
   const config = parseConfig(stage.config);
   const [resolved, verifier] = [resolveRun(config), resolveVerifier(config)];
+  const baselines = resolveBaselines(config);
+  const conductors = { frontier: resolveRun(config, { conductor: { name: 'frontier' } }).conductor };
   if (verifier === null) throw new Error('the stage has a verifier');
   const run = async (input: EvaluateInput, { workflow }: Client = stage.temporal.client) => {
     const options = { workflowId: input.id, taskQueue: stage.taskQueue, args: [input] };
@@ -62,13 +85,15 @@ function evaluatingOn(stage: Stage, questions: readonly WorldQuestion[]) {
     const { key } = await keepLines(stage.store, questions, questionSetKey);
     const input: EvaluateInput = {
       id,
-      methods: readMethods(methods, IDS),
+      methods: readMethods(methods, { workers: IDS, conductors, baselines }),
       workers: IDS,
       seed: 1,
       set: key,
       questions: questions.length,
       window: 4,
       run: resolved,
+      conductors,
+      baselines,
       runNanoUsd: null,
       nanoUsd: null,
       ...changes,

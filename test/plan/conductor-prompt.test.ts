@@ -145,6 +145,26 @@ describe('the compact prompt', () => {
     ]);
   });
 
+  test('prices stand beside notes, each worker in its own unit, and an unknown one is no 0', () => {
+    const workers = [
+      { id: 'gpt', notes: 'strong at\ncode', price: { input: 2, output: 10 } },
+      { id: 'sonnet', notes: null, price: null },
+      { id: 'lookup', notes: 'knows the handbook' },
+      { id: 'agent', notes: null, price: { perCall: 0.01 } },
+      { id: 'small', notes: ' ', price: { input: 0, output: 0 } },
+    ];
+    expect(messagesOf({ workers, describe: 'notes+price' })[0]?.text.split('Workers:\n')[1]).toBe(
+      [
+        'Model id 0: strong at code; $2 in, $10 out per million tokens',
+        'Model id 1: price unknown',
+        'Model id 2: knows the handbook; price unknown',
+        'Model id 3: $0.01 a call',
+        'Model id 4: free',
+      ].join('\n'),
+    );
+    expect(messagesOf({ workers, describe: 'notes' })[0]?.text).not.toContain('$');
+  });
+
   test('the Conductor itself is the last ordinal where it may be called', () => {
     expect(messagesOf({ mayCallItself: true })[0]?.text).toMatch(/Model id 1\nModel id 2: yourself$/);
   });

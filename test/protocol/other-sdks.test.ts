@@ -53,7 +53,12 @@ test('every field of the input is in the page, and no other', () => {
   const parts = [
     ...fields<PoolFilter>('pool.', { allow: true, deny: true }),
     ...fields<LimitsInput>('limits.', { ...limits, wallClock: true, approval: true }),
-    ...fields<ConductorChange>('conductor.', { checkpoint: true, examples: true, access: true }),
+    ...fields<ConductorChange>('conductor.', {
+      name: true,
+      checkpoint: true,
+      examples: true,
+      access: true,
+    }),
     ...fields<NonNullable<SolveInput['given']>>('given.', { plan: true, outputs: true }),
   ];
   expect(namesIn('## Input')).toEqual([...known, ...parts].sort());

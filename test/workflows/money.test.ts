@@ -4,6 +4,19 @@ import { openStage, type Stage, step } from '../support/stage';
 let stage: Stage;
 afterEach(() => stage.close());
 
+test('a Conductor that is to know what workers cost is told so', async () => {
+  stage = await openStage({
+    workers: ['a', 'b'],
+    configure: (config) => ({
+      ...config,
+      conductor: { ...config.conductor, describe: 'notes+price' } as typeof config.conductor,
+    }),
+  });
+  stage.plan([step('a', 'Answer it.')]);
+  expect(await stage.solve({ question: 'Why?' })).toMatchObject({ status: 'completed', degraded: false });
+  expect(stage.requestsTo('conductor')[0]?.body).toContain('0: $2 in, $10 out per million tokens');
+});
+
 describe('what a run says it cost', () => {
   test('is the sum of its ledger to the nano-dollar, whatever went wrong on the way', async () => {
     stage = await openStage({

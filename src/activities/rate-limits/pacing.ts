@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { nameOf, resolveConductor, resolveWorker } from '../../config/cards';
+import { conductorsOf, nameOf, resolveConductor, resolveWorker } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { Config, ModelConfig } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
@@ -57,10 +57,10 @@ export class OwnStates implements SharedStates {
   }
 }
 
-function settingsByModel({ conductor, workers }: Config): Map<string, RateLimiterSettings> {
+function settingsByModel(config: Config): Map<string, RateLimiterSettings> {
   const settings = new Map<string, RateLimiterSettings>();
-  const add = (card: ConductorCard | ModelCard, config: ModelConfig): void => {
-    const [name, own] = [nameInStore(card), settingsOf(config)];
+  const add = (card: ConductorCard | ModelCard, written: ModelConfig): void => {
+    const [name, own] = [nameInStore(card), settingsOf(written)];
     const other = settings.get(name) ?? own;
     settings.set(name, {
       requestsPerMinute: Math.min(own.requestsPerMinute, other.requestsPerMinute),
@@ -72,8 +72,10 @@ function settingsByModel({ conductor, workers }: Config): Map<string, RateLimite
   };
   const today = new Date();
   // A checkpoint is not known before a run is resolved, and its server has no rates that cost money.
-  if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), conductor);
-  for (const worker of workers) {
+  for (const [, conductor] of conductorsOf(config)) {
+    if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), conductor);
+  }
+  for (const worker of [...config.workers, ...config.baselines]) {
     const card = resolveWorker(worker, today);
     if (card.kind === 'model' && 'model' in worker) add(card, worker);
   }

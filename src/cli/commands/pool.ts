@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';
 import { judgeReply, toProviderFailure } from '../../activities/models/failure';
 import { chargeOf } from '../../budget/nano-usd';
-import { VENDORS } from '../../config/cards';
+import { conductorsOf, resolveBaselines, resolveConductor, VENDORS } from '../../config/cards';
 import { findPool } from '../../config/default-pool';
 import { keyFor } from '../../config/api-keys';
 import { resolveRun } from '../../config/resolve-run';
@@ -19,12 +19,14 @@ import { fileOf, loadServable, type WorkOptions } from '../load-settings';
 import { configuredStore } from '../../store/open-store';
 import { paintFor, print, say } from '../terminal';
 
-/** `pool check`: calls the Conductor and each worker once, a line each; fails if any of them does. */
+/** `pool check`: calls each Conductor, worker and baseline once, a line each; fails if any of them does. */
 export async function checkPool(options: WorkOptions): Promise<ExitCode> {
   const config = await loadServable(options);
-  const { workers } = resolveRun(config);
+  const workers = [...resolveRun(config).workers, ...resolveBaselines(config)];
   const { good, bad, faint } = paintFor(process.stdout);
-  const width = Math.max('conductor'.length, ...workers.map(({ id }) => id.length));
+  const conductors = conductorsOf(config);
+  const names = [...conductors.map(([place]) => place), ...workers.map(({ id }) => id)];
+  const width = Math.max(...names.map(({ length }) => length));
   const report = (mark: string, name: string, text: string): Promise<void> =>
     print(`${mark} ${name.padEnd(width)}  ${oneLine(text, Infinity)}`, { painted: true });
   let failures = 0;
@@ -37,7 +39,9 @@ export async function checkPool(options: WorkOptions): Promise<ExitCode> {
     }
   };
   // One after the other: a limit on requests at once must not look like a broken worker.
-  await check('conductor', pingConductor(config));
+  for (const [place, section] of conductors) {
+    await check(place, pingConductor(config, resolveConductor(section, new Date())));
+  }
   for (const worker of workers) {
     if (worker.kind === 'model') await check(worker.id, pingModel(worker, config));
     else {
@@ -73,13 +77,12 @@ async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = 
   );
 }
 
-/** Calls the Conductor once; where it is a checkpoint, the one that would write the next run's plan. */
-async function pingConductor(config: Config): Promise<string> {
-  const run = resolveRun(config);
+/** Calls a Conductor once; where it is a checkpoint, the one that would write the next run's plan. */
+async function pingConductor(config: Config, card: ConductorCard): Promise<string> {
   const [policyOf] = addOns.flatMap((addOn) => addOn.policyOf ?? []);
-  if (run.conductor.provider !== 'policy' || policyOf === undefined) return pingModel(run.conductor, config);
-  const policy = await policyOf(configuredStore(config), config);
-  const { conductor } = await policy.bind(run);
+  if (card.provider !== 'policy' || policyOf === undefined) return pingModel(card, config);
+  const policy = await policyOf(configuredStore(config));
+  const { conductor } = await policy.bind({ ...resolveRun(config), conductor: card });
   return pingModel(conductor, config, policy.complete);
 }
 

@@ -28,15 +28,19 @@ interface SolveOptions extends ShowOptions, AskedOptions, Pick<SolveRequest, 'se
   readonly maxDepth?: number | null;
   readonly maxCost?: number | null;
   readonly approve?: 'plan' | 'all';
+  /** Which of `conductors:` writes the plan; undefined: `conductor:`. */
+  readonly conductor?: string;
 }
 
 /** `solve`: answers one question with a worker of its own, or hands it to running workers. */
 export async function solve(argument: string | undefined, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const { detach = false, allow, deny, maxCost } = options;
+  const { detach = false, allow, deny, maxCost, conductor: name } = options;
   const pool = { allow, deny };
-  const loaded = await (detach ? loadSettings(options) : loadServable(options, pool));
-  if (typeof maxCost === 'number') checkCostLimit(resolveRun(loaded, { pool }));
+  const conductor = name === undefined ? undefined : { name };
+  const loaded = await (detach ? loadSettings(options) : loadServable(options, { pool, conductor }));
+  const run = resolveRun(loaded, { pool, conductor });
+  if (typeof maxCost === 'number') checkCostLimit(run);
   const asked = await readAsked(argument, options);
   const question = checkAsked(asked);
   const { seed, approve: approval, priority, tenant, maxDepth: depth } = options;
@@ -44,6 +48,7 @@ export async function solve(argument: string | undefined, options: SolveOptions)
   const request: SolveRequest = {
     ...asked,
     pool,
+    conductor,
     seed,
     limits,
     approval,
@@ -56,14 +61,14 @@ export async function solve(argument: string | undefined, options: SolveOptions)
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
   return withSession(loaded, options, place, async (session) => {
-    const { conductor, server, temporal, file } = session;
+    const { server, temporal, file } = session;
     if (!detach) {
       await sayResumed(session);
       interruption.throwIfAborted();
     }
     const id = newRunId(question, temporal);
     await noteRun(server, id);
-    await conductor.start(request, id).catch((cause: unknown) => {
+    await session.conductor.start(request, id).catch((cause: unknown) => {
       if (!(cause instanceof ServiceError)) throw cause;
       const reason = `Temporal did not say that run ${id} was started (${reasonOf(cause.cause)})`;
       throw new Error(`${reason}. Should it be under way: ${watchOf(id, file)}`, { cause });

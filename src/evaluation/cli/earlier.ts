@@ -9,7 +9,7 @@ import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { type GradedExample, learnRouting } from '../methods/learned-router';
 import type { Learned, Manifest } from '../results';
-import { groupBy, sumOfAll } from '../statistics';
+import { groupBy, percentile, sumOfAll } from '../statistics';
 import { bestWorker, summarize } from '../summarize';
 
 /** Finds an evaluation by its id, a beginning of it that no other has, or `last`. @throws UsageError if there is no one */
@@ -35,18 +35,19 @@ export async function findEvaluation(store: Store, given: string): Promise<Manif
 
 /** The best worker alone, as a method, by the latest evaluation that tried all of the pool. @throws UsageError if none did */
 export async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string> {
+  const pool = workers.map(({ id }) => id);
   const earlier = (await readManifests(store)).filter(({ methods, log, run }) => {
     const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
     return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
   });
   for (const manifest of earlier) {
     const { methods, complete } = summarize(manifest, await readResults(store, manifest.id));
-    const { method: best = '', score = null } = bestWorker(methods) ?? {};
+    const { method: best = '', score = null } = bestWorker(methods, pool) ?? {};
     if (score === null) continue;
     say(`${best} was the best worker alone in ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`);
     return best;
   }
-  const ids = workers.map(({ id }) => `worker:${id}`).join(', ');
+  const ids = pool.map((id) => `worker:${id}`).join(', ');
   throw new UsageError(
     `which worker is the best one alone? No evaluation here tried all of them: name it with --methods (${ids}), take all ` +
       'with --methods workers, or find it by "temporal-conductor eval FILE --methods workers"',
@@ -59,6 +60,21 @@ export async function nameBest(store: Store, run: ResolvedRun, names: readonly s
   if (!names.some(asks) || run.workers.some(({ id }) => id === 'best')) return [...names];
   const [, best = ''] = (await findBestWorker(store, run)).split(':');
   return names.map((name) => (asks(name) ? name.replace(/:best(?=:|$)/, `:${best}`) : name));
+}
+
+/** Median seconds of a worker alone, in the latest evaluation that asked this very model; null where none did. */
+export async function secondsAlone(store: Store, worker: RunWorker): Promise<number | null> {
+  const method = `worker:${worker.id}`;
+  for (const { id, methods, run } of await readManifests(store)) {
+    if (!methods.includes(method) || !isSame(worker, run.workers)) continue;
+    const own = (await readResults(store, id)).filter((record) => record.method === method);
+    const median = percentile(
+      own.map(({ latencyMs }) => latencyMs),
+      0.5,
+    );
+    if (median !== null) return median / 1000;
+  }
+  return null;
 }
 
 /** Another model under the same id is another worker. */

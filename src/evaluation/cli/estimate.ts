@@ -1,6 +1,7 @@
 import { nanoUsdOf } from '../../budget/nano-usd';
-import type { ConductorCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import type { ConductorCard, RunWorker } from '../../protocol/cards';
 import { utf8Bytes } from '../../plan/plan';
+import { conductorFor, workersFor } from '../cast';
 import { randomFrom } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
 import type { Method } from '../methods/method';
@@ -25,16 +26,17 @@ type Calls = readonly [count: number, usd: number | null];
 export function estimateEvaluation(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  { run, verifier, compares }: Pick<Manifest, 'run' | 'verifier' | 'compares'>,
+  evaluation: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares'>,
 ): { readonly calls: number; readonly usd: number | null } {
-  const workers = run.workers.map(({ id }) => id);
+  const { run, conductors, baselines, verifier, compares } = evaluation;
+  const cast = { workers: run.workers.map(({ id }) => id), conductors, baselines };
   const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
   const tokens = bytes / questions.length / BYTES_A_TOKEN;
   // Leaves out the Conductor's part in questions of the log, which is paid already.
   const isLogged = questions.some(({ solved }) => solved);
   const tried = methods.filter((name) => !isLogged || name !== REFERENCE);
   const played = tried
-    .flatMap((name) => callsOf(readMethod(name, workers).method, run, tokens))
+    .flatMap((name) => callsOf(readMethod(name, cast).method, evaluation, tokens))
     .map(([count, usd]): Calls => [count * questions.length, usd]);
   const unknown = questions.filter(({ grader }) => grader === 'none').length;
   const verified = methods.length * questions.filter(needsVerifier).length;
@@ -51,17 +53,26 @@ function total(all: readonly Calls[]): { readonly calls: number; readonly usd: n
   };
 }
 
-function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Calls[] {
+function callsOf(
+  method: Method,
+  cast: Pick<Manifest, 'run' | 'conductors' | 'baselines'>,
+  tokens: number,
+): readonly Calls[] {
+  const { run } = cast;
   const stepOf = (worker: RunWorker | undefined): number | null =>
     priceOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS);
+  const cardOf = (worker: string): RunWorker | undefined =>
+    workersFor(cast, worker).find(({ id }) => id === worker);
   const step = meanOfAll(run.workers.map(stepOf));
-  const planned = (steps: number): readonly Calls[] => [
-    [1, priceOf(run.conductor, PROMPT_TOKENS.conductor + tokens)],
+  const planned = (steps: number, named?: string): readonly Calls[] => [
+    [1, priceOf(conductorFor(cast, named), PROMPT_TOKENS.conductor + tokens)],
     [steps, step],
   ];
   switch (method.kind) {
     case 'conductor':
-      return Array.from({ length: 1 + method.depth }, () => planned(method.steps ?? PLAN_STEPS)).flat();
+      return Array.from({ length: 1 + method.depth }, () =>
+        planned(method.steps ?? PLAN_STEPS, method.named),
+      ).flat();
     case 'rewrite':
       return [[PLAN_STEPS, step]];
     case 'routed':
@@ -71,14 +82,14 @@ function callsOf(method: Method, run: ResolvedRun, tokens: number): readonly Cal
     case 'samples': {
       // Attempts are made for as much as the Conductor costs.
       const { calls, usd } = total(planned(PLAN_STEPS));
-      const attempt = stepOf(run.workers.find(({ id }) => id === method.worker));
+      const attempt = stepOf(cardOf(method.worker));
       const affordable = usd && attempt ? usd / attempt : calls;
       return [[Math.max(1, Math.min(MOST_ATTEMPTS, affordable)), attempt]];
     }
     case 'plan': {
       const team = { workers: run.workers.map(({ id }) => id), random: randomFrom('estimate') };
       const { steps } = method.write(team, 'team');
-      return steps.map(({ worker }) => [1, stepOf(run.workers.find(({ id }) => id === worker))]);
+      return steps.map(({ worker }) => [1, stepOf(cardOf(worker))]);
     }
   }
 }

@@ -9,7 +9,7 @@ import { loadServable, loadSettings, type WorkOptions } from '../../cli/load-set
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { describeRun } from '../../client/list-runs';
-import { keyFor, modelCardsOf } from '../../config/api-keys';
+import { checkKey, modelCardsOf } from '../../config/api-keys';
 import type { Config } from '../../config/schema';
 import { reasonOf } from '../../errors';
 import { checkStore, configuredStore } from '../../store/open-store';
@@ -27,6 +27,7 @@ import { drawCharts } from '../report/page';
 import { writeReport } from '../report/report';
 import { chartsOf } from '../report/score-charts';
 import type { Manifest } from '../results';
+import { modelsBeside } from '../cast';
 import { checkCondition, readCondition } from '../condition';
 import { detailsOf } from '../report/details';
 import { writeInspectLogs } from '../report/inspect-log';
@@ -42,7 +43,6 @@ interface EvaluateOptions extends WorkOptions, PlanOptions {
   readonly compare?: readonly string[];
   readonly out?: string;
   readonly json?: boolean;
-  readonly detach?: boolean;
   readonly inspect?: boolean;
 }
 
@@ -51,7 +51,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   if (options.compare !== undefined) return compareKept(options.compare, options);
   const interruption = listenForInterruption();
   const { config, detach = false, allow, deny } = options;
-  const loaded = await (detach ? loadSettings(options) : loadServable(options, { allow, deny }));
+  const loaded = await (detach ? loadSettings(options) : loadServable(options, { pool: { allow, deny } }));
   await checkStore(loaded.store);
   const prepare = await prepareEvaluation(file, options, loaded);
   const place = detach
@@ -87,7 +87,8 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
 function judge(summary: Summary, { failIf }: EvaluateOptions): ExitCode {
   if (failIf === undefined) return EXIT.answered;
   const methods = summary.methods.map(({ method }) => method);
-  const { holds, sentence } = checkCondition(readCondition(failIf, methods), summary);
+  const condition = readCondition(failIf, { methods, workers: summary.workers });
+  const { holds, sentence } = checkCondition(condition, summary);
   say(sentence);
   return holds ? EXIT.failed : EXIT.answered;
 }
@@ -116,11 +117,12 @@ async function prepareEvaluation(
 }
 
 /** An evaluation goes on with the models that it began with. @param makesCalls whether this process does */
-function checkConfiguration({ id, run, verifier }: Manifest, config: Config, makesCalls: boolean): void {
+function checkConfiguration(manifest: Manifest, config: Config, makesCalls: boolean): void {
+  const { id, run } = manifest;
   try {
     checkRun({ config }, run);
-    const cards = [...modelCardsOf(run), ...(verifier === undefined ? [] : [verifier])];
-    for (const card of makesCalls ? cards : []) keyFor(card, config, process.env);
+    const cards = [...modelCardsOf(run), ...modelsBeside(manifest).map(([, card]) => card)];
+    for (const card of makesCalls ? cards : []) checkKey(card, config);
   } catch (error) {
     throw new UsageError(
       `this configuration does not serve what evaluation ${id} began with: ${reasonOf(error)}. ` +
@@ -137,7 +139,7 @@ async function begin(
   { resume, maxCost, window }: EvaluateOptions,
 ): Promise<boolean> {
   const { temporal, config, store } = session;
-  const { id, methods, workers, seed, set, questions, run, verifier, compares, file } = manifest;
+  const { id, methods, workers, seed, set, questions, file } = manifest;
   const known = await readResults(store, id);
   if (known.length === methods.length * questions) return false;
   if (resume !== undefined) {
@@ -149,7 +151,9 @@ async function begin(
     }
   }
   const nanoUsd = typeof maxCost === 'number' ? Math.round(maxCost * 1e9) : null;
-  const planned = { id, methods, workers, seed, set, questions, run, verifier, compares };
+  const { run, conductors, baselines, verifier, compares } = manifest;
+  const models = { run, conductors, baselines, verifier, compares };
+  const planned = { id, methods, workers, seed, set, questions, ...models };
   const input: EvaluateInput = { ...planned, window, runNanoUsd: run.limits.nanoUsd, nanoUsd };
   await temporal.workflow.start(EVALUATE_WORKFLOW, {
     workflowId: id,

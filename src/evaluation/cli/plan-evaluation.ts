@@ -5,16 +5,19 @@ import { checkCostLimit } from '../../cli/load-settings';
 import { configuredStore } from '../../store/open-store';
 import { say } from '../../cli/terminal';
 import { newEvaluationId } from '../../client/run-id';
-import { resolveRun } from '../../config/resolve-run';
-import { resolveVerifier } from '../../config/cards';
+import { haveNoPrice, isPriced, narrowRun, priceSettingOf, resolveRun } from '../../config/resolve-run';
+import { checkKey } from '../../config/api-keys';
+import { resolveBaselines, resolveVerifier } from '../../config/cards';
 import type { Config } from '../../config/schema';
 import type { ModelCard } from '../../protocol/cards';
+import type { PoolFilter } from '../../protocol/input';
 import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted, describeUsd } from '../../trace/describe';
+import { modelsBeside } from '../cast';
 import { type EvaluatedQuestion, manifestKey, questionSetKey } from '../contract';
 import { readCondition } from '../condition';
-import { readMethod, readMethods, REFERENCE } from '../methods/read-method';
+import { askedBeside, type Cast, readMethod, readMethods, REFERENCE } from '../methods/read-method';
 import { madeWith } from '../report/setting';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
@@ -29,6 +32,7 @@ export interface PlanOptions extends DrawOptions {
   readonly maxCost?: number | null;
   readonly fromTraces?: boolean;
   readonly judge?: boolean;
+  readonly detach?: boolean;
   readonly learnFrom?: string;
   /** Tries of each question by each method; undefined: one. */
   readonly repeats?: number;
@@ -75,13 +79,16 @@ async function plan(
   const run = resolveRun(config, { pool: options });
   const verifier = verifierFor(questions, compares, config);
   const workers = run.workers.map(({ id }) => id);
-  const methods = readMethods(await nameBest(earlier, run, names), workers);
+  const cast = { workers, baselines: config.baselines, conductors: config.conductors };
+  const methods = readMethods(await nameBest(earlier, run, names), cast);
   for (const addOn of addOns) await addOn.checkMethods?.(earlier, methods);
   checkLearning(methods, learnFrom);
-  const primary = readPrimary(options.primary, methods, workers);
-  if (options.failIf !== undefined) readCondition(options.failIf, methods);
-  sayEstimate(methods, repeatQuestions(questions, repeats), { run, verifier, compares }, options);
-  checkBudget({ run, verifier }, options);
+  const primary = readPrimary(options.primary, methods, cast);
+  if (options.failIf !== undefined) readCondition(options.failIf, { methods, workers });
+  const setting = { run, verifier, compares, ...resolveBeside(config, options, askedBeside(methods, cast)) };
+  sayEstimate(methods, repeatQuestions(questions, repeats), setting, options);
+  checkBudget(setting, options);
+  for (const [, card] of options.detach === true ? [] : modelsBeside(setting)) checkKey(card, config);
   const routed =
     learnFrom === undefined ? null : await routeQuestions(earlier, learnFrom, questions, workers);
   return async (store) => {
@@ -99,15 +106,28 @@ async function plan(
       workers,
       seed,
       startedAt: new Date().toISOString(),
-      run,
-      verifier,
-      compares,
+      ...setting,
       log,
       learned: routed?.learned,
       madeWith: madeWith(run),
     };
     await store.write(manifestKey(manifest.id), Buffer.from(JSON.stringify(manifest)));
     return manifest;
+  };
+}
+
+/** Cards of the further Conductors and of the baselines that methods ask, and of no others. */
+function resolveBeside(
+  config: Config,
+  pool: PoolFilter,
+  { conductors, baselines }: ReturnType<typeof askedBeside>,
+): Pick<Manifest, 'conductors' | 'baselines'> {
+  const outside = { ...resolveRun(config), workers: resolveBaselines(config) };
+  return {
+    conductors: Object.fromEntries(
+      conductors.map((name) => [name, resolveRun(config, { pool, conductor: { name } }).conductor]),
+    ),
+    baselines: baselines.length === 0 ? [] : narrowRun(outside, { pool: { allow: baselines } }).workers,
   };
 }
 
@@ -119,13 +139,9 @@ function repeatQuestions(questions: readonly EvaluatedQuestion[], tries = 1): Ev
 }
 
 /** The full name of the method whose comparison counts. @throws UsageError for one that is compared with nothing */
-function readPrimary(
-  given: string | undefined,
-  methods: readonly string[],
-  workers: readonly string[],
-): string | undefined {
+function readPrimary(given: string | undefined, methods: readonly string[], cast: Cast): string | undefined {
   if (given === undefined) return undefined;
-  const { name } = readMethod(given, workers);
+  const { name } = readMethod(given, cast);
   const reference = methods.includes(REFERENCE) ? REFERENCE : methods[0];
   if (methods.includes(name) && name !== reference) return name;
   const others = methods.filter((method) => method !== reference);
@@ -155,7 +171,7 @@ function verifierFor(
 function sayEstimate(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  setting: Pick<Manifest, 'run' | 'verifier' | 'compares'>,
+  setting: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares'>,
   { maxCost }: PlanOptions,
 ): void {
   const { calls, usd } = estimateEvaluation(methods, questions, setting);
@@ -170,14 +186,15 @@ function sayEstimate(
 
 /** @throws UsageError where a price is unknown that a budget needs */
 export function checkBudget(
-  { run, verifier }: Pick<Manifest, 'run' | 'verifier'>,
+  evaluation: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier'>,
   { maxCost }: Pick<PlanOptions, 'maxCost'>,
 ): void {
   if (typeof maxCost !== 'number') return;
-  checkCostLimit(run);
-  if (verifier?.price !== null) return;
+  checkCostLimit(evaluation.run);
+  const unpriced = modelsBeside(evaluation).filter(([, card]) => !isPriced(card));
+  if (unpriced.length === 0) return;
+  const settings = [...new Set(unpriced.map(([, card]) => priceSettingOf(card)))].join(' or ');
   throw new UsageError(
-    `--max-cost cannot be enforced: the verifier ${verifier.model} has no known price; add "price: { input, output }", ` +
-      'in USD per million tokens, to it in conductor.yaml',
+    `--max-cost cannot be enforced: ${haveNoPrice(unpriced.map(([role]) => role))}; add ${settings}, in conductor.yaml`,
   );
 }

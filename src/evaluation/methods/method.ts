@@ -33,6 +33,8 @@ export type Method =
       /** Overrides the configured recursion. */
       readonly recursion?: ResolvedRun['recursion'];
       readonly change?: ConductorChange;
+      /** The name of a further one that writes the plan. */
+      readonly named?: string;
     }
   | {
       readonly kind: 'plan';

@@ -5,29 +5,42 @@ import type { Plan } from '../../plan/plan';
 import type { Form, Method } from './method';
 import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
 
+/** Whom methods may name. */
+export interface Cast {
+  /** Ids of the pool, in its order. */
+  readonly workers: readonly string[];
+  /** Workers outside the pool. */
+  readonly baselines?: readonly { readonly id: string }[] | undefined;
+  /** Further Conductors, by name. */
+  readonly conductors?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** What stands behind the colon of a method's name. */
 interface Argument {
-  readonly expected: (workers: readonly string[]) => string;
+  readonly expected: (cast: Cast) => string;
   /** @returns its full form, '' for nothing; null for what is not understood */
-  readonly read: (text: string, workers: readonly string[]) => string | null;
+  readonly read: (text: string, cast: Cast) => string | null;
 }
 
 const NOTHING: Argument = { expected: () => 'nothing behind its name', read: (text) => oneOf([''], text) };
 
 function workerOr(unnamed: (workers: readonly string[]) => string | null): Argument {
   return {
-    expected: (workers) => `one of ${workers.join(', ')} behind the colon`,
-    read: (text, workers) => (text === '' ? unnamed(workers) : oneOf(workers, text)),
+    expected: ({ workers }) => `one of ${workers.join(', ')} behind the colon`,
+    read: (text, { workers }) => (text === '' ? unnamed(workers) : oneOf(workers, text)),
   };
 }
 
-/** A worker, and `:team` behind it where it is asked as a member of one. */
+/** A worker or a baseline, and `:team` behind it where it is asked as a member of one. */
 function asked({ expected, read }: Argument): Argument {
+  const all = ({ workers, baselines = [] }: Cast): Cast => {
+    return { workers: [...workers, ...baselines.map(({ id }) => id)] };
+  };
   return {
-    expected: (workers) => `${expected(workers)}, and :team behind that for the form of a plan's steps`,
-    read: (text, workers) => {
+    expected: (cast) => `${expected(all(cast))}, and :team behind that for the form of a plan's steps`,
+    read: (text, cast) => {
       const { id, form } = formIn(text);
-      const worker = read(id, workers);
+      const worker = read(id, all(cast));
       return worker === null || form === 'bare' ? worker : `${worker}${TEAM}`;
     },
   };
@@ -45,9 +58,9 @@ const ASKED_OR_FIRST = asked(WORKER_OR_FIRST);
 
 /** Every worker answers in each layer, and a plan has room for so many steps. */
 const MIXTURE: Argument = {
-  expected: (workers) =>
+  expected: ({ workers }) =>
     `one of ${workers.join(', ')} behind the colon, and behind another one up to ${mostLayers(workers)} layers`,
-  read: (text, workers) => {
+  read: (text, { workers }) => {
     const [, id = '', layers = '1'] = /^([^:]*)(?::([1-9]\d?))?$/.exec(text) ?? [null, '?'];
     if ((id !== '' && !workers.includes(id)) || Number(layers) > mostLayers(workers)) return null;
     return layers === '1' ? id : `${id}:${layers}`;
@@ -59,13 +72,21 @@ function mostLayers(workers: readonly string[]): number {
 }
 
 const POLICY: Argument = {
-  expected: () =>
-    'a depth from 0 to 9 behind the colon, or a checkpoint such as nightly/000040, or both, nightly/000040:1',
-  read: (text) => {
+  expected: ({ conductors = {} }) => {
+    const names = Object.keys(conductors).join(', ');
+    return (
+      `a depth from 0 to 9 behind the colon, ${names === '' ? '' : `one of ${names}, `}` +
+      'or a checkpoint such as nightly/000040, or both, nightly/000040:1'
+    );
+  },
+  read: (text, { conductors = {} }) => {
     const policy = readPolicy(text);
     if (policy === null) return null;
-    const { checkpoint, depth } = policy;
-    return [checkpoint ?? '', depth === 0 ? '' : String(depth)].filter((part) => part !== '').join(':');
+    const { checkpoint, named, depth } = policy;
+    if (named !== null && !Object.hasOwn(conductors, named)) return null;
+    return [checkpoint ?? named ?? '', depth === 0 ? '' : String(depth)]
+      .filter((part) => part !== '')
+      .join(':');
   },
 };
 
@@ -83,18 +104,23 @@ function oneOf(known: readonly string[], text: string): string | null {
   return known.includes(text) ? text : null;
 }
 
-/** Reads `1`, `nightly/000040` and `nightly/40:1`, where 40 is the number of a cycle; null for anything else. */
-export function readPolicy(
-  argument: string,
-): { readonly checkpoint: string | null; readonly depth: number } | null {
+interface AskedPolicy {
+  readonly checkpoint: string | null;
+  /** A Conductor by its name in the configuration. */
+  readonly named: string | null;
+  readonly depth: number;
+}
+
+/** Reads `1`, `frontier`, `nightly/000040` and `nightly/40:1`, where 40 is the number of a cycle; null for anything else. */
+export function readPolicy(argument: string): AskedPolicy | null {
   const found =
-    /^(?:(?<run>[a-z0-9][a-z0-9-]{0,62})\/(?<name>[a-z0-9][a-z0-9-]{0,62}))?(?:(?:^|:)(?<depth>\d))?$/.exec(
+    /^(?:(?<run>[a-z0-9][a-z0-9-]{0,62})\/(?<name>[a-z0-9][a-z0-9-]{0,62})|(?<named>[a-z][a-z0-9-]{0,62}))?(?:(?:^|:)(?<depth>\d))?$/.exec(
       argument,
     );
   if (found === null) return null;
-  const { run, name = '', depth = '0' } = found.groups ?? {};
+  const { run, name = '', named = null, depth = '0' } = found.groups ?? {};
   const whole = /^\d{1,6}$/.test(name) ? name.padStart(6, '0') : name;
-  return { checkpoint: run === undefined ? null : `${run}/${whole}`, depth: Number(depth) };
+  return { checkpoint: run === undefined ? null : `${run}/${whole}`, named, depth: Number(depth) };
 }
 
 const MOST_TURNS = 5;
@@ -106,8 +132,13 @@ export const METHODS: Readonly<
   conductor: {
     argument: POLICY,
     make: (policy) => {
-      const { checkpoint, depth } = readPolicy(policy) ?? { checkpoint: null, depth: 0 };
-      return { kind: 'conductor', depth, ...(checkpoint !== null && { change: { checkpoint } }) };
+      const { checkpoint = null, named = null, depth = 0 } = readPolicy(policy) ?? {};
+      return {
+        kind: 'conductor',
+        depth,
+        ...(checkpoint !== null && { change: { checkpoint } }),
+        ...(named !== null && { named }),
+      };
     },
   },
   worker: { argument: ASKED_WORKER, make: planning(alone) },
@@ -165,14 +196,14 @@ function sampling(choose: 'judge' | 'vote'): (argument: string) => Method {
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
 export const REFERENCE = 'conductor';
 
-/** Thrown for a name that means no method with these workers; commands exit with 2. */
+/** Thrown for a name that means no method with this cast; commands exit with 2. */
 class BadMethodError extends ConductorError {
   override readonly name = 'BadMethodError';
   readonly code = 'Usage';
 }
 
 /** The method that a name means, in its full form: `vote` is `vote:gpt` where the pool begins with it. @throws BadMethodError */
-export function readMethod(text: string, workers: readonly string[]): { name: string; method: Method } {
+export function readMethod(text: string, cast: Cast): { name: string; method: Method } {
   const [name = '', ...rest] = text.split(':');
   const entry = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
   if (entry === undefined) {
@@ -180,9 +211,9 @@ export function readMethod(text: string, workers: readonly string[]): { name: st
     throw new BadMethodError(`there is no method ${JSON.stringify(text)}: name some of ${names}, or workers`);
   }
   const { argument, make } = entry;
-  const value = argument.read(rest.join(':'), workers);
+  const value = argument.read(rest.join(':'), cast);
   if (value === null) {
-    const expected = argument.expected(workers);
+    const expected = argument.expected(cast);
     throw new BadMethodError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
   }
   return { name: value === '' ? name : `${name}:${value}`, method: make(value) };
@@ -192,14 +223,33 @@ export function readMethod(text: string, workers: readonly string[]): { name: st
  * The methods that a list of names means, each once: `workers` is every worker alone, `workers:team` asked as in a team. The
  * Conductor is among them where one needs what it did. @throws BadMethodError
  */
-export function readMethods(texts: readonly string[], workers: readonly string[]): string[] {
-  const everyone = (form: string): string[] => workers.map((id) => `worker:${id}${form}`);
+export function readMethods(texts: readonly string[], cast: Cast): string[] {
+  const everyone = (form: string): string[] => cast.workers.map((id) => `worker:${id}${form}`);
   const named = texts.flatMap((text) => {
     if (text === 'workers') return everyone('');
     return text === `workers${TEAM}` ? everyone(TEAM) : [text];
   });
-  const read = named.map((text) => readMethod(text, workers));
+  const read = named.map((text) => readMethod(text, cast));
   const needsReference = read.some(({ method }) => method.kind === 'rewrite' || method.kind === 'samples');
   const names = read.map(({ name }) => name);
   return [...new Set(needsReference && !names.includes(REFERENCE) ? [REFERENCE, ...names] : names)];
+}
+
+/** Names of the further Conductors and ids of the baselines that methods ask. */
+export function askedBeside(
+  methods: readonly string[],
+  cast: Cast,
+): { readonly conductors: string[]; readonly baselines: string[] } {
+  const read = methods.map((name) => readMethod(name, cast).method);
+  const named = read.flatMap((method) => (method.kind === 'conductor' ? (method.named ?? []) : []));
+  const alone = new Set(read.flatMap((method) => askedAlone(method) ?? []));
+  const { baselines = [] } = cast;
+  return {
+    conductors: [...new Set(named)],
+    baselines: baselines.map(({ id }) => id).filter((id) => alone.has(id)),
+  };
+}
+
+function askedAlone(method: Method): string | undefined {
+  return method.kind === 'samples' ? method.worker : method.kind === 'plan' ? method.solo?.worker : undefined;
 }

@@ -3,7 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
+import { conductorFor } from '../cast';
 import { type EvaluatedQuestion, slugOf } from '../contract';
+import { readMethod } from '../methods/read-method';
 import type { Manifest, MethodRecord } from '../results';
 import type { MethodSummary, Summary } from '../summarize';
 import { readQuestions } from './details';
@@ -47,6 +49,8 @@ export async function toInspectLog(
   const metrics = Object.entries({ accuracy: score, stderr: standardError }).flatMap(([name, value]) =>
     value === null ? [] : [[name, { name, value }] as const],
   );
+  const read = readMethod(method, manifest).method;
+  const writer = conductorFor(manifest, read.kind === 'conductor' ? read.named : undefined);
   const log = {
     version: 2,
     status: own.length === manifest.questions ? 'success' : 'cancelled',
@@ -60,7 +64,7 @@ export async function toInspectLog(
       model: `temporal-conductor/${method}`,
       config: { epochs: repeats },
       packages: { 'temporal-conductor': madeWith?.version ?? 'unknown' },
-      metadata: { seed, conductor: run.conductor.model, workers: run.workers.map((worker) => worker.id) },
+      metadata: { seed, conductor: writer.model, workers: run.workers.map((worker) => worker.id) },
     },
     results: {
       total_samples: manifest.questions,

@@ -3,6 +3,8 @@ import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
 import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
 import { readVersion } from '../../version';
+import { conductorFor, modelsBeside } from '../cast';
+import { readMethod } from '../methods/read-method';
 import type { MadeWith, Manifest, MethodRecord } from '../results';
 import type { Report } from './report';
 
@@ -35,9 +37,10 @@ function hashOf(value: unknown): string {
 
 /** What another person needs to have the same evaluation made again: models with their settings, prompts and versions. */
 export function describeSetting(
-  { run, verifier, methods, madeWith: made }: Pick<Manifest, 'run' | 'verifier' | 'methods' | 'madeWith'>,
+  evaluation: Pick<Manifest, 'run' | 'workers' | 'conductors' | 'verifier' | 'methods' | 'madeWith'>,
   records: readonly MethodRecord[],
 ): Report['parts'] {
+  const { run, methods, madeWith: made } = evaluation;
   const head = [
     'role',
     'model',
@@ -51,7 +54,7 @@ export function describeSetting(
   const rows = [
     ['conductor', ...describeModel(run.conductor)],
     ...run.workers.map((worker) => [worker.id, ...describeModel(worker)]),
-    ...(verifier === undefined ? [] : [['verifier', ...describeModel(verifier)]]),
+    ...modelsBeside(evaluation).map(([role, card]) => [role, ...describeModel(card)]),
   ];
   const graders = [...new Set(records.flatMap(({ graderVersion }) => graderVersion ?? []))].sort();
   const versions =
@@ -59,7 +62,7 @@ export function describeSetting(
     `Made with temporal-conductor ${made.version} on Node ${made.node}. SHA-256 of the prompts without a question: ` +
       `Conductor ${made.prompts.conductor.slice(0, 16)}, worker ${made.prompts.worker.slice(0, 16)}. Graders: ` +
       `${graders.join(', ') || 'none'}. Limits of a run: ${run.limits.steps} steps, ${run.limits.calls} calls.`;
-  const isFree = isFreeOfCharge(methods, run);
+  const isFree = isFreeOfCharge(evaluation);
   const asksAlone = methods.some((method) => /^(?:worker|best-of|vote|reflection):/.test(method));
   return [
     { rows: [head, ...rows], numeric: false },
@@ -74,14 +77,17 @@ const FORMS =
   'an attempt; with :team behind the name, a subtask as members of a team.';
 
 const FREE =
-  'Tokens of a trained Conductor are booked at no cost, so that costs above are too low: say with conductor.price what they ' +
+  'Tokens of a trained Conductor are booked at no cost, so that costs above are too low: say by its "price:" what they ' +
   'cost. A GPU at $2 an hour that takes and writes 1,000 tokens a second makes $0.56 per million.';
 
 /** Whether some method asks a checkpoint, and the configuration does not say what its tokens cost. */
-function isFreeOfCharge(methods: readonly string[], { conductor }: ResolvedRun): boolean {
-  const isServed = conductor.provider === 'policy';
-  const asksOne = isServed ? /^conductor(?::|$)/ : /^conductor:[^:]*\//;
-  return methods.some((method) => asksOne.test(method)) && !(isServed && conductor.priceVersion === 'card');
+function isFreeOfCharge(evaluation: Pick<Manifest, 'methods' | 'workers' | 'run' | 'conductors'>): boolean {
+  return evaluation.methods.some((name) => {
+    const { method } = readMethod(name, evaluation);
+    if (method.kind !== 'conductor') return false;
+    const { provider, priceVersion } = conductorFor(evaluation, method.named);
+    return provider === 'policy' ? priceVersion !== 'card' : method.change?.checkpoint !== undefined;
+  });
 }
 
 function describeModel(card: ConductorCard | RunWorker): string[] {
@@ -101,14 +107,19 @@ function describeModel(card: ConductorCard | RunWorker): string[] {
   ];
 }
 
-function furtherSettings({
-  topP,
-  topK,
-  presencePenalty,
-  thinking,
-  extraBody,
-}: ConductorCard | ModelCard): string {
-  const settings = { topP, topK, presencePenalty, thinking: thinking === 0 ? 'off' : thinking, ...extraBody };
+function furtherSettings(card: ConductorCard | ModelCard): string {
+  const { topP, topK, presencePenalty, thinking, extraBody } = card;
+  // How a checkpoint is asked, its manifest decides.
+  const { describe, access } = 'describe' in card && card.provider !== 'policy' ? card : {};
+  const settings = {
+    describe,
+    access,
+    topP,
+    topK,
+    presencePenalty,
+    thinking: thinking === 0 ? 'off' : thinking,
+    ...extraBody,
+  };
   const said = Object.entries(settings).filter(([, value]) => value !== undefined);
   return said.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ') || '–';
 }

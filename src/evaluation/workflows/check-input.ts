@@ -35,6 +35,12 @@ const set: Rule = {
 
 const name = text(MOST.name);
 
+/** Its shape is checked by `conductor.checkRun`. */
+const givenWorker: Rule = {
+  isMet: (card) => isRecord(card) && isString(card.id),
+  expected: 'the card of a worker, with its id',
+};
+
 const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
   id: {
     isMet: (value) => isString(value) && /^[a-z0-9][a-z0-9-]{0,62}$/.test(value),
@@ -44,6 +50,8 @@ const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
   methods: listOf(name, 1, MOST.methods),
   seed: whole(0),
   run: given,
+  conductors: optional(given),
+  baselines: optional(listOf(givenWorker, 0, MOST.workers)),
   verifier: optional(givenModel),
   compares: optional(flag),
   limits: optional(given),
@@ -85,7 +93,7 @@ export function checkQuestion(input: QuestionInput): void {
 function check(input: EvaluateInput | QuestionInput, fault: string | null): void {
   if (fault !== null) throw ApplicationFailure.nonRetryable(fault, FAILURES.badInput);
   try {
-    readMethods(input.methods, input.workers);
+    readMethods(input.methods, input);
   } catch (error) {
     throw ApplicationFailure.nonRetryable(reasonOf(error), FAILURES.badInput);
   }

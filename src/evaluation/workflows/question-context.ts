@@ -14,6 +14,7 @@ import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
+import { conductorFor, workersFor } from '../cast';
 import { seedOf } from '../chance';
 import {
   type Answers,
@@ -53,6 +54,8 @@ interface SolveOptions extends Pick<SolveInput, 'given' | 'conductor'> {
   readonly limits: LimitsInput;
   readonly form?: Form | undefined;
   readonly recursion?: ResolvedRun['recursion'] | undefined;
+  /** Which further Conductor writes the plan. */
+  readonly named?: string | undefined;
   readonly part?: number | undefined;
 }
 
@@ -90,17 +93,23 @@ export class QuestionContext {
 
   /** How a worker is asked; a user's own activity or workflow reads its subtask, and always has one. */
   formOf(worker: string, wanted: Form = 'bare'): Form {
-    const card = this.input.run.workers.find(({ id }) => id === worker);
+    const card = workersFor(this.input, worker).find(({ id }) => id === worker);
     return card?.kind === 'model' ? wanted : 'team';
   }
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
   solve(
     method: string,
-    { limits, part, form = 'team', recursion, ...options }: SolveOptions,
+    { limits, part, form = 'team', recursion, named, ...options }: SolveOptions,
   ): Promise<SolveRun | null> {
     const { id: evaluation, question, run: configured } = this.input;
-    const run = recursion === undefined ? configured : { ...configured, recursion };
+    const conductor = conductorFor(this.input, named);
+    const run = {
+      ...configured,
+      conductor,
+      workers: workersFor(this.input, options.given?.plan.steps[0]?.worker),
+      recursion: recursion ?? configured.recursion,
+    };
     const place = `${evaluation}-${question.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
     return this.pay(async (most) => {

@@ -25,8 +25,8 @@ import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './
  */
 export async function conductorEvaluateQuestion(input: QuestionInput): Promise<QuestionOutcome> {
   checkQuestion(input);
-  const { id, question: ref, methods, run, verifier } = input;
-  await checkGiven(run, ...(verifier === undefined ? [] : [verifier]));
+  const { id, question: ref, methods, run, baselines = [], verifier } = input;
+  await checkGiven(run, ...baselines, ...(verifier === undefined ? [] : [verifier]));
   const question = await store('open the question')[OPEN_QUESTION]({ evaluation: id, ref });
   const found = new Map(question.known.map((record) => [record.method, record]));
   const context = new QuestionContext(input, question);
@@ -51,7 +51,7 @@ async function tryMethod(
   reference: MethodRecord | null,
 ): Promise<MethodRecord | null> {
   const { input, question } = context;
-  const { method } = readMethod(name, input.workers);
+  const { method } = readMethod(name, input);
   const logged = name === REFERENCE ? question.solved : undefined;
   const result = logged
     ? { runs: [], answer: logged.answer }
@@ -109,10 +109,10 @@ async function playMethod(
 function playConductor(
   context: QuestionContext,
   name: string,
-  { depth, steps, recursion, change }: Extract<Method, { readonly kind: 'conductor' }>,
+  { depth, steps, recursion, change, named }: Extract<Method, { readonly kind: 'conductor' }>,
 ): Promise<MethodResult | null> {
   const limits = steps === undefined ? { depth } : { depth, steps };
-  return playOnce(context.solve(name, { limits, recursion, conductor: change }));
+  return playOnce(context.solve(name, { limits, recursion, conductor: change, named }));
 }
 
 function playGiven(

@@ -1,6 +1,7 @@
 import {
   type Access,
   CONDUCTOR_ID,
+  type Describe,
   type Example,
   GENERIC_SUBTASK,
   type ExampleSet,
@@ -13,10 +14,17 @@ import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } fro
 import { fenceAround } from './fence';
 import { type GivenText, showGiven } from './worker';
 
+interface DescribedWorker {
+  readonly id: string;
+  readonly notes: string | null;
+  /** USD per million tokens, or of a call; null or absent where it is unknown. */
+  readonly price?:
+    { readonly input: number; readonly output: number } | { readonly perCall: number } | null | undefined;
+}
+
 export interface ConductorPrompt extends AskedTexts {
-  readonly workers: readonly { readonly id: string; readonly notes: string | null }[];
-  /** Shows workers by ordinals alone (as the paper trains, so that names carry no prejudice), ids, or notes. */
-  readonly describe: 'ordinals' | 'names' | 'notes';
+  readonly workers: readonly DescribedWorker[];
+  readonly describe: Describe;
   readonly maxSteps: number;
   /** The Conductor is a worker itself, the last ordinal. */
   readonly mayCallItself?: boolean;
@@ -219,20 +227,29 @@ const FORMATS = {
 } as const;
 
 /**
- * The workers by number, each with its id or its notes, never both: a Conductor must not go by names instead of notes.
+ * The workers by number, each with its id or its notes, never both: a Conductor must not go by names instead of notes. Told
+ * prices as well, it plans better with weak workers (Self-Resource Allocation).
  */
 function describeTeam(
   { workers, describe, mayCallItself = false }: ConductorPrompt,
   prefix: string,
   itself: string,
 ): string[] {
-  const remarks = workers.map(
-    ({ id, notes }) =>
-      ({ ordinals: null, names: id, notes: notes?.replace(/\s+/g, ' ').trim() ?? null })[describe],
-  );
+  const remarks = workers.map(({ id, notes, price }) => {
+    const told = notes?.replace(/\s+/g, ' ').trim() ?? null;
+    const priced = [told, priceRemark(price)].filter(Boolean).join('; ');
+    return { ordinals: null, names: id, notes: told, 'notes+price': priced }[describe];
+  });
   return [...remarks, ...(mayCallItself ? [itself] : [])].map(
     (remark, ordinal) => `${prefix}${ordinal}${remark === null ? '' : `: ${remark}`}`,
   );
+}
+
+function priceRemark(price: DescribedWorker['price']): string {
+  if (!price) return 'price unknown';
+  if ('perCall' in price) return `$${price.perCall} a call`;
+  const { input, output } = price;
+  return input === 0 && output === 0 ? 'free' : `$${input} in, $${output} out per million tokens`;
 }
 
 const ITSELF =

@@ -1,4 +1,5 @@
 import type { AddOn } from '../../cli/add-ons';
+import { conductorsOf } from '../../config/cards';
 import type { Config } from '../../config/schema';
 import type { TrainableConfig } from '../config/schema';
 import { TRAIN_WORKFLOW } from '../names';
@@ -16,7 +17,8 @@ export const TRAINING: AddOn = {
     return training === undefined ? [] : [training.artifacts];
   },
   pluginFor: async ({ config, store }, servesCheckpoints) => {
-    const isAsked = config.training !== undefined || config.conductor.provider === 'policy';
+    const isServed = conductorsOf(config).some(([, { provider }]) => provider === 'policy');
+    const isAsked = config.training !== undefined || isServed;
     if (!isAsked && !servesCheckpoints) return null;
     const { TrainingPlugin } = await import('../plugin.js');
     return {
@@ -39,7 +41,6 @@ export const TRAINING: AddOn = {
     const { sweepWeights } = await import('../activities/forget-checkpoints.js');
     return { what: 'weight file', ...(await sweepWeights(openFiles(training.artifacts), how)) };
   },
-  policyOf: async (store, config) =>
-    (await import('../policy/conductor.js')).createPolicyProvider(store, config),
+  policyOf: async (store) => (await import('../policy/conductor.js')).createPolicyProvider(store),
   checkMethods: async (store, methods) => (await import('./checkpoints.js')).checkCheckpoints(store, methods),
 };

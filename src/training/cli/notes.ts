@@ -1,19 +1,28 @@
 import { stringify } from 'yaml';
 import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
 import { print } from '../../cli/terminal';
+import { resolveRun } from '../../config/resolve-run';
+import { secondsAlone } from '../../evaluation/cli/earlier';
 import { FEWEST_VALUES, groupBy } from '../../evaluation/statistics';
 import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 import type { GroupRecord } from '../records';
 import { findTraining, type TrainOptions } from './session';
 
 export async function writeNotes(options: TrainOptions): Promise<ExitCode> {
-  const { store, trainRun } = await findTraining(options);
+  const { config, store, trainRun } = await findTraining(options);
   const questions = await readTrainQuestions(store, trainRun);
   const groups: GroupRecord[] = [];
   for (const { cycle } of await readMetrics(store, trainRun)) {
     groups.push(...(await readCycleGroups(store, trainRun, cycle)));
   }
-  const workers = notesFrom(groups, (question) => questions.get(question)?.topic);
+  const cards = resolveRun(config).workers;
+  const workers = await Promise.all(
+    notesFrom(groups, (question) => questions.get(question)?.topic).map(async ({ id, notes }) => {
+      const card = cards.find((worker) => worker.id === id);
+      const seconds = card === undefined ? null : await secondsAlone(store, card);
+      return { id, notes: seconds === null ? notes : `${notes}; answers in ${seconds.toPrecision(2)} s` };
+    }),
+  );
   if (workers.length === 0) {
     throw new UsageError(
       `nothing is known of workers from training run ${trainRun} in the store ${store.url}: ` +

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
-import { ACCESS_MODES } from '../../plan/plan';
+import { ACCESS_MODES, DESCRIBE_MODES } from '../../plan/plan';
 import { baseUrlSchema, durationSchema } from '../../config/field-schemas';
 import { readStoreUrl } from '../../config/store-url';
 import * as contract from '../trainer-contract';
@@ -72,7 +72,7 @@ const policySchema = z
     {
       baseUrl: baseUrlSchema,
       prompt: z.enum(['full', 'compact']).default('full'),
-      describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
+      describe: z.enum(DESCRIBE_MODES).default('ordinals'),
       access: z.enum(ACCESS_MODES).default('binary'),
       /** `none`, `in-domain`, `mixed`, `out-of-domain`, or a file. Default: what the prompt has room for. */
       examples: path.exactOptional(),
@@ -181,7 +181,7 @@ export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;
 
-export const trainingConfigSchema = configSchema.extend({ training: trainingSchema.optional() }).refine(
+export const trainingConfigSchema = configSchema.safeExtend({ training: trainingSchema.optional() }).refine(
   // Groups with slots of their own wait in another queue, which would bypass the rate of a provider's queue.
   ({ temporal, training }) =>
     temporal.callsPerSecond === undefined || training === undefined || training.slots === null,

@@ -2,7 +2,6 @@ import type { PolicyProvider } from '../../activities/model-call';
 import type { Complete } from '../../activities/models/model';
 import { resolveConductor } from '../../config/cards';
 import { ConfigError } from '../../config/errors';
-import type { Config } from '../../config/schema';
 import { quoteBriefly } from '../../plan/plan-error';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { Store } from '../../store/store';
@@ -15,13 +14,12 @@ import { type Manifest, readManifest, readServing } from './serving';
  * Serves checkpoints as Conductors. Which one writes a run's plans is fixed when it begins: the one that it names, else the
  * configuration's, else the one that serves. It is asked as its manifest says.
  */
-export function createPolicyProvider(store: Store, { conductor }: Pick<Config, 'conductor'>): PolicyProvider {
+export function createPolicyProvider(store: Store): PolicyProvider {
   return {
     bind: async (run, named) => {
       const isPrompted = run.conductor.provider !== 'policy';
       if (isPrompted && named === undefined) return run;
-      const configured = conductor.provider === 'policy' ? conductor.checkpoint : undefined;
-      const manifest = await findManifest(store, named ?? run.conductor.checkpoint ?? configured);
+      const manifest = await findManifest(store, named ?? run.conductor.checkpoint);
       const card = isPrompted ? resolveConductor(POLICY, new Date()) : run.conductor;
       const { model, temperature, maxOutputTokens, describe, access, subtasks, prompt, examples } = manifest;
       const asked = { model, temperature, maxOutputTokens, describe, access, subtasks, prompt, examples };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCESS_MODES } from '../../plan/plan';
+import { ACCESS_MODES, DESCRIBE_MODES } from '../../plan/plan';
 import type { Store } from '../../store/store';
 import { exampleSchema } from '../../protocol/cards';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
@@ -16,7 +16,7 @@ export const manifestSchema = z.strictObject({
   /** `compact`: question and team only, for a tiny policy that knows the rules by training. */
   prompt: z.enum(['full', 'compact']),
   chat: z.literal('chatml'),
-  describe: z.enum(['ordinals', 'names', 'notes']),
+  describe: z.enum(DESCRIBE_MODES),
   access: z.enum(ACCESS_MODES),
   /** false: every worker is sent the same subtask, whatever it writes. */
   subtasks: z.boolean(),

@@ -100,7 +100,10 @@ test('models, temperatures, prompts and versions are told, and other words for t
   );
   const made = madeWith(run);
   const graded = [aRecord('conductor', 0, { graderVersion: 'math/2' })];
-  const [table, sentence] = describeSetting({ run, methods: ['conductor'], madeWith: made }, graded);
+  const [table, sentence] = describeSetting(
+    { run, workers: ['a'], methods: ['conductor'], madeWith: made },
+    graded,
+  );
   expect(table).toMatchObject({
     rows: [
       expect.anything(),
@@ -110,7 +113,7 @@ test('models, temperatures, prompts and versions are told, and other words for t
         'openai',
         '0.2',
         "the vendor's",
-        'topP: 0.8',
+        'describe: "names", access: "any", topP: 0.8',
         ...Array<unknown>(2).fill(expect.anything()),
       ],
       expect.arrayContaining(['a', '1']),
@@ -125,15 +128,27 @@ test('models, temperatures, prompts and versions are told, and other words for t
 });
 
 test('a trained Conductor whose tokens have no price is named as one that looks too cheap', () => {
+  const price = { input: 0.5, output: 0.5 };
+  const conductors = Object.fromEntries(
+    Object.entries({ small: {}, priced: { price } }).map(([name, changes]) => {
+      const conductor = { provider: 'policy', ...changes } as const;
+      return [name, resolveRun(parseConfig({ conductor, workers: [{ id: 'a', ...CARD }] })).conductor];
+    }),
+  );
   const partsOf = (conductor: ConfigInput['conductor'], method = 'conductor'): string => {
     const run = resolveRun(parseConfig({ conductor, workers: [{ id: 'a', ...CARD }] }));
-    return JSON.stringify(describeSetting({ run, methods: [method] }, []));
+    return JSON.stringify(describeSetting({ run, workers: ['a'], conductors, methods: [method] }, []));
   };
-  expect(partsOf({ provider: 'policy' })).toContain('say with conductor.price what they cost');
-  expect(partsOf(CARD, 'conductor:nightly/000040')).toContain('conductor.price');
-  const price = { input: 0.5, output: 0.5 };
-  expect(partsOf({ provider: 'policy', price })).not.toContain('conductor.price');
+  const [SMALL, PRICED] = ['conductor:small', 'conductor:priced'];
+  const told = 'booked at no cost';
+  expect(partsOf({ provider: 'policy' })).toContain(told);
+  expect(partsOf({ provider: 'policy' }, 'turns')).toContain(told);
+  expect(partsOf(CARD, 'conductor:nightly/000040')).toContain(told);
+  expect(partsOf(CARD, SMALL)).toContain(told);
+  expect(partsOf(CARD, PRICED)).not.toContain(told);
+  expect(partsOf({ provider: 'policy' }, PRICED)).not.toContain(told);
+  expect(partsOf({ provider: 'policy', price })).not.toContain(told);
   expect(partsOf({ provider: 'policy', price })).toContain('0.5 in, 0.5 out');
-  expect(partsOf(CARD)).not.toContain('conductor.price');
-  expect(partsOf({ provider: 'policy' }, 'worker:a')).not.toContain('conductor.price');
+  expect(partsOf(CARD)).not.toContain(told);
+  expect(partsOf({ provider: 'policy' }, 'worker:a')).not.toContain(told);
 });

@@ -120,6 +120,21 @@ test('what a step may see is said as the policy is trained to, and as its manife
   expect(await planOf({ purpose: 'evaluation', checkpoint })).toEqual({ steps: sees });
 });
 
+test('prices are told where the policy is trained with them, and where its manifest says so', async () => {
+  policy.script(SOLVE);
+  const priced = workers.map((worker) => ({ ...worker, price: { input: 1, output: 4 } }) as typeof worker);
+  const shown = async (change: Partial<SamplePlansRequest>): Promise<string | undefined> => {
+    await sample({ workers: priced, ...change });
+    return prompts().at(-1);
+  };
+  const policyOf = { ...request.policy, describe: 'notes+price' } as const;
+  expect(await shown({ policy: policyOf })).toContain('Model id 0: fast; $1 in, $4 out per million tokens\n');
+  expect(await shown({ purpose: 'evaluation' })).not.toContain('$');
+  await writeManifest(store, aManifest({ name: '000002', describe: 'notes+price' }));
+  const checkpoint = { trainRun: 'nightly', name: '000002' };
+  expect(await shown({ purpose: 'evaluation', checkpoint })).toContain('Model id 1: $1 in, $4 out');
+});
+
 test('a question that continues a conversation is shown it, and told with it', async () => {
   const conversation = [{ role: 'user', content: 'I add numbers.' }];
   const row = { id: 'q', conversation, question: 'What is 2 + 2?', answer: '4', grader: 'number' };

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
+import { parseConfig } from '../../../src/config/load';
+import { resolveRun } from '../../../src/config/resolve-run';
+import { manifestKey, resultKey } from '../../../src/evaluation/contract';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { notesFrom } from '../../../src/training/cli/notes';
 import type { GroupRecord } from '../../../src/training/records';
 import { type Ended, endedWith } from '../../cli/command';
 import { poolAt } from '../../cli/folder';
 import { useFolder } from '../../cli/stage';
+import { aRecord } from '../../evaluation/a-record';
 import { step } from '../../support/step';
 import { keepRun } from '../client/keep-run';
 import { aGroup, aRollout } from './show/a-group';
@@ -29,6 +33,38 @@ test('notes are printed as they may stand in a configuration; questions without 
   expect(await writeNotes({ topic: 'algebra' })).toMatchObject({ code: 0, stdout });
   const none = 'it takes a cycle that is over, and questions with a "topic"';
   expect(await writeNotes({})).toMatchObject(endedWith(2, none));
+});
+
+test('the seconds of a worker stand beside its notes where an evaluation measured that very model alone', async () => {
+  const [alpha] = poolAt('http://127.0.0.1:9').workers;
+  const pool = poolAt('http://127.0.0.1:9', {
+    store: 'sqlite:store.db',
+    workers: [{ ...alpha, id: 'quick' } as NonNullable<typeof alpha>],
+  });
+  await stage.folder.write('conductor.yaml', pool);
+  const store = new SqliteStore(join(stage.folder.path, 'store.db'));
+  await keepRun(store, 'nightly', [{ ...QUESTION, topic: 'algebra' }], [aGroup(ROLLOUTS)]);
+  const run = resolveRun(parseConfig(pool));
+  const keep = async (
+    id: string,
+    startedAt: string,
+    latencies: readonly number[],
+    models = run,
+  ): Promise<void> => {
+    const manifest = { schema: 1, id, startedAt, methods: ['worker:quick'], workers: ['quick'], run: models };
+    const planned = { ...manifest, file: 'f.jsonl', set: '', questions: latencies.length, seed: 1 };
+    await store.write(manifestKey(id), Buffer.from(JSON.stringify(planned)));
+    for (const [index, latencyMs] of latencies.entries()) {
+      const record = aRecord('worker:quick', index, { evaluation: id, latencyMs });
+      await store.write(resultKey(id, index, 'worker:quick'), Buffer.from(JSON.stringify(record)));
+    }
+  };
+  const other = run.workers.map((worker) => ({ ...worker, model: 'another' }) as typeof worker);
+  await keep('eval-first', '2026-11-01', [99_000]);
+  await keep('eval-second', '2026-11-02', [1_000, 2_340, 9_000]);
+  await keep('eval-other', '2026-11-03', [77_000], { ...run, workers: other });
+  const { stdout } = await stage.run('train', 'notes', '--run', 'nightly');
+  expect(stdout).toBe('workers:\n  - id: quick\n    notes: algebra 67 %; answers in 2.3 s\n');
 });
 
 const topicOf = (question: string): string | undefined =>

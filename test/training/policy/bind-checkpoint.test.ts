@@ -32,7 +32,7 @@ function bind(
   limits: TrainableInput['limits'] = {},
 ): Promise<ResolvedRun> {
   const config = parseTrainable({ conductor, limits, workers });
-  return createPolicyProvider(store, config).bind(resolveRun(config));
+  return createPolicyProvider(store).bind(resolveRun(config));
 }
 
 test('the manifest decides how the checkpoint that serves is asked', async () => {
@@ -56,7 +56,7 @@ test('a checkpoint without subtasks of its own gets no steps, which would ask it
   const recursions = [];
   for (const recursion of ['both', 'worker', 'review', 'never'] as const) {
     const config = parseTrainable({ conductor: { provider: 'policy' }, recursion, workers });
-    recursions.push((await createPolicyProvider(store, config).bind(resolveRun(config))).recursion);
+    recursions.push((await createPolicyProvider(store).bind(resolveRun(config))).recursion);
   }
   expect(recursions).toEqual(['review', 'never', 'review', 'never']);
 });
@@ -75,7 +75,7 @@ test('a checkpoint that a run names goes before whatever is configured, and what
   const fixed = { provider: 'policy', checkpoint: 'nightly/000001' } as const;
   for (const conductor of [{ provider: 'policy' } as const, fixed, LOCAL]) {
     const config = parseTrainable({ conductor, workers });
-    const provider = createPolicyProvider(store, config);
+    const provider = createPolicyProvider(store);
     const run = await provider.bind(resolveRun(config), named);
     expect(run.conductor).toMatchObject({ provider: 'policy', checkpoint: named, model: 'm-000002' });
     expect((await provider.bind(run)).conductor.checkpoint).toBe(named);
@@ -83,6 +83,21 @@ test('a checkpoint that a run names goes before whatever is configured, and what
     await expect(provider.bind(run, 'nightly')).rejects.toThrow('"nightly" names no checkpoint');
     await expect(provider.bind(run, 'nightly/9')).rejects.toThrow('checkpoint nightly/9 has no manifest');
   }
+});
+
+test('a further Conductor that is a checkpoint is bound to its own, whatever serves', async () => {
+  const conductors = { second: { provider: 'policy', checkpoint: 'nightly/000002' } } as const;
+  const config = parseTrainable({ conductor: { provider: 'policy' }, conductors, workers });
+  const policy = createPolicyProvider(store);
+  const own = { config, store, complete: policy.complete, background: backgroundOpenAI, env: {} };
+  const dependencies = { ...own, pacing: createPacing(config, {}), liveLog: new LiveLog(store) };
+  const activities = createActivities({ ...dependencies, policy });
+  const resolve = async (name?: string, run?: ResolvedRun): Promise<unknown> =>
+    (await activities[RESOLVE_RUN]({ question: 'Why?', conductor: { name }, run })).run.conductor.checkpoint;
+  expect(await resolve()).toBe('nightly/000001');
+  expect(await resolve('second')).toBe('nightly/000002');
+  expect(await resolve('second', resolveRun(config))).toBe('nightly/000002');
+  await expect(resolve('third')).rejects.toMatchObject({ type: 'Configuration.Invalid' });
 });
 
 test('a prompted Conductor stays as it is', async () => {
@@ -105,7 +120,7 @@ test.each([
 
 test('a run that is bound to a checkpoint may be given to another solve, also with a queue for each provider', async () => {
   const config = parseTrainable({ conductor: LOCAL, workers, temporal: { queuePerProvider: true } });
-  const policy = createPolicyProvider(store, config);
+  const policy = createPolicyProvider(store);
   const run = await policy.bind(resolveRun(config), 'nightly/000002');
   const own = { config, store, complete: policy.complete, background: backgroundOpenAI, env: {} };
   const dependencies = { ...own, pacing: createPacing(config, {}), liveLog: new LiveLog(store) };

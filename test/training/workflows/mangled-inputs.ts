@@ -53,7 +53,9 @@ export async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]
   const both = {
     id: EVALUATION,
     workers: ['a'],
-    methods: ['conductor', 'vote:a', 'worker:a'],
+    methods: ['conductor', 'vote:a', 'worker:a', 'conductor:other', 'worker:b'],
+    conductors: { other: run.conductor },
+    baselines: run.workers.map((worker) => ({ ...worker, id: 'b' })),
     seed: 1,
     run,
     pool: { allow: ['a'], deny: [] },

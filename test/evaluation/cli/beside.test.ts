@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { modelsOf, PRICES, questionsOf } from '../../../examples/evaluate/world';
+import { endedWith } from '../../cli/command';
+import { type EvaluationFolder, openEvaluationFolder } from './commands';
+
+const { conductor: frontier, scholar: giant } = modelsOf(questionsOf(2));
+const PRICE = { input: 3, output: 15 };
+
+let stage: EvaluationFolder;
+beforeEach(async () => {
+  stage = await openEvaluationFolder(2, {
+    ...(frontier && { frontier: { ...frontier, price: PRICE } }),
+    ...(giant && { giant: { ...giant, price: PRICE } }),
+  });
+});
+afterEach(() => stage.close());
+
+const model = (name: string, changes: object) => ({
+  provider: 'openai' as const,
+  model: name,
+  baseUrl: `${stage.providers.url}/v1`,
+  apiKeyEnv: 'POOL_KEY',
+  ...changes,
+});
+
+const configure = (changes: object): Promise<void> =>
+  stage.configure({
+    conductors: { frontier: model('frontier', changes) },
+    baselines: [{ id: 'giant', ...model('giant', changes) }],
+  });
+
+const EVAL = ['eval', 'questions.jsonl', '--trust', '--max-cost', '1', '--methods'];
+const BESIDE = 'conductor,conductor:frontier,worker:giant,worker:scholar';
+
+test('a Conductor and a worker from outside stand in one table, at their own prices', async () => {
+  await configure({ price: PRICE });
+  const { code, stderr } = await stage.run([...EVAL, BESIDE, '--out', 'found']);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const results = await stage.results('found');
+  const sums = (name: string): number =>
+    stage.providers.log.reduce((sum, call) => sum + (call.model === name ? (call.nanoUsd ?? NaN) : 0), 0);
+  const spent = (method: string): number =>
+    results.reduce(
+      (sum, record) => sum + (record.method === method ? (record.planning.nanoUsd ?? NaN) : 0),
+      0,
+    );
+  expect(spent('conductor:frontier')).toBe(sums('frontier'));
+  expect(spent('conductor')).toBe(sums('conductor'));
+  expect(sums('giant')).toBeGreaterThan(0);
+  const report = await readFile(join(stage.folder.path, 'found', 'report.md'), 'utf8');
+  expect(report).toMatch(/\| conductor:frontier \| frontier \|.*\| 3 in, 15 out \|/);
+  expect(report).toMatch(/\| baseline giant \| giant \|.*\| 3 in, 15 out \|/);
+  expect(report).toMatch(/worker:scholar, the best worker alone/);
+  expect(PRICES.conductor).not.toEqual(PRICE);
+}, 120_000);
+
+test('nothing is started where one that a method asks has no price or no key', async () => {
+  await configure({});
+  const unpriced = await stage.run([...EVAL, BESIDE]);
+  const lacking = 'conductor:frontier, baseline giant have no known price; add "price: { input, output }"';
+  expect(unpriced).toMatchObject(endedWith(2, lacking));
+  await configure({ price: PRICE, apiKeyEnv: 'OTHER_KEY' });
+  const locked = await stage.run([...EVAL, BESIDE]);
+  expect(locked).toMatchObject(endedWith(2, 'OTHER_KEY'));
+  // What no method asks is not missed.
+  const alone = await stage.run([...EVAL, 'worker:scholar']);
+  expect(alone).toMatchObject({ code: 0 });
+  expect(new Set(stage.providers.log.map((call) => call.model))).toEqual(new Set(['scholar']));
+}, 120_000);
