@@ -10,6 +10,7 @@ const PROGRAMS = {
   pools: 'plain/pools.ts',
   recursion: 'plain/recursion.ts',
   smollm2: 'smollm2/main.ts',
+  specialists: 'specialists/main.ts',
   kills: 'kills/main.ts',
   bench: 'bench/main.ts',
   baselines: 'world/baselines.ts',
