@@ -12,8 +12,10 @@ export const SINGLES: readonly Composition[] = SKILLS.map((skill): Composition =
 export const TRAINED_PAIRS: readonly Composition[] = [
   ['add', 'reverse'],
   ['add', 'shift'],
+  ['add', 'count'],
   ['max', 'sort'],
   ['max', 'shift'],
+  ['max', 'count'],
   ['reverse', 'shift'],
   ['sort', 'reverse'],
   ['shift', 'sort'],
@@ -28,17 +30,18 @@ export const HELD_OUT_PAIRS: readonly Composition[] = [
   ['sort', 'shift'],
 ];
 
+/** No two skills of a held-out pair follow one another in these. */
 export const TRAINED_TRIPLES: readonly Composition[] = [
   ['add', 'reverse', 'shift'],
-  ['max', 'sort', 'shift'],
-  ['max', 'shift', 'reverse'],
-  ['shift', 'sort', 'reverse'],
   ['add', 'shift', 'sort'],
+  ['max', 'sort', 'reverse'],
+  ['max', 'shift', 'count'],
+  ['shift', 'sort', 'reverse'],
 ];
 
 export const HELD_OUT_TRIPLES: readonly Composition[] = [
+  ['add', 'shift', 'count'],
   ['max', 'shift', 'sort'],
-  ['add', 'shift', 'reverse'],
   ['sort', 'reverse', 'shift'],
 ];
 
@@ -117,8 +120,7 @@ function shortcutsOf(composition: Composition): Skill[][] {
   return ways.map((way) => composition.filter((_, place) => (way >> place) % 2 === 1));
 }
 
-/** Letters of a word, with enough vowels to be counted. */
-const LETTERS = 'abcdefghijklmnopqrstuvwxyzaeiouaeiou';
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
 function drawGiven(skill: Skill, dice: Dice): Given {
   const below = (least: number, most: number): number => least + Math.floor(dice.roll() * (most - least));

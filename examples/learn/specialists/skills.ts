@@ -84,18 +84,18 @@ const PHRASES: Readonly<Record<Skill, Readonly<Record<Phrasing, readonly string[
   },
   count: {
     plain: [
-      'count the vowels in {}',
-      'tell how many vowels {} has',
-      'number the vowels of {}',
-      'find the count of vowels in {}',
-      'say how many vowels are in {}',
+      'count the low ones in {}',
+      'tell how many low ones {} has',
+      'number the low ones of {}',
+      'find the count of low ones in {}',
+      'say how many of {} are low',
     ],
     fancy: [
-      'total the vowels of {}',
-      'tally the vowels in {}',
-      'give the vowel score of {}',
-      'measure the vowels of {}',
-      'check {} for its vowels',
+      'total the low ones of {}',
+      'tally the low ones in {}',
+      'give the low score of {}',
+      'measure how low {} is',
+      'check {} for its low ones',
     ],
   },
 };
@@ -146,7 +146,7 @@ export function applySkill(skill: Skill, given: Given): string | null {
     case 'shift':
       return join(characters.map(successorOf), areDigits);
     case 'count':
-      return areDigits ? null : String(characters.filter((character) => VOWELS.includes(character)).length);
+      return String(characters.filter((character) => LOW.includes(character)).length);
     default:
       return null;
   }
@@ -157,7 +157,8 @@ const OF_NUMBERS = {
   max: (numbers: readonly number[]): number => Math.max(...numbers),
 };
 
-const VOWELS = 'aeiou';
+/** The first half of the letters, and of the digits. */
+const LOW = 'abcdefghijklm01234';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
 /** z is followed by a, and 9 by 0. */

@@ -122,7 +122,7 @@ export function drawTask(phrase: Phrase, split: Split, dice: Dice): WorkerTask {
     : COMPOSITIONS;
   const { question } = drawQuestion(dice.pick(fits), split, dice);
   const sees = dice.happens(LATER)
-    ? Array.from({ length: dice.pick([1, 1, 2]) }, (_, step) => drawSeen(step, phrase.skill, dice))
+    ? Array.from({ length: dice.pick([1, 1, 2]) }, (_, step) => drawSeen(step, dice))
     : [];
   return { question, subtask: toSubtask(phrase), sees };
 }
@@ -130,12 +130,12 @@ export function drawTask(phrase: Phrase, split: Split, dice: Dice): WorkerTask {
 /** Share of outputs that are refusals. */
 const REFUSED = 0.05;
 
-function drawSeen(step: number, skill: Skill, dice: Dice): WorkerTask['sees'][number] {
+function drawSeen(step: number, dice: Dice): WorkerTask['sees'][number] {
   const subtask = toSubtask(dice.pick(ALL_PHRASES));
   if (dice.happens(REFUSED)) return { step, subtask, output: REFUSAL };
-  const areDigits = skill !== 'count' && dice.happens(0.5);
+  const areDigits = dice.happens(0.5);
   const length = (areDigits ? 2 : 4) + Math.floor(dice.roll() * (areDigits ? 2 : 3));
-  const row = areDigits ? '0123456789' : 'abcdefghijklmnopqrstuvwxyzaeiouaeiou';
+  const row = areDigits ? '0123456789' : 'abcdefghijklmnopqrstuvwxyz';
   const output = Array.from({ length }, () => dice.pick(Array.from(row))).join(areDigits ? '' : ' ');
   return { step, subtask, output };
 }
