@@ -1,22 +1,34 @@
-import { resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import type { Plan } from '../../../src/plan/plan';
+import type { Checkpoint } from '../../../src/training/trainer-contract';
+import { startStepServer } from '../plain/lesson';
 import { timed } from '../plain/run-course';
+import { mean } from '../plain/scoring';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
 import { type Crew, openCrew } from './crew';
+import { type Cycle, type Desk, learn, RECIPE, tryOut, warmUp } from './learn';
 import { describeAbilities, measureAbilities } from './matrix';
 import * as questions from './questions';
 import { modelOf, teachWorkers } from './school';
 import { accuracyOf, bestPlan, searchPlans } from './search';
 import { SCHOOLINGS } from './workers';
 
-// Workers that learned one or two skills each, by the product's own commands, and what can be had of them by plans:
-//   npm run learn -- specialists [--folder DIR]
-// What was taught stays in the folder, and is not taught again.
+// Workers that learned one or two skills each, by the product's own commands; what can be had of them by plans; and a
+// Conductor that learns to write them from rewards, in a plain loop without Temporal:
+//   npm run learn -- specialists [--folder DIR] [--seeds 1] [--first 0]
+// What workers were taught stays in the folder, and is not taught again. Without seeds, no Conductor learns.
 
 async function main(): Promise<void> {
-  const { folder } = parseArgs({ options: { folder: { type: 'string', default: '.specialists' } } }).values;
+  const { folder, seeds, first } = parseArgs({
+    options: {
+      folder: { type: 'string', default: '.conductor/specialists' },
+      seeds: { type: 'string', default: '0' },
+      first: { type: 'string', default: '0' },
+    },
+  }).values;
   const root = resolve(folder);
   const tell = timed();
   await teachWorkers(root, tell);
@@ -29,7 +41,10 @@ async function main(): Promise<void> {
   const server = need('workers’ server', await runPython('policy_server', options));
   const { url } = z.object({ url: z.string() }).parse(server.ready);
   try {
-    await whileAlive(lost, measure(openCrew(`${url}/v1`), tell));
+    const crew = openCrew(`${url}/v1`);
+    await whileAlive(lost, measure(crew, tell));
+    for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1)
+      await whileAlive(lost, learnSeed(crew, root, seed, tell));
   } finally {
     await server.stop();
   }
@@ -74,6 +89,70 @@ async function measure(crew: Crew, tell: (line: string) => void): Promise<void> 
     tell(`${name}\n${' '.repeat(17)}${cells.join('')}`);
   }
 }
+
+/** Cycles that are told of as one line. */
+const TOLD = 10;
+
+async function learnSeed(
+  crew: Crew,
+  root: string,
+  seed: number,
+  tell: (line: string) => void,
+): Promise<void> {
+  const trainRun = `conductor-${seed}-${Date.now().toString(36)}`;
+  const folder = join(root, trainRun);
+  await mkdir(folder, { recursive: true });
+  const { lost, need } = needProcesses(folder);
+  const server = need('policy server', await runPython('policy_server', ['--port', '0']));
+  const { url } = z.object({ url: z.string() }).parse(server.ready);
+  const steps = await startStepServer(root);
+  const desk = { seed, recipe: RECIPE, crew, steps, policyUrl: `${url}/v1`, trainRun, folder };
+  try {
+    await whileAlive(lost, teach(desk, tell));
+  } finally {
+    await Promise.all([steps.close(), server.stop()]);
+  }
+}
+
+async function teach(desk: Desk, tell: (line: string) => void): Promise<void> {
+  tell(`seed ${desk.seed}`);
+  let checkpoint = await warmUp(desk);
+  tell(await describeScores(desk, checkpoint, 'warm start'));
+  const part: Cycle[] = [];
+  for await (const cycle of learn(desk, checkpoint)) {
+    checkpoint = cycle.checkpoint;
+    part.push(cycle);
+    if (cycle.cycle % TOLD === 0) tell(describeCycles(part.splice(0)));
+    if (cycle.cycle % (6 * TOLD) === 0) tell(await describeScores(desk, checkpoint, `cycle ${cycle.cycle}`));
+  }
+}
+
+function describeCycles(cycles: readonly Cycle[]): string {
+  const played = cycles.flatMap((cycle) => cycle.played);
+  const shareOf = (length: number): string => {
+    const own = played.filter(({ row }) => row.topic.split('-').length === length);
+    return mean(own.map(({ verdict }) => (verdict === 'correct' ? 1 : 0))).toFixed(3);
+  };
+  const last = cycles.at(-1);
+  return [
+    `cycle ${last?.cycle} (${last?.part})`,
+    `plans ${mean(played.map(({ plan }) => (plan === null ? 0 : 1))).toFixed(3)}`,
+    `steps ${mean(played.flatMap(({ plan }) => plan?.steps.length ?? [])).toFixed(2)}`,
+    `right: singles ${shareOf(1)}, pairs ${shareOf(2)}, triples ${shareOf(3)}`,
+  ].join('  ');
+}
+
+async function describeScores(desk: Desk, checkpoint: Checkpoint, name: string): Promise<string> {
+  const scores: string[] = [];
+  for (const [set, compositions] of SETS) {
+    const rows = questions.questionSet(compositions, 'heldOut', LOOKED_AT * compositions.length, 'looked at');
+    scores.push(`${set} ${(await tryOut(desk, checkpoint, rows)).toFixed(3)}`);
+  }
+  return `${name}, greedy: ${scores.join(', ')}`;
+}
+
+/** Questions of each composition that a Conductor is tried on meanwhile. */
+const LOOKED_AT = 12;
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
