@@ -165,7 +165,7 @@ function total(place: number): number {
 }
 
 /** How plans are drawn. */
-export interface Draw {
+interface Draw {
   /** For each question. */
   readonly plans: number;
   /** 0: the likeliest token always. */
@@ -174,7 +174,7 @@ export interface Draw {
 }
 
 /** Has a checkpoint write plans in the product's prompt, and the workers carry them out. */
-export async function writePlans(
+async function writePlans(
   { crew, policyUrl }: Pick<Desk, 'crew' | 'policyUrl'>,
   { trainRun, name, folder, vocabulary }: Checkpoint,
   rows: readonly QuestionRow[],

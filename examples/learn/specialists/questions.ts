@@ -84,7 +84,7 @@ export function questionSet(
   return [...rows.values()];
 }
 
-export function topicOf(composition: Composition): string {
+function topicOf(composition: Composition): string {
   return composition.join('-');
 }
 
