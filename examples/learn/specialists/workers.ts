@@ -23,7 +23,10 @@ export interface Schooling {
   readonly steps: number;
 }
 
-/** Two skills each for five of them; the last one saw a little of all. Nobody is shown add or count in fancy words. */
+/**
+ * Two skills each for five of them, in words that only some of the others understand; the last one saw a little of all,
+ * and alone was shown add and count in fancy words.
+ */
 export const SCHOOLINGS: readonly Schooling[] = [
   {
     id: 'w0',
@@ -37,7 +40,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
     id: 'w1',
     taught: [
       ['reverse', 'plain'],
-      ['max', 'fancy'],
+      ['sort', 'plain'],
     ],
     steps: 5000,
   },
@@ -61,6 +64,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
     id: 'w4',
     taught: [
       ['max', 'plain'],
+      ['max', 'fancy'],
       ['shift', 'fancy'],
     ],
     steps: 5000,
