@@ -1,4 +1,4 @@
-// `npm run learn -- NAME [OPTION …]`: runs a program of examples/learn, once its Python environment is there.
+// `npm run learn -- NAME [OPTION …]`: runs a program of examples/learn, once its Python environment is there, where it needs one.
 import './prepare.mjs';
 import { execFileSync } from 'node:child_process';
 import Module, { createRequire } from 'node:module';
@@ -10,8 +10,10 @@ const PROGRAMS = {
   pools: 'plain/pools.ts',
   recursion: 'plain/recursion.ts',
   smollm2: 'smollm2/main.ts',
+  specialists: 'specialists/main.ts',
   kills: 'kills/main.ts',
   bench: 'bench/main.ts',
+  baselines: 'world/baselines.ts',
 };
 
 const [name, ...options] = process.argv.slice(2);
@@ -22,7 +24,8 @@ if (!Object.hasOwn(PROGRAMS, name ?? '')) {
 }
 
 const pathOf = (file) => fileURLToPath(new URL(file, import.meta.url));
-execFileSync(process.execPath, [pathOf('prepare-trainer.mjs')], { stdio: ['ignore', 2, 2] });
+if (name !== 'baselines')
+  execFileSync(process.execPath, [pathOf('prepare-trainer.mjs')], { stdio: ['ignore', 2, 2] });
 
 // In this very process, so that signals and the exit code are the program's own.
 createRequire(import.meta.url)('./run-typescript.cjs');

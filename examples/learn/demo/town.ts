@@ -40,7 +40,7 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
   await mkdir(folder, { recursive: true });
   const surroundings = await openSurroundings(lesson, folder, { delayMs });
   await writeFile(join(folder, 'conductor.yaml'), stringify(surroundings.config));
-  const up = await startUp(folder);
+  const up = await startUp(folder, 'up');
   surroundings.need('process of "temporal-conductor up"', up);
   await surroundings.startTrainer(up.address);
   const commands = new AbortController();
@@ -52,14 +52,7 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
     address: up.address,
     webPage: up.webPage,
     lost: surroundings.lost,
-    command: async (...args) => {
-      const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], {
-        cwd: folder,
-        env: ownEnv(),
-        signal: commands.signal,
-      });
-      return stdout.trim();
-    },
+    command: (...args) => runCommand(folder, args, commands.signal),
     close: async () => {
       // One that still waits would keep the server.
       commands.abort();
@@ -69,9 +62,16 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
   };
 }
 
-/** Starts `temporal-conductor up` and waits until it works. */
-async function startUp(folder: string) {
-  const child = spawn(process.execPath, [MAIN, 'up'], {
+/** A program that serves a folder. */
+interface Started extends Pick<Town, 'address' | 'webPage'> {
+  readonly pid: number;
+  readonly lost: Promise<string>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts `temporal-conductor up`, or `train up`, and waits until it works. */
+export async function startUp(folder: string, ...command: readonly string[]): Promise<Started> {
+  const child = spawn(process.execPath, [MAIN, ...command], {
     cwd: folder,
     env: ownEnv(),
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -87,9 +87,27 @@ async function startUp(folder: string) {
   const address = /Temporal +(\S+),/.exec(said)?.[1];
   const webPage = /Temporal UI +(\S+)/.exec(said)?.[1];
   if (child.pid === undefined || address === undefined || webPage === undefined) {
-    throw new Error(`"temporal-conductor up" did not become ready:\n${said}`);
+    throw new Error(`"temporal-conductor ${command.join(' ')}" did not become ready:\n${said}`);
   }
   return { pid: child.pid, address, webPage, lost: watched.lost, stop: () => watched.end('SIGTERM') };
+}
+
+/**
+ * Runs `temporal-conductor` in a folder and returns what it printed.
+ *
+ * @throws Error with its own words where it did not exit with 0
+ */
+export async function runCommand(
+  folder: string,
+  args: readonly string[],
+  signal?: AbortSignal,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], {
+    cwd: folder,
+    env: ownEnv(),
+    ...(signal && { signal }),
+  });
+  return stdout.trim();
 }
 
 /** Without the address of another Temporal server: each town has its own. */

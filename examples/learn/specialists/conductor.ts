@@ -1,0 +1,52 @@
+import type { Plan } from '../../../src/plan/plan';
+import { conductorMessages } from '../../../src/plan/prompt/conductor';
+import { renderPlan } from '../../../src/plan/render';
+import { renderChatml } from '../../../src/training/policy/client';
+import type { WarmStartExample } from '../world/warm-start';
+import { type Dice, diceFor } from '../world/world';
+import { drawQuestion, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
+import { ALL_PHRASES, toSubtask } from './skills';
+
+// What the Conductor knows before any reward: what a plan looks like, and nothing of what makes one good.
+
+/** Steps of the longest plan. */
+export const LONGEST_PLAN = 3;
+
+/** Settings of its prompt. */
+export const PROMPT = {
+  style: 'compact',
+  describe: 'ordinals',
+  access: 'binary',
+  maxSteps: LONGEST_PLAN,
+  format: 'lists',
+  repairs: [],
+} as const;
+
+const COMPOSITIONS = [...SINGLES, ...TRAINED_PAIRS, ...TRAINED_TRIPLES];
+
+/** Valid plans whose length, workers, subtasks and access are drawn evenly, whatever the question. */
+export function evenExamples(
+  ids: readonly string[],
+  count: number,
+  ...name: readonly (string | number)[]
+): WarmStartExample[] {
+  const dice = diceFor('even plans', ...name);
+  const workers = ids.map((id) => ({ id, notes: null }));
+  return Array.from({ length: count }, () => {
+    const { question } = drawQuestion(dice.pick(COMPOSITIONS), 'train', dice);
+    return {
+      prompt: renderChatml(conductorMessages({ ...PROMPT, question, workers })),
+      completion: renderPlan(drawPlan(ids, dice), ids),
+    };
+  });
+}
+
+function drawPlan(ids: readonly string[], dice: Dice): Plan {
+  const length = 1 + Math.floor(dice.roll() * LONGEST_PLAN);
+  const steps = Array.from({ length }, (_, index) => ({
+    worker: dice.pick(ids),
+    subtask: toSubtask(dice.pick(ALL_PHRASES)),
+    sees: dice.happens(0.5) ? [] : Array.from({ length: index }, (_, earlier) => earlier),
+  }));
+  return { steps };
+}

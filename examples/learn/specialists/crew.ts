@@ -1,0 +1,111 @@
+import { createComplete } from '../../../src/activities/models';
+import type { Complete } from '../../../src/activities/models/model';
+import { resolveWorker } from '../../../src/config/cards';
+import { configSchema, type ConfigInput } from '../../../src/config/schema';
+import type { Plan } from '../../../src/plan/plan';
+import { workerMessages } from '../../../src/plan/prompt/worker';
+import type { ModelCard } from '../../../src/protocol/cards';
+import { SCHOOLINGS, type WorkerTask } from './workers';
+
+// The workers, asked through the product's own adapter, as a solve asks them.
+
+/** The workers' part of `conductor.yaml`. */
+function crewConfig(baseUrl: string): Pick<ConfigInput, 'workers' | 'limits'> {
+  return {
+    workers: SCHOOLINGS.map(({ id }) => ({
+      id,
+      provider: 'openai',
+      api: 'chat',
+      model: id,
+      baseUrl,
+      temperature: 0,
+      maxOutputTokens: LONGEST_ANSWER,
+      stream: false,
+      layout: 'plain',
+      price: { input: 0, output: 0 },
+    })),
+    limits: { steps: 3, costUsd: null },
+  };
+}
+
+/** Tokens; six letters and the spaces between them take six. */
+const LONGEST_ANSWER = 16;
+const TIMEOUT_MS = 120_000;
+
+/** Requests under way at a time: as many as share two passes of the server. */
+const AT_ONCE = 256;
+
+export interface Crew {
+  readonly ids: readonly string[];
+  ask(worker: string, task: WorkerTask): Promise<string>;
+  /** Has the workers carry a plan out; returns the last step's answer. */
+  carryOut(plan: Plan, question: string): Promise<string>;
+  /** Requests that were sent: equal ones are sent once. */
+  readonly sent: () => number;
+}
+
+/** @param baseUrl of the workers' server, ending in `/v1` */
+export function openCrew(baseUrl: string): Crew {
+  const { workers } = configSchema.parse({ conductor: { provider: 'policy' }, ...crewConfig(baseUrl) });
+  const cards = workers.map((worker) => resolveWorker(worker, new Date()) as ModelCard);
+  const complete: Complete = createComplete(() =>
+    Promise.reject(new Error('No worker here is a local one.')),
+  );
+  const known = new Map<string, Promise<string>>();
+  const inTurn = takingTurns(AT_ONCE);
+  const ask = (worker: string, task: WorkerTask): Promise<string> => {
+    const card = cards.find(({ id }) => id === worker);
+    if (card === undefined) throw new RangeError(`There is no worker ${worker} here.`);
+    const messages = workerMessages({ ...task, layout: card.layout });
+    const key = JSON.stringify([worker, messages]);
+    const earlier = known.get(key);
+    if (earlier !== undefined) return earlier;
+    const request = {
+      card,
+      messages,
+      maxOutputTokens: card.maxOutputTokens,
+      apiKey: null,
+      timeoutMs: TIMEOUT_MS,
+    };
+    const answer = inTurn(async () => {
+      const { text } = await complete({ ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      return text;
+    });
+    known.set(key, answer);
+    return answer;
+  };
+  return {
+    ids: cards.map(({ id }) => id),
+    ask,
+    carryOut: async ({ steps }, question) => {
+      const outputs: string[] = [];
+      for (const { worker, subtask, sees } of steps) {
+        const seen = sees.map((step) => ({
+          step,
+          subtask: steps[step]?.subtask ?? '',
+          output: outputs[step] ?? '',
+        }));
+        outputs.push(await ask(worker, { question, subtask, sees: seen }));
+      }
+      return outputs.at(-1) ?? '';
+    },
+    sent: () => known.size,
+  };
+}
+
+/** Lets so many things be done at a time; the others wait, first come, first served. */
+function takingTurns(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let free = most;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

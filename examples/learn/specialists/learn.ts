@@ -1,0 +1,315 @@
+import { gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import type { Verdict } from '../../../src/grading/grade';
+import type { Plan } from '../../../src/plan/plan';
+import { parsePlan } from '../../../src/plan/parse';
+import { PlanError } from '../../../src/plan/plan-error';
+import { conductorMessages } from '../../../src/plan/prompt/conductor';
+import { groupBy } from '../../../src/evaluation/statistics';
+import type { KeptSample } from '../../../src/training/activities/batch';
+import { samplePrompts } from '../../../src/training/activities/sample-plans';
+import { checkpointId } from '../../../src/training/names';
+import { renderChatml } from '../../../src/training/policy/client';
+import { hasSpread, rewardOf } from '../../../src/training/rewards';
+import type { BatchHeader, BatchRow, Checkpoint } from '../../../src/training/trainer-contract';
+import { handOver, type StepServer } from '../plain/lesson';
+import { configOf, SMALL } from '../plain/recipe';
+import { mean } from '../plain/scoring';
+import { toJsonLines } from '../world/questions';
+import type { WarmStartExample } from '../world/warm-start';
+import { type Dice, diceFor } from '../world/world';
+import { evenExamples, LONGEST_PLAN, PROMPT } from './conductor';
+import type { Crew } from './crew';
+import { type QuestionRow, questionSet, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
+import { NETWORK } from './school';
+
+/** How a Conductor learns, in three parts one after the other. */
+export const RECIPE = {
+  /** Even plans, until hardly any reply is no plan. */
+  warmStart: { examples: 60_000, steps: 3000, batch: 64, learningRate: 3e-3, warmupSteps: 50 },
+  /** Plans in each cycle, of both parts. */
+  questions: 16,
+  groupSize: 64,
+  /** Imitates its own right plans, among them even ones, so that it goes on trying others. */
+  imitation: { cycles: 180, steps: 12, own: 96, even: 16, learningRate: 1e-3, warmupSteps: 3 },
+  /** GRPO. */
+  rewards: { cycles: 60, learningRate: 3e-4 },
+} as const;
+export type Recipe = typeof RECIPE;
+
+/** Tokens; the longest plans of three steps have fewer. */
+const MOST_TOKENS = 120;
+const MOST_PROMPT = 200;
+
+const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
+
+/** A Conductor at school. */
+export interface Desk {
+  readonly seed: number;
+  readonly recipe: Recipe;
+  readonly crew: Crew;
+  readonly steps: StepServer;
+  /** Base URL of the server of its policies, ending in `/v1`. */
+  readonly policyUrl: string;
+  readonly trainRun: string;
+  /** For files that the trainer reads. */
+  readonly folder: string;
+}
+
+/** A plan that was written, carried out and judged. */
+export interface Played {
+  readonly row: QuestionRow;
+  readonly prompt: string;
+  readonly sample: KeptSample;
+  readonly plan: Plan | null;
+  readonly verdict: Verdict;
+  readonly reward: number | null;
+}
+
+/** Result of a cycle. */
+export interface Cycle {
+  readonly cycle: number;
+  readonly part: 'imitation' | 'rewards';
+  readonly checkpoint: Checkpoint;
+  readonly played: readonly Played[];
+}
+
+/** The first checkpoint: a network of random weights that was shown even plans. */
+export async function warmUp({ seed, recipe, crew, steps, trainRun, folder }: Desk): Promise<Checkpoint> {
+  const { examples: count, ...how } = recipe.warmStart;
+  const examples = evenExamples(crew.ids, count, seed);
+  const spelled = examples
+    .slice(0, 3000)
+    .map(({ prompt, completion }) => JSON.stringify(prompt + completion));
+  const texts = await handOver(folder, 'texts.jsonl', `${spelled.join('\n')}\n`);
+  const config = configFor(seed, recipe);
+  await steps.init({ trainRun, base: { ...NETWORK, texts: texts.stored }, config }, texts.path);
+  return imitate(
+    { seed, recipe, steps, trainRun, folder },
+    { trainRun, name: 'base' },
+    'warm',
+    examples,
+    how,
+  );
+}
+
+type Imitation = Omit<Recipe['warmStart'], 'examples'>;
+
+/** Supervised steps on examples, by the trainer's warm start. */
+async function imitate(
+  { seed, recipe, steps, trainRun, folder }: Pick<Desk, 'seed' | 'recipe' | 'steps' | 'trainRun' | 'folder'>,
+  parent: { readonly trainRun: string; readonly name: string },
+  name: string,
+  examples: readonly WarmStartExample[],
+  how: { readonly [Setting in keyof Imitation]: number },
+): Promise<Checkpoint> {
+  const taught = await handOver(folder, 'examples.jsonl', toJsonLines(examples));
+  const config = configFor(seed, recipe);
+  const asked = {
+    trainRun,
+    parent,
+    name,
+    examples: taught.stored,
+    config,
+    weights: 'tuned' as const,
+    ...how,
+  };
+  return (await steps.warmStart(asked, taught.path)).checkpoint;
+}
+
+/** Cycles of both parts, one after the other. */
+export async function* learn(desk: Desk, from: Checkpoint): AsyncGenerator<Cycle> {
+  const { recipe, seed, crew } = desk;
+  const store = new Map<string, OwnPlans>();
+  const last = recipe.imitation.cycles + recipe.rewards.cycles;
+  let checkpoint = from;
+  for (let cycle = 1; cycle <= last; cycle += 1) {
+    const played = await rollOut(desk, checkpoint, cycle);
+    const part = cycle <= recipe.imitation.cycles ? 'imitation' : 'rewards';
+    if (part === 'imitation') {
+      keepRight(store, played);
+      const { steps, own, even, learningRate, warmupSteps } = recipe.imitation;
+      const examples = [
+        ...drawOwn([...store.values()], steps * own, diceFor('own plans', seed, cycle)),
+        ...evenExamples(crew.ids, steps * even, seed, cycle),
+      ];
+      const how = { steps, batch: own + even, learningRate, warmupSteps };
+      checkpoint = await imitate(desk, checkpoint, String(cycle).padStart(6, '0'), examples, how);
+    } else {
+      checkpoint = await update(desk, checkpoint, cycle, played);
+    }
+    yield { cycle, part, checkpoint, played };
+  }
+}
+
+/** The shares of compositions by their length: pairs are what is to be learned, and single skills are easy. */
+const SETS = [
+  [0.2, SINGLES],
+  [0.5, TRAINED_PAIRS],
+  [0.3, TRAINED_TRIPLES],
+] as const;
+
+async function rollOut(desk: Desk, checkpoint: Checkpoint, cycle: number): Promise<Played[]> {
+  const { seed, recipe } = desk;
+  const dice = diceFor('questions', seed, cycle);
+  const rows = Array.from({ length: recipe.questions }, (_, index) => {
+    const drawn = dice.roll();
+    const [, compositions] = SETS.find((_, place) => drawn < total(place)) ?? SETS[1];
+    return questionSet([dice.pick(compositions)], 'train', 1, seed, cycle, index);
+  }).flat();
+  return writePlans(desk, checkpoint, rows, { plans: recipe.groupSize, temperature: 1, seed: cycle * 1e5 });
+}
+
+function total(place: number): number {
+  return SETS.slice(0, place + 1).reduce((sum, [share]) => sum + share, 0);
+}
+
+/** How plans are drawn. */
+interface Draw {
+  /** For each question. */
+  readonly plans: number;
+  /** 0: the likeliest token always. */
+  readonly temperature: number;
+  readonly seed: number;
+}
+
+/** Has a checkpoint write plans in the product's prompt, and the workers carry them out. */
+async function writePlans(
+  { crew, policyUrl }: Pick<Desk, 'crew' | 'policyUrl'>,
+  { trainRun, name, folder, vocabulary }: Checkpoint,
+  rows: readonly QuestionRow[],
+  { plans, temperature, seed }: Draw,
+): Promise<Played[]> {
+  const workers = crew.ids.map((id) => ({ id, notes: null }));
+  const policy = {
+    model: `${trainRun}-${name}`,
+    folder,
+    vocabulary,
+    maxPromptTokens: MOST_PROMPT,
+    baseUrl: policyUrl,
+  };
+  const prompts = rows.map(({ question }) => conductorMessages({ ...PROMPT, question, workers }));
+  const asked = prompts.flatMap((prompt) => Array<typeof prompt>(plans).fill(prompt));
+  const task = { policy, prompts: asked, temperature, seed, maxTokens: MOST_TOKENS };
+  const samples = await samplePrompts(task, new AbortController().signal);
+  const played = await Readable.from(samples.entries())
+    .map(
+      async ([place, sample]: [number, KeptSample]): Promise<Played> => {
+        const row = rows[Math.floor(place / plans)];
+        const prompt = prompts[Math.floor(place / plans)];
+        if (row === undefined || prompt === undefined)
+          throw new RangeError(`There is no question for plan ${place}.`);
+        return { prompt: renderChatml(prompt), ...(await play(crew, row, sample)) };
+      },
+      { concurrency: 1024 },
+    )
+    .toArray();
+  return played as Played[];
+}
+
+async function play(crew: Crew, row: QuestionRow, sample: KeptSample): Promise<Omit<Played, 'prompt'>> {
+  const plan = readPlan(crew, sample.text);
+  const answer = plan && (await crew.carryOut(plan, row.question));
+  const verdict = plan === null ? 'unparseable' : answer === row.answer ? 'correct' : 'wrong';
+  return { row, sample, plan, verdict, reward: rewardOf({ verdict, plan, nanoUsd: 0 }, REWARDS) };
+}
+
+function readPlan({ ids }: Crew, text: string): Plan | null {
+  try {
+    return parsePlan(text, { workers: ids, maxSteps: LONGEST_PLAN, round: 0 });
+  } catch (error) {
+    if (error instanceof PlanError) return null;
+    throw error;
+  }
+}
+
+/** Right plans for one question, all of them different. */
+interface OwnPlans {
+  readonly topic: string;
+  readonly prompt: string;
+  readonly completions: readonly string[];
+}
+
+function keepRight(store: Map<string, OwnPlans>, played: readonly Played[]): void {
+  const right = played.filter(({ verdict }) => verdict === 'correct');
+  for (const [prompt, own] of groupBy(right, (each) => each.prompt)) {
+    const completions = [...new Set(own.map(({ sample }) => sample.text.trim()))];
+    const [first] = own;
+    if (first !== undefined) store.set(prompt, { topic: first.row.topic, prompt, completions });
+  }
+}
+
+/** Draws a composition evenly, then a question of it, then one of its plans: what is rare counts as much as what is easy. */
+function drawOwn(own: readonly OwnPlans[], count: number, dice: Dice): WarmStartExample[] {
+  const byTopic = [...groupBy(own, ({ topic }) => topic).values()];
+  if (byTopic.length === 0) return [];
+  return Array.from({ length: count }, () => {
+    const { prompt, completions } = dice.pick(dice.pick(byTopic));
+    return { prompt, completion: dice.pick(completions) };
+  });
+}
+
+async function update(
+  { seed, recipe, steps, trainRun, folder }: Desk,
+  parent: Checkpoint,
+  cycle: number,
+  played: readonly Played[],
+): Promise<Checkpoint> {
+  const groups = [...groupBy(played, ({ prompt }) => prompt).values()];
+  const rows = groups.flatMap((group, draw) => toRows(group, parent, draw));
+  if (rows.length === 0) return parent;
+  const header: BatchHeader = {
+    schema: 1,
+    trainRun,
+    cycle,
+    policy: parent.name,
+    rollouts: rows.length,
+    temperature: 1,
+    tokenizerSha256: parent.tokenizerSha256,
+  };
+  const batch = await handOver(folder, 'batch.jsonl.gz', gzipSync(toJsonLines([header, ...rows])));
+  const config = configFor(seed, recipe);
+  const from = { trainRun, name: parent.name };
+  return (await steps.update({ trainRun, cycle, parent: from, batch: batch.stored, config }, batch.path))
+    .checkpoint;
+}
+
+function toRows(group: readonly Played[], policy: Checkpoint, draw: number): BatchRow[] {
+  if (!hasSpread(group.map(({ reward }) => reward))) return [];
+  const groupId = String(draw).padStart(6, '0');
+  return group.map(({ sample, reward }, index) => ({
+    rolloutId: `${groupId}/${String(index).padStart(6, '0')}`,
+    groupId,
+    round: 0,
+    policy: checkpointId(policy),
+    promptTokenIds: [...sample.promptTokenIds],
+    completionTokenIds: [...sample.completionTokenIds],
+    sampledLogprobs: [...sample.sampledLogprobs],
+    reward,
+    finishReason: sample.finishReason,
+  }));
+}
+
+function configFor(seed: number, { questions, groupSize, rewards }: Recipe): ReturnType<typeof configOf> {
+  const learning = {
+    ...SMALL.learning,
+    questions,
+    groupSize,
+    cycles: rewards.cycles,
+    learningRate: rewards.learningRate,
+    schedule: 'constant' as const,
+    warmupSteps: 4,
+  };
+  const config = configOf({ ...SMALL, learning, maxPromptTokens: MOST_PROMPT }, seed);
+  return { ...config, microBatch: 256, maxCompletionTokens: MOST_TOKENS };
+}
+
+/** Share of questions of each composition that greedy plans answer rightly. */
+export async function tryOut(
+  desk: Desk,
+  checkpoint: Checkpoint,
+  rows: readonly QuestionRow[],
+): Promise<number> {
+  const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
+  return mean(played.map(({ verdict }) => (verdict === 'correct' ? 1 : 0)));
+}

@@ -1,0 +1,62 @@
+import { mean } from '../plain/scoring';
+import { type Dice, diceFor } from '../world/world';
+import type { Crew } from './crew';
+import { drawTask, REFUSAL, rightAnswer, type WorkerTask } from './workers';
+import { ALL_PHRASES, type Phrase, type Phrasing, type Skill, SKILLS } from './skills';
+
+/** How often a worker does a skill right, when it is asked in phrases of one group. */
+export interface Ability {
+  readonly worker: string;
+  readonly skill: Skill;
+  readonly phrasing: Phrasing;
+  readonly accuracy: number;
+}
+
+/** Calls of each worker for each skill and group of phrases. */
+const CALLS = 40;
+
+/** Measures what the workers can do, on questions and words that none of them was shown. */
+export async function measureAbilities(crew: Crew): Promise<Ability[]> {
+  const asked = crew.ids.flatMap((worker) =>
+    SKILLS.flatMap((skill) => (['plain', 'fancy'] as const).map((phrasing) => ({ worker, skill, phrasing }))),
+  );
+  return Promise.all(
+    asked.map(async ({ worker, skill, phrasing }) => {
+      const dice = diceFor('abilities', skill, phrasing);
+      const phrases = ALL_PHRASES.filter((phrase) => phrase.skill === skill && phrase.phrasing === phrasing);
+      const right = Array.from({ length: CALLS }, async () => {
+        const task = drawAnswerable(dice.pick(phrases), dice);
+        return (await crew.ask(worker, task)) === rightAnswer(task, skill) ? 1 : 0;
+      });
+      return { worker, skill, phrasing, accuracy: mean(await Promise.all(right)) };
+    }),
+  );
+}
+
+/** A call to which another answer than a refusal is right. */
+function drawAnswerable(phrase: Phrase, dice: Dice): WorkerTask {
+  for (;;) {
+    const task = drawTask(phrase, 'heldOut', dice);
+    if (rightAnswer(task, phrase.skill) !== REFUSAL) return task;
+  }
+}
+
+/** A line for each worker: its accuracy by skill, asked plainly and in fancy words. */
+export function describeAbilities(abilities: readonly Ability[]): string[] {
+  const workers = [...new Set(abilities.map(({ worker }) => worker))];
+  const accuracy = (worker: string, skill: Skill, phrasing: Phrasing): string => {
+    const found = abilities.find(
+      (each) => each.worker === worker && each.skill === skill && each.phrasing === phrasing,
+    );
+    return (found?.accuracy ?? 0).toFixed(2);
+  };
+  return [
+    `${''.padEnd(6)}${SKILLS.map((skill) => skill.padStart(12)).join('')}   (asked plainly / in fancy words)`,
+    ...workers.map((worker) => {
+      const cells = SKILLS.map(
+        (skill) => `${accuracy(worker, skill, 'plain')}/${accuracy(worker, skill, 'fancy')}`,
+      );
+      return `${worker.padEnd(6)}${cells.map((cell) => cell.padStart(12)).join('')}`;
+    }),
+  ];
+}

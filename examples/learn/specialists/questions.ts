@@ -1,0 +1,175 @@
+import type { QuestionRow as AnyQuestionRow } from '../world/questions';
+import { type Dice, diceFor } from '../world/world';
+import { applySkill, type Given, type Phrase, phrasesOf, type Skill, SKILLS, toSentence } from './skills';
+
+// Questions that take one skill, or two or three of which each works on what the one before it made.
+
+/** Skills in the order of their application. */
+export type Composition = readonly [Skill, ...Skill[]];
+
+export const SINGLES: readonly Composition[] = SKILLS.map((skill): Composition => [skill]);
+
+export const TRAINED_PAIRS: readonly Composition[] = [
+  ['add', 'reverse'],
+  ['add', 'shift'],
+  ['add', 'count'],
+  ['max', 'sort'],
+  ['max', 'shift'],
+  ['max', 'count'],
+  ['reverse', 'shift'],
+  ['sort', 'reverse'],
+  ['shift', 'sort'],
+  ['shift', 'count'],
+];
+
+/** Never trained together, though each of their skills was, at the same place. */
+export const HELD_OUT_PAIRS: readonly Composition[] = [
+  ['add', 'sort'],
+  ['max', 'reverse'],
+  ['shift', 'reverse'],
+  ['sort', 'shift'],
+];
+
+/** No two skills of a held-out pair follow one another in these. */
+export const TRAINED_TRIPLES: readonly Composition[] = [
+  ['add', 'reverse', 'shift'],
+  ['add', 'shift', 'sort'],
+  ['max', 'sort', 'reverse'],
+  ['max', 'shift', 'count'],
+  ['shift', 'sort', 'reverse'],
+];
+
+export const HELD_OUT_TRIPLES: readonly Composition[] = [
+  ['add', 'shift', 'count'],
+  ['max', 'shift', 'sort'],
+  ['sort', 'reverse', 'shift'],
+];
+
+/** One line of a set of questions, in the form that training and evaluation read. */
+export interface QuestionRow extends Omit<AnyQuestionRow, 'grader'> {
+  readonly grader: 'exact';
+}
+
+/** A question with what it was made from. */
+export interface Drawn {
+  readonly composition: Composition;
+  readonly given: Given;
+  readonly question: string;
+  readonly answer: string;
+}
+
+/** `train` to learn from, `heldOut` to be tried on: other numbers and other words. */
+export type Split = 'train' | 'heldOut';
+
+/**
+ * As many different questions of each composition, by turns.
+ *
+ * @param name tells sets of one split apart that have questions of their own
+ */
+export function questionSet(
+  compositions: readonly Composition[],
+  split: Split,
+  count: number,
+  ...name: readonly (string | number)[]
+): QuestionRow[] {
+  const dice = diceFor('specialists', split, ...name);
+  const rows = new Map<string, QuestionRow>();
+  while (rows.size < count) {
+    const composition = compositions[rows.size % compositions.length];
+    if (composition === undefined) throw new RangeError('Questions need a composition; give at least one.');
+    const { question, answer } = drawQuestion(composition, split, dice);
+    const id = `${split}-${String(rows.size).padStart(5, '0')}`;
+    rows.set(question, { id, question, answer, grader: 'exact', topic: topicOf(composition) });
+  }
+  return [...rows.values()];
+}
+
+function topicOf(composition: Composition): string {
+  return composition.join('-');
+}
+
+/** Draws until no skill can be left out: a shorter plan must not come to the same answer. */
+export function drawQuestion(composition: Composition, split: Split, dice: Dice): Drawn {
+  for (;;) {
+    const given = drawGiven(composition[0], dice);
+    const answer = applyAll(composition, given);
+    if (answer === null || splitOf(given) !== split || answer === given) continue;
+    if (shortcutsOf(composition).some((shorter) => applyAll(shorter, given) === answer)) continue;
+    const question = wordQuestion(
+      composition.map((skill) => dice.pick(phrasesOf(skill))),
+      given,
+      dice,
+    );
+    return { composition, given, question, answer };
+  }
+}
+
+/** The answer; null where a skill is not made for what it is given. */
+export function applyAll(skills: readonly Skill[], given: Given): string | null {
+  const [first, ...others] = skills;
+  if (first === undefined) return null;
+  return others.reduce<string | null>(
+    (made, skill) => (made === null ? null : applySkill(skill, made)),
+    applySkill(first, given),
+  );
+}
+
+/** All ways to leave skills out, but not all of them. */
+function shortcutsOf(composition: Composition): Skill[][] {
+  const ways = Array.from({ length: 2 ** composition.length - 2 }, (_, index) => index + 1);
+  return ways.map((way) => composition.filter((_, place) => (way >> place) % 2 === 1));
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+
+function drawGiven(skill: Skill, dice: Dice): Given {
+  const below = (least: number, most: number): number => least + Math.floor(dice.roll() * (most - least));
+  if (skill === 'add') return [below(10, 100), below(10, 100)];
+  if (skill === 'max') return [below(100, 1000), below(100, 1000), below(100, 1000)];
+  return Array.from({ length: below(4, 7) }, () => dice.pick(Array.from(LETTERS))).join(' ');
+}
+
+/** A quarter of all numbers and words is held out, whatever the question asks of them. */
+function splitOf(given: Given): Split {
+  const codes = typeof given === 'string' ? Array.from(given, (character) => character.charCodeAt(0)) : given;
+  const hash = codes.reduce((sum, code) => (sum * 31 + code) % 1009, 7);
+  return hash % 4 === 0 ? 'heldOut' : 'train';
+}
+
+/** Sentences by the number of their clauses; some name the second task first. */
+const FRAMES: readonly (readonly string[])[] = [
+  ['{A}.', 'Please {a}.', '{A}, please.', 'Your task: {a}.'],
+  [
+    '{A}, then {b}.',
+    'First {a}; after that, {b}.',
+    '{A} and then {b}.',
+    'Please {a}, and {b} afterwards.',
+    '{B} once you are done with this: {a}.',
+    'Before you {b}, {a}.',
+  ],
+  ['{A}, then {b}, then {c}.', 'First {a}, next {b}, and last {c}.', '{A}; {b}; finally {c}.'],
+];
+
+function wordQuestion(phrases: readonly Phrase[], given: Given, dice: Dice): string {
+  const clauses = phrases.map(({ template }, place) =>
+    template.replace('{}', place === 0 ? spell(given) : 'the result'),
+  );
+  const frame = dice.pick(FRAMES[phrases.length - 1] ?? []);
+  return frame.replace(/\{([abc])\}/gi, (_, name: string) => {
+    const clause = clauses['abc'.indexOf(name.toLowerCase())] ?? '';
+    return name === name.toLowerCase() ? clause : toSentence(clause).slice(0, -1);
+  });
+}
+
+/** What a question says that it is about. */
+export function spell(given: Given): string {
+  if (typeof given === 'string') return given;
+  return given.length === 2 ? given.join(' and ') : `${given.slice(0, -1).join(', ')} and ${given.at(-1)}`;
+}
+
+/** Reads back what a question is about: its numbers, else the letters that stand apart. */
+export function readGiven(question: string): Given {
+  const numbers = question.match(/\d+/g);
+  if (numbers !== null) return numbers.map(Number);
+  return /\b[a-z]( [a-z])+\b/.exec(question)?.[0] ?? '';
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { TrainableInput } from '../../../src/training/config/schema';
+import { runCommand, startUp } from '../demo/town';
+import { toJsonLines } from '../world/questions';
+import { questionSet, SINGLES } from './questions';
+import { SCHOOLINGS, schoolExamples, type Schooling } from './workers';
+
+/** Enough that a worker sees each example a few times at most. */
+const EXAMPLES = 40_000;
+const BATCH = 64;
+
+/** A network of 120,000 weights. */
+export const NETWORK = {
+  kind: 'tiny',
+  vocabulary: 640,
+  hidden: 64,
+  layers: 2,
+  heads: 4,
+  keyValueHeads: 4,
+  feedForward: 192,
+  maxPositions: 512,
+  initializerRange: 0.08,
+} as const;
+
+/** Where a worker's model lies once it was taught. */
+export function modelOf(folder: string, { id }: Pick<Schooling, 'id'>): string {
+  return join(folder, 'exported', id);
+}
+
+/**
+ * Has workers learn by `train warm-start`, each as a training run of its own, and exports their models. Those that are
+ * there already stay.
+ */
+export async function teachWorkers(folder: string, tell: (line: string) => void): Promise<void> {
+  const missing = SCHOOLINGS.filter((schooling) => !existsSync(modelOf(folder, schooling)));
+  if (missing.length === 0) return;
+  await mkdir(folder, { recursive: true });
+  const questions = questionSet(SINGLES, 'train', 12, 'school');
+  await writeFile(join(folder, 'questions.jsonl'), toJsonLines(questions));
+  await writeFile(join(folder, 'conductor.yaml'), stringify(configOf(await freePort())));
+  const up = await startUp(folder, 'train', 'up');
+  try {
+    for (const schooling of missing) await teach(folder, schooling, tell);
+  } finally {
+    await up.stop();
+  }
+}
+
+async function teach(folder: string, schooling: Schooling, tell: (line: string) => void): Promise<void> {
+  const { id, steps } = schooling;
+  const began = performance.now();
+  const file = `${id}.jsonl`;
+  await writeFile(join(folder, file), toJsonLines(schoolExamples(schooling, EXAMPLES)));
+  const options = { examples: file, steps, batch: BATCH, 'learning-rate': 3e-3, 'warmup-steps': 50 };
+  const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  const checkpoint = await runCommand(folder, ['train', 'warm-start', '--run', id, ...given]);
+  await runCommand(folder, ['train', 'export', checkpoint, modelOf(folder, schooling)]);
+  tell(`${id} learned in ${Math.round((performance.now() - began) / 1000)} s`);
+}
+
+/** For the policy server, which `train up` starts at a place of its configuration. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+function configOf(policyPort: number): TrainableInput {
+  return {
+    conductor: { provider: 'policy' },
+    workers: [{ id: 'nobody', provider: 'openai', model: 'nobody', baseUrl: 'http://127.0.0.1:9/v1' }],
+    training: {
+      base: NETWORK,
+      data: { train: 'questions.jsonl', heldOut: 'questions.jsonl' },
+      policy: { baseUrl: `http://127.0.0.1:${policyPort}/v1`, maxPromptTokens: 256, maxOutputTokens: 128 },
+      questions: 4,
+      groupSize: 16,
+      trainer: { device: 'cpu', precision: 'float32', microBatch: BATCH },
+    },
+  };
+}

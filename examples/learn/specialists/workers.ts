@@ -1,0 +1,145 @@
+import { workerMessages } from '../../../src/plan/prompt/worker';
+import { renderChatml } from '../../../src/training/policy/client';
+import type { WarmStartExample } from '../world/warm-start';
+import { type Dice, diceFor } from '../world/world';
+import { drawQuestion, readGiven, SINGLES, type Split, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
+import {
+  ALL_PHRASES,
+  applySkill,
+  type Phrase,
+  type Phrasing,
+  type Skill,
+  SKILLS,
+  takesNumbers,
+  toSubtask,
+} from './skills';
+
+// Workers are tiny models that were shown one or two skills each. What came of it is measured, never written down.
+
+/** What a worker is shown before anything else, and how long. */
+export interface Schooling {
+  readonly id: string;
+  readonly taught: readonly (readonly [Skill, Phrasing])[];
+  readonly steps: number;
+}
+
+/**
+ * Two skills each for five of them, in words that only some of the others understand; the last one saw a little of all,
+ * and alone was shown add and count in fancy words.
+ */
+export const SCHOOLINGS: readonly Schooling[] = [
+  {
+    id: 'w0',
+    taught: [
+      ['add', 'plain'],
+      ['sort', 'plain'],
+    ],
+    steps: 5000,
+  },
+  {
+    id: 'w1',
+    taught: [
+      ['reverse', 'plain'],
+      ['sort', 'plain'],
+    ],
+    steps: 5000,
+  },
+  {
+    id: 'w2',
+    taught: [
+      ['reverse', 'fancy'],
+      ['shift', 'plain'],
+    ],
+    steps: 5000,
+  },
+  {
+    id: 'w3',
+    taught: [
+      ['sort', 'fancy'],
+      ['count', 'plain'],
+    ],
+    steps: 5000,
+  },
+  {
+    id: 'w4',
+    taught: [
+      ['max', 'plain'],
+      ['max', 'fancy'],
+      ['shift', 'fancy'],
+    ],
+    steps: 5000,
+  },
+  {
+    id: 'w5',
+    taught: SKILLS.flatMap((skill) => [[skill, 'plain'] as const, [skill, 'fancy'] as const]),
+    steps: 600,
+  },
+];
+
+/** What a worker says to a subtask that it was not shown. */
+export const REFUSAL = '?';
+
+/** Share of the examples whose subtask is not the worker's: without them it would answer everything. */
+const FOREIGN = 0.25;
+
+/** What a worker reads in a solve, and what it should answer, for as many steps of plans as asked for. */
+export function schoolExamples({ id, taught }: Schooling, count: number): WarmStartExample[] {
+  const own = taught.map(([skill, phrasing]) =>
+    ALL_PHRASES.filter((phrase) => phrase.skill === skill && phrase.phrasing === phrasing),
+  );
+  const foreign = ALL_PHRASES.filter((phrase) => !own.flat().includes(phrase));
+  const dice = diceFor('schooling', id);
+  return Array.from({ length: count }, () => {
+    const isForeign = foreign.length > 0 && dice.happens(FOREIGN);
+    const phrase = dice.pick(isForeign ? foreign : dice.pick(own));
+    const task = drawTask(phrase, 'train', dice);
+    return { prompt: promptOf(task), completion: isForeign ? REFUSAL : rightAnswer(task, phrase.skill) };
+  });
+}
+
+/** One call of a worker. */
+export interface WorkerTask {
+  readonly question: string;
+  readonly subtask: string;
+  readonly sees: readonly { readonly step: number; readonly subtask: string; readonly output: string }[];
+}
+
+function promptOf(task: WorkerTask): string {
+  return renderChatml(workerMessages({ ...task, layout: 'plain' }));
+}
+
+/** The last output that is shown, else what the question is about, is worked on; only the question has numbers. */
+export function rightAnswer({ question, sees }: WorkerTask, skill: Skill): string {
+  const given = takesNumbers(skill) ? readGiven(question) : (sees.at(-1)?.output ?? readGiven(question));
+  return given === REFUSAL ? REFUSAL : (applySkill(skill, given) ?? REFUSAL);
+}
+
+const COMPOSITIONS = [...SINGLES, ...TRAINED_PAIRS, ...TRAINED_TRIPLES];
+
+/** Share of calls that are shown what steps before them made. */
+const LATER = 0.6;
+
+/** A call that the phrase makes sense in: with numbers where it needs them, often with what earlier steps made. */
+export function drawTask(phrase: Phrase, split: Split, dice: Dice): WorkerTask {
+  const fits = takesNumbers(phrase.skill)
+    ? COMPOSITIONS.filter(([first]) => takesNumbers(first))
+    : COMPOSITIONS;
+  const { question } = drawQuestion(dice.pick(fits), split, dice);
+  const sees = dice.happens(LATER)
+    ? Array.from({ length: dice.pick([1, 1, 2]) }, (_, step) => drawSeen(step, dice))
+    : [];
+  return { question, subtask: toSubtask(phrase), sees };
+}
+
+/** Share of outputs that are refusals. */
+const REFUSED = 0.05;
+
+function drawSeen(step: number, dice: Dice): WorkerTask['sees'][number] {
+  const subtask = toSubtask(dice.pick(ALL_PHRASES));
+  if (dice.happens(REFUSED)) return { step, subtask, output: REFUSAL };
+  const areDigits = dice.happens(0.5);
+  const length = (areDigits ? 2 : 4) + Math.floor(dice.roll() * (areDigits ? 2 : 3));
+  const row = areDigits ? '0123456789' : 'abcdefghijklmnopqrstuvwxyz';
+  const output = Array.from({ length }, () => dice.pick(Array.from(row))).join(areDigits ? '' : ' ');
+  return { step, subtask, output };
+}

@@ -1,0 +1,101 @@
+import type { Crew } from '../../../examples/learn/specialists/crew';
+import { measureAbilities } from '../../../examples/learn/specialists/matrix';
+import { questionSet, readGiven } from '../../../examples/learn/specialists/questions';
+import { accuracyOf, bestPlan, searchPlans } from '../../../examples/learn/specialists/search';
+import {
+  ALL_PHRASES,
+  applySkill,
+  type Skill,
+  takesNumbers,
+  toSubtask,
+} from '../../../examples/learn/specialists/skills';
+import {
+  REFUSAL,
+  rightAnswer,
+  SCHOOLINGS,
+  schoolExamples,
+  type WorkerTask,
+} from '../../../examples/learn/specialists/workers';
+
+/** Workers who do exactly what the real ones are shown. */
+const PERFECT: Crew = {
+  ids: SCHOOLINGS.map(({ id }) => id),
+  ask: (worker, task) => Promise.resolve(perfectAnswer(worker, task)),
+  carryOut: ({ steps }, question) => {
+    const outputs: string[] = [];
+    for (const { worker, subtask, sees } of steps) {
+      const seen = sees.map((step) => ({
+        step,
+        subtask: steps[step]?.subtask ?? '',
+        output: outputs[step] ?? '',
+      }));
+      outputs.push(perfectAnswer(worker, { question, subtask, sees: seen }));
+    }
+    return Promise.resolve(outputs.at(-1) ?? '');
+  },
+  sent: () => 0,
+};
+
+function perfectAnswer(worker: string, task: WorkerTask): string {
+  const phrase = ALL_PHRASES.find((each) => toSubtask(each) === task.subtask);
+  const taught = SCHOOLINGS.find(({ id }) => id === worker)?.taught ?? [];
+  if (phrase === undefined) return REFUSAL;
+  const isTaught = taught.some(([skill, phrasing]) => skill === phrase.skill && phrasing === phrase.phrasing);
+  return isTaught ? rightAnswer(task, phrase.skill) : REFUSAL;
+}
+
+test.each(SCHOOLINGS)('$id is shown its own skills, and to refuse others', (schooling) => {
+  const subtaskOf = (prompt: string): string =>
+    ALL_PHRASES.map(toSubtask).find((subtask) => prompt.includes(`<|im_start|>user\n${subtask}\n\n`)) ?? '';
+  for (const { prompt, completion } of schoolExamples(schooling, 300)) {
+    const phrase = ALL_PHRASES.find((each) => toSubtask(each) === subtaskOf(prompt));
+    const own = schooling.taught.some(
+      ([skill, phrasing]) => skill === phrase?.skill && phrasing === phrase.phrasing,
+    );
+    if (!own) expect(completion).toBe(REFUSAL);
+  }
+  const answered = schoolExamples(schooling, 300).filter(({ completion }) => completion !== REFUSAL);
+  expect(answered.length).toBeGreaterThan(150);
+});
+
+test('a worker works on the last output that it is shown, and adds the numbers of the question', () => {
+  const question = 'Add 34 and 58, then reverse the result.';
+  const sees = [{ step: 0, subtask: 'Add them.', output: '92' }];
+  const task = (seen: WorkerTask['sees']): WorkerTask => ({ question, subtask: '', sees: seen });
+  const answer = (skill: Skill, seen: WorkerTask['sees'] = sees) => rightAnswer(task(seen), skill);
+  expect(answer('reverse')).toBe('29');
+  expect(answer('add')).toBe('92');
+  expect(answer('reverse', [])).toBe(REFUSAL);
+  expect(answer('reverse', [{ step: 0, subtask: '', output: REFUSAL }])).toBe(REFUSAL);
+});
+
+test('abilities are measured on calls that have an answer: those taught are 1, all others 0', async () => {
+  for (const { worker, skill, phrasing, accuracy } of await measureAbilities(PERFECT)) {
+    const taught = SCHOOLINGS.find(({ id }) => id === worker)?.taught ?? [];
+    const isTaught = taught.some(([each, words]) => each === skill && words === phrasing);
+    expect([worker, skill, phrasing, accuracy]).toEqual([worker, skill, phrasing, isTaught ? 1 : 0]);
+  }
+});
+
+test('the search finds a plan for each composition, as good on new questions, and no constant plan for all', async () => {
+  const abilities = await measureAbilities(PERFECT);
+  const compositions = [['sort'], ['add', 'reverse'], ['shift', 'sort', 'reverse']] as const;
+  const search = await searchPlans(PERFECT, abilities, questionSet(compositions, 'train', 30, 'search'));
+  const tried = questionSet(compositions, 'heldOut', 30, 'search');
+  expect(await accuracyOf(PERFECT, tried, (topic) => bestPlan(search, topic).plan)).toBe(1);
+  const constant = bestPlan(search);
+  expect(constant.accuracy).toBeLessThan(1);
+  const single = bestPlan(search, 'add-reverse', 1);
+  expect(single.accuracy).toBe(0);
+  expect(bestPlan(search, 'shift-sort-reverse').plan.steps.map(({ sees }) => sees)).toEqual([
+    [],
+    [0],
+    [0, 1],
+  ]);
+});
+
+test('what letters and numbers are about is told apart', () => {
+  expect(takesNumbers('add')).toBe(true);
+  expect(readGiven('Tell which of 258, 924 and 518 leads.')).toEqual([258, 924, 518]);
+  expect(applySkill('count', readGiven('Please count the low ones in a b z.'))).toBe('2');
+});

@@ -1,0 +1,194 @@
+"""Chat completions: policies as workers that answer, for users of OpenAI's API.
+
+Requests that wait at the same time share one pass of the model. A shared pass may change the last
+bits of a probability, which only rollouts need exactly: those are sampled one request at a time.
+"""
+
+import time
+from asyncio import Future, get_running_loop
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import torch
+from jsonschema import Draft202012Validator
+from starlette.requests import Request
+
+from conductor_trainer.contract import JsonObject, fault_in
+from conductor_trainer.http_answers import ApiError, Body
+from conductor_trainer.policy_server.policy_cache import Policy
+from conductor_trainer.policy_server.sampling import sample_replies
+
+MOST_TOGETHER = 128
+"""Requests that share a pass; each holds keys and values in memory."""
+
+_MOST_TOKENS = 4096
+"""Of a reply, if a request names no limit."""
+
+_SCHEMA = {
+    "type": "object",
+    "required": ["model", "messages"],
+    "properties": {
+        "model": {"type": "string"},
+        "messages": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["role", "content"],
+                "properties": {
+                    "role": {"enum": ["system", "user", "assistant"]},
+                    "content": {"type": "string"},
+                },
+            },
+        },
+        "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 2},
+        "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1},
+        "max_tokens": {"type": ["integer", "null"], "minimum": 1},
+        "max_completion_tokens": {"type": ["integer", "null"], "minimum": 1},
+        # These change a reply, and are not served but for the values that change nothing.
+        "n": {"enum": [None, 1]},
+        "stream": {"enum": [None, False]},
+        "top_p": {"enum": [None, 1]},
+        "stop": {"enum": [None, []]},
+        "tools": {"enum": [None, []]},
+        "response_format": {"enum": [None, {"type": "text"}]},
+        "presence_penalty": {"enum": [None, 0]},
+        "frequency_penalty": {"enum": [None, 0]},
+    },
+}
+_VALIDATOR = Draft202012Validator(_SCHEMA)
+
+
+class WaitingChat:
+    """A request that waits for its turn, or for another one that answers it, too."""
+
+    def __init__(self, asked: JsonObject, request: Request) -> None:
+        self.asked = asked
+        self.request = request
+        self.answer: Future[Body] = get_running_loop().create_future()
+
+    def joins(self, other: "WaitingChat") -> bool:
+        """Whether one pass of a model can answer both."""
+        if self is other:
+            return True
+        is_greedy = self.asked.get("temperature") == other.asked.get("temperature") == 0
+        return is_greedy and self.asked["model"] == other.asked["model"]
+
+    def settle(self, answer: Body | Exception) -> None:
+        if isinstance(answer, Exception):
+            self.answer.set_exception(answer)
+        else:
+            self.answer.set_result(answer)
+
+
+@dataclass(frozen=True)
+class ChatPrompt:
+    model: str
+    prompt_T: list[int]
+    temperature: float
+    seed: int | None
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    token_ids: list[int]
+    """The token that ended it included."""
+    is_whole: bool
+
+
+def read_chat_request(body: Body) -> JsonObject:
+    """Raises `ApiError` for what this server cannot do."""
+    fault = fault_in(_VALIDATOR, body)
+    if fault is None:
+        return {name: value for name, value in body.items() if value is not None}
+    raise ApiError(400, f"{fault.removeprefix('.')}, which this server must refuse.")
+
+
+def fit_prompt(asked: JsonObject, policy: Policy) -> ChatPrompt | ApiError:
+    """Renders the messages by the model's own template, unless they leave no room for a reply."""
+    prompt_T: Any = policy.tokenizer.apply_chat_template(
+        asked["messages"], add_generation_prompt=True, tokenize=True, return_dict=False
+    )
+    room = policy.max_positions - len(prompt_T)
+    if room < 1:
+        return ApiError(
+            400,
+            f"This model's maximum context length is {policy.max_positions} tokens; the messages "
+            f"have {len(prompt_T)} and leave no room for a reply: shorten them.",
+        )
+    most = asked.get("max_completion_tokens", asked.get("max_tokens", _MOST_TOKENS))
+    return ChatPrompt(
+        asked["model"], prompt_T, asked.get("temperature", 1.0), asked.get("seed"), min(most, room)
+    )
+
+
+def answer_together(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Reply]:
+    """Answers requests of one model: greedy ones in one pass, a sampled one by its seed."""
+    if len(requests) == 1 and (request := requests[0]).temperature > 0:
+        (sampled,) = sample_replies(
+            policy,
+            request.prompt_T,
+            n=1,
+            seed=request.seed,
+            temperature=request.temperature,
+            max_tokens=request.max_tokens,
+        )
+        return [Reply(sampled.token_ids, sampled.finish_reason == "stop")]
+    return _answer_greedily(policy, requests) if requests else []
+
+
+@torch.inference_mode()
+def _answer_greedily(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Reply]:
+    padded = policy.tokenizer.pad(
+        {"input_ids": [request.prompt_T for request in requests]},
+        padding_side="left",
+        return_tensors="pt",
+    )
+    model: Any = policy.model
+    out_NT = model.generate(
+        **padded,
+        do_sample=False,
+        max_new_tokens=max(request.max_tokens for request in requests),
+        eos_token_id=sorted(policy.end_ids),
+        pad_token_id=policy.tokenizer.pad_token_id,
+    )
+    replies_NT = out_NT[:, padded["input_ids"].shape[1] :].tolist()
+    return [
+        _cut(tokens, request.max_tokens, policy.end_ids)
+        for tokens, request in zip(replies_NT, requests, strict=True)
+    ]
+
+
+def _cut(tokens: list[int], most: int, end_ids: frozenset[int]) -> Reply:
+    """Leaves out what only kept the batch rectangular."""
+    kept = tokens[:most]
+    end = next((at for at, token in enumerate(kept) if token in end_ids), None)
+    return Reply(kept, False) if end is None else Reply(kept[: end + 1], True)
+
+
+def completion_of(request: ChatPrompt, reply: Reply, policy: Policy) -> Body:
+    """A reply in OpenAI's form."""
+    prompt, completed = len(request.prompt_T), len(reply.token_ids)
+    text = policy.tokenizer.decode(reply.token_ids, skip_special_tokens=True)
+    return {
+        "id": f"chatcmpl-{uuid4().hex}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": request.model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text},
+                "finish_reason": "stop" if reply.is_whole else "length",
+                "logprobs": None,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": completed,
+            "total_tokens": prompt + completed,
+        },
+    }

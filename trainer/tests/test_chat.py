@@ -1,0 +1,119 @@
+"""Chat completions of the policy server over real HTTP, as a worker's client asks for them."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import torch
+
+from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
+from conductor_trainer.policy_server.service import PolicyService
+from policies import make_policy
+from serving import serving
+
+QUESTIONS = [f"How much is {number} and {3 * number} for this loop?" for number in (2, 17, 123)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_policy(tmp_path_factory.mktemp("policies") / "worker", seed=1)
+
+
+@pytest.fixture
+def passes() -> list[int]:
+    """How many requests each pass of the model read, in the order of the passes."""
+    return []
+
+
+@pytest.fixture
+def client(folder: Path, passes: list[int]) -> Iterator[httpx.Client]:
+    torch.set_num_threads(1)
+
+    def read(place: Path) -> Policy:
+        policy = load_policy(place)
+        policy.model.register_forward_pre_hook(count_prompts, with_kwargs=True)
+        return policy
+
+    def count_prompts(_model: Any, _args: Any, given: dict[str, Any]) -> None:
+        rows, tokens = given["input_ids"].shape
+        if tokens > 1:
+            passes.append(rows)
+
+    policies = PolicyCache({"worker": folder}, in_memory=1, read=read)
+    with (
+        serving(PolicyService(policies).routes) as url,
+        httpx.Client(base_url=f"{url}/v1", timeout=60) as client,
+    ):
+        yield client
+
+
+def chat(client: httpx.Client, question: str, **options: Any) -> httpx.Response:
+    asked = {"model": "worker", "messages": [{"role": "user", "content": question}], **options}
+    return client.post("/chat/completions", json=asked)
+
+
+def text_of(response: httpx.Response) -> str:
+    assert response.status_code == 200, response.text
+    return response.json()["choices"][0]["message"]["content"]
+
+
+def likeliest_ids(policy: Policy, question: str, most: int) -> list[int]:
+    """By a pass of its own for every token."""
+    prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+    ids: list[int] = policy.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+    start = len(ids)
+    while len(ids) < start + most and (len(ids) == start or ids[-1] not in policy.end_ids):
+        with torch.inference_mode():
+            ids.append(int(policy.model(torch.tensor([ids])).logits[0, -1].argmax()))
+    return ids[start:]
+
+
+def test_a_greedy_reply_has_the_likeliest_tokens(client: httpx.Client, folder: Path) -> None:
+    policy = load_policy(folder)
+    for question in QUESTIONS:
+        ids = likeliest_ids(policy, question, 12)
+        response = chat(client, question, temperature=0, max_tokens=12)
+        assert text_of(response) == policy.tokenizer.decode(ids, skip_special_tokens=True)
+        is_whole = ids[-1] in policy.end_ids
+        answer = response.json()
+        assert answer["choices"][0]["finish_reason"] == ("stop" if is_whole else "length")
+        assert answer["usage"]["completion_tokens"] == len(ids)
+
+
+def test_greedy_requests_that_wait_share_a_pass_and_answer_as_alone(
+    client: httpx.Client, passes: list[int]
+) -> None:
+    limits = {question: 4 + 5 * at for at, question in enumerate(QUESTIONS)}
+
+    def ask(question: str) -> str:
+        return text_of(chat(client, question, temperature=0, max_tokens=limits[question]))
+
+    alone = [ask(question) for question in QUESTIONS]
+    passes.clear()
+    asked = [*QUESTIONS] * 8
+    with ThreadPoolExecutor(len(asked)) as pool:
+        assert list(pool.map(ask, asked)) == alone * 8
+    assert sum(passes) == len(asked)
+    assert len(passes) < len(asked)
+
+
+def test_a_sampled_reply_repeats_by_its_seed(client: httpx.Client) -> None:
+    def ask(seed: int) -> str:
+        return text_of(chat(client, QUESTIONS[0], temperature=1, seed=seed, max_tokens=30))
+
+    assert ask(3) == ask(3)
+    assert len({ask(seed) for seed in range(5)}) > 1
+
+
+def test_what_it_cannot_do_is_refused_and_spares_those_who_wait(client: httpx.Client) -> None:
+    assert chat(client, QUESTIONS[0], stream=True).status_code == 400
+    assert chat(client, QUESTIONS[0], top_p=0.5).status_code == 400
+    assert chat(client, QUESTIONS[0], model="nobody").status_code == 404
+    with ThreadPoolExecutor(2) as pool:
+        long = pool.submit(chat, client, "loop " * 400, temperature=0)
+        short = pool.submit(chat, client, QUESTIONS[0], temperature=0)
+    assert "leave no room for a reply" in long.result().json()["error"]["message"]
+    assert short.result().status_code == 200
