@@ -10,7 +10,7 @@ import type { KeptSample } from '../../../src/training/activities/batch';
 import { samplePrompts } from '../../../src/training/activities/sample-plans';
 import { checkpointId } from '../../../src/training/names';
 import { renderChatml } from '../../../src/training/policy/client';
-import { hasSpread, rewardOf } from '../../../src/training/rewards';
+import { learnableParts, rewardOf } from '../../../src/training/rewards';
 import type { BatchHeader, BatchRow, Checkpoint } from '../../../src/training/trainer-contract';
 import { handOver, type StepServer } from '../plain/lesson';
 import { configOf, SMALL } from '../plain/recipe';
@@ -275,19 +275,20 @@ async function update(
 }
 
 function toRows(group: readonly Played[], policy: Checkpoint, draw: number): BatchRow[] {
-  if (!hasSpread(group.map(({ reward }) => reward))) return [];
   const groupId = String(draw).padStart(6, '0');
-  return group.map(({ sample, reward }, index) => ({
-    rolloutId: `${groupId}/${String(index).padStart(6, '0')}`,
-    groupId,
-    round: 0,
-    policy: checkpointId(policy),
-    promptTokenIds: [...sample.promptTokenIds],
-    completionTokenIds: [...sample.completionTokenIds],
-    sampledLogprobs: [...sample.sampledLogprobs],
-    reward,
-    finishReason: sample.finishReason,
-  }));
+  return learnableParts(group, false).flatMap((part) =>
+    part.map(({ sample, reward }, index) => ({
+      rolloutId: `${groupId}/${String(index).padStart(6, '0')}`,
+      groupId,
+      round: 0,
+      policy: checkpointId(policy),
+      promptTokenIds: [...sample.promptTokenIds],
+      completionTokenIds: [...sample.completionTokenIds],
+      sampledLogprobs: [...sample.sampledLogprobs],
+      reward,
+      finishReason: sample.finishReason,
+    })),
+  );
 }
 
 function configFor(seed: number, { questions, groupSize, rewards }: Recipe): ReturnType<typeof configOf> {
