@@ -2912,6 +2912,7 @@ export interface components {
                 };
                 draws: number;
                 planLength: number;
+                planEntropy: number;
                 workerShares: {
                     [key: string]: number;
                 };
@@ -3010,6 +3011,7 @@ export interface components {
                 };
                 draws: number;
                 planLength: number;
+                planEntropy: number;
                 workerShares: {
                     [key: string]: number;
                 };
@@ -3123,6 +3125,7 @@ export interface components {
                 };
                 draws: number;
                 planLength: number;
+                planEntropy: number;
                 workerShares: {
                     [key: string]: number;
                 };
@@ -3202,6 +3205,11 @@ export interface components {
                             readonly sees: number[];
                         }[];
                     } | null;
+                    reply?: string | {
+                        ref: string;
+                        bytes: number;
+                        preview: string;
+                    };
                     problem: string | null;
                     answer: string | null;
                     /** @enum {string} */
