@@ -21,6 +21,8 @@ export interface WriteBatchRequest {
   readonly writer?: CheckpointRef;
   readonly temperature: number;
   readonly groups: readonly string[];
+  /** Leaves out what has no reward: read by a KL term alone, it would dilute the mean over the batch's tokens. */
+  readonly rewardedOnly?: boolean;
   /** Date of the night whose canary wrote them: the batch is to be compared, and lies beside that night. */
   readonly canary?: string;
 }
@@ -34,9 +36,11 @@ export async function writeBatch(
   { store, sealed }: { readonly store: Store; readonly sealed: SealedFiles },
   request: WriteBatchRequest,
 ): Promise<UpdateRequest['batch'] & { readonly rollouts: number }> {
-  const { trainRun, cycle, checkpoint, temperature, groups, canary } = request;
+  const { trainRun, cycle, checkpoint, temperature, groups, rewardedOnly = false, canary } = request;
   const parts = await Promise.all(groups.map((key) => partOf(store, key, request)));
-  const rows = parts.flatMap(({ rows }) => rows).sort((a, b) => (a.rolloutId < b.rolloutId ? -1 : 1));
+  const all = parts.flatMap(({ rows }) => rows);
+  const read = rewardedOnly ? all.filter(({ reward }) => reward !== null) : all;
+  const rows = read.sort((a, b) => (a.rolloutId < b.rolloutId ? -1 : 1));
   const tokenizerSha256 = parts[0]?.tokenizerSha256;
   const made = { policy: checkpoint.name, rollouts: rows.length, temperature, tokenizerSha256 };
   const header = batchHeaderSchema.parse({ schema: 1, trainRun, cycle, ...made });

@@ -163,7 +163,16 @@ async function learn(
   night.phase = 'update';
   rollouts.begin(cycle + 1);
   const { temperature } = policy;
-  const learned = { trainRun, cycle, checkpoint: parent, writer, temperature, groups: learnable };
+  const rewardedOnly = settings.trainer.loss.beta === 0;
+  const learned = {
+    trainRun,
+    cycle,
+    checkpoint: parent,
+    writer,
+    temperature,
+    groups: learnable,
+    rewardedOnly,
+  };
   const store = storeActivities(`batch of cycle ${cycle}`);
   const { key, sha256 } = await store[names.WRITE_BATCH](learned);
   const patienceMs = night.patienceMs();

@@ -16,8 +16,16 @@ beforeEach(async () => {
 
 const CHECKPOINT = { trainRun: 'sums', name: '000006' };
 
-const write = (groups: readonly string[], writer = CHECKPOINT) => {
-  const request = { trainRun: 'sums', cycle: 7, checkpoint: CHECKPOINT, writer, temperature: 1, groups };
+const write = (groups: readonly string[], writer = CHECKPOINT, rewardedOnly = false) => {
+  const request = {
+    trainRun: 'sums',
+    cycle: 7,
+    checkpoint: CHECKPOINT,
+    writer,
+    temperature: 1,
+    groups,
+    rewardedOnly,
+  };
   return writeBatch({ store, sealed: store }, request);
 };
 
@@ -64,6 +72,17 @@ test('a header, and every rollout with its tokens and its reward in the order of
   ]);
   const bytes = (await store.read(key)) ?? '';
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+});
+
+test('rows without a reward are left out where nothing reads them', async () => {
+  const groups = await keep(groupOf(9, [0, null, 1]));
+  const { key, rollouts } = await write(groups, CHECKPOINT, true);
+  const [header, ...rows] = await linesOf(key);
+  expect([rollouts, header]).toEqual([2, expect.objectContaining({ rollouts: 2 })]);
+  expect(rows).toMatchObject([
+    { rolloutId: '000007/000009/0/000000', reward: 0 },
+    { rolloutId: '000007/000009/0/000002', reward: 1 },
+  ]);
 });
 
 test('each row tells which checkpoint wrote it, where that is the one before', async () => {
