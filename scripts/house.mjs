@@ -6,18 +6,18 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 394;
-const MOST_LINES = 45_420;
+const MOST_FILES = 399;
+const MOST_LINES = 45_790;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_180],
+  ['command lines', /(^|\/)cli\//, 7_230],
   ['the gateway', /^gateway\//, 4_960],
-  ['training', /^training\//, 5_750],
+  ['training', /^training\//, 5_850],
   ['evaluation and grading', /^(evaluation|grading)\//, 8_450],
-  ['core', /./, 17_740],
+  ['core', /./, 17_830],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
@@ -31,7 +31,7 @@ const WAYS = [
   [
     'from a schedule to its update, beside these',
     ['training/client/schedule.ts', 'training/workflows/nightly.ts', 'training/activities/index.ts'],
-    69,
+    70,
   ],
 ];
 

@@ -80,7 +80,10 @@ export interface Tried<Policy extends PolicyRef = PolicyRef> {
 export interface GateDecision {
   readonly promoted: boolean;
   readonly isLoss: boolean;
-  /** How many gate decisions used this held-out set, this one included; each later one needs stronger evidence. */
+  /**
+   * How many gate decisions used this held-out set, this one included, and trials by which `continueFrom: best` chooses; each
+   * later one needs stronger evidence.
+   */
   readonly judgement: number;
   readonly pairs: number;
   readonly gain: number | null;

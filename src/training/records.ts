@@ -106,6 +106,8 @@ const cycleFiguresSchema = z.object({
   verdicts: z.record(verdictSchema, z.number()),
   draws: z.number(),
   planLength: z.number(),
+  /** Entropy, in nats, of the first plans of a question, by workers and what they see; mean over the questions. */
+  planEntropy: z.number(),
   workerShares: shares,
   topologyShares: shares,
   /** First plans of each topic, by its name; `''`: of questions that name none. */

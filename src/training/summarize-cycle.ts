@@ -20,6 +20,7 @@ export function summarizeCycle(groups: readonly GroupRecord[]): CycleFigures {
     verdicts,
     draws: new Set(groups.map(({ draw }) => draw)).size,
     planLength: mean(plans.map(({ steps }) => steps.length)),
+    planEntropy: mean(groups.filter(({ round }) => round === 0).map(entropyIn)),
     workerShares: sharesOf(tally(plans.flatMap(({ steps }) => steps.map(({ worker }) => worker)))),
     topologyShares: sharesOf(tally(plans.flatMap((plan) => topologyOf(plan) ?? []))),
     topics: Object.fromEntries(sumTopics(groups.filter(({ round }) => round === 0).map(topicIn))),
@@ -43,6 +44,17 @@ function failuresIn(group: GroupRecord, groups: readonly GroupRecord[]): Failure
     }));
     return failureOf({ rounds, answer: rollout.verdict, pool }) ?? [];
   });
+}
+
+/** 0 where all plans of a question are one; subtasks, which hardly two plans share, do not count. */
+function entropyIn({ rollouts }: GroupRecord): number {
+  const plans = rollouts.flatMap(({ plan }) => plan ?? []);
+  const drawn = plans.map(({ steps }) => JSON.stringify(steps.map(({ worker, sees }) => [worker, sees])));
+  const entropy = Object.values(sharesOf(tally(drawn))).reduce(
+    (sum, share) => sum - share * Math.log(share),
+    0,
+  );
+  return Math.max(0, entropy);
 }
 
 function topicIn({ topic = '', rollouts }: GroupRecord): [string, TopicMetrics] {

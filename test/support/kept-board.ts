@@ -57,6 +57,7 @@ export async function keepNights(store: Store): Promise<void> {
   };
   const { sentence } = await judgeCandidate(store, {
     ...RUN,
+    looks: 0,
     date: '2026-11-21',
     maxCostRatio: 1.5,
     margin: 0.01,

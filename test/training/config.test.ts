@@ -146,6 +146,14 @@ describe('a profile', () => {
       expect(head).toMatch(estimate);
   });
 
+  test('of the smaller Conductor trains as that of the paper, on fewer processes', () => {
+    const settingsOf = (profile: string) => resolveTraining(configOf({ profile, data }));
+    const { trainer, ...paper } = settingsOf('paper');
+    const small = settingsOf('paper-3b');
+    const base = { kind: 'folder', path: 'models/Qwen2.5-3B-Instruct' };
+    expect(small).toEqual({ ...paper, profile: 'paper-3b', base, trainer: { ...trainer, processes: 2 } });
+  });
+
   test('is what stands where nothing else is said, key by key', () => {
     const own = { questions: 2, trainer: { optimizer: { learningRate: 0.001 } } };
     const { trainer, questions, policy } = resolveTraining(configOf({ profile: 'cpu-demo', data, ...own }));

@@ -41,6 +41,7 @@ test('a cycle in figures', () => {
     verdicts: { correct: 1, wrong: 1, unparseable: 1, ungraded: 1 },
     draws: 2,
     planLength: expect.closeTo(4 / 3, 12) as number,
+    planEntropy: expect.closeTo(Math.log(2) / 2, 12) as number,
     workerShares: { a: 0.75, b: 0.25 },
     topologyShares: {
       chain: expect.closeTo(1 / 3, 12) as number,
@@ -52,6 +53,17 @@ test('a cycle in figures', () => {
     planTokens: 32.5,
     usd: expect.closeTo(0.00125, 12) as number,
   });
+});
+
+test('the entropy of plans is that of workers and graphs, question by question', () => {
+  const by = (worker: string, subtask = ''): Rollout => ({
+    ...right,
+    plan: { steps: [step(worker, subtask)] },
+  });
+  const entropyOf = (...groups: GroupRecord[]): number => summarizeCycle(groups).planEntropy;
+  expect(entropyOf(group(0, [by('a'), by('a', 'Say it.')]), group(1, [by('b'), by('b')]))).toBe(0);
+  expect(entropyOf(group(0, [by('a'), by('b'), right]))).toBeCloseTo(Math.log(3), 12);
+  expect(entropyOf(group(0, [right]), group(0, [by('a'), by('b')], 1))).toBe(0);
 });
 
 test('two rounds of one draw are one draw, and an accepted answer has no shape', () => {

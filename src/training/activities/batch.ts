@@ -7,7 +7,7 @@ import type { Store } from '../../store/store';
 import type { SealedFiles } from '../artifacts';
 import { checkpointId, type CheckpointRef, sixDigits } from '../names';
 import { batchKey, canaryBatchKey } from '../store-keys';
-import type { GroupRecord } from '../records';
+import type { GroupRecord, Rollout } from '../records';
 import { batchHeaderSchema, type BatchRow, batchRowSchema, type UpdateRequest } from '../trainer-contract';
 import { learnableParts } from '../rewards';
 import { readRecord } from '../../store/records';
@@ -22,8 +22,13 @@ export interface WriteBatchRequest {
   readonly writer?: CheckpointRef;
   readonly temperature: number;
   readonly groups: readonly string[];
-  /** Has groups of equal rewards stay. */
-  readonly keepFlat: boolean;
+  /** Which rows are learned from; absent where all are only compared. */
+  readonly learning?: {
+    /** Groups of equal rewards stay. */
+    readonly keepFlat: boolean;
+    /** Leaves out what has no reward: read by a KL term alone, it would dilute the mean over the batch's tokens. */
+    readonly rewardedOnly: boolean;
+  };
   /** Date of the night whose canary wrote them: the batch is to be compared, and lies beside that night. */
   readonly canary?: string;
 }
@@ -57,7 +62,7 @@ async function partOf(
   const group = await readGroup(store, key);
   const samples = group.samples === null ? null : await readSamples(store, group.samples);
   if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
-  const { checkpoint, writer = checkpoint, temperature, canary } = request;
+  const { checkpoint, writer = checkpoint, temperature } = request;
   const policy = checkpointId(writer);
   if (samples.checkpoint !== policy || samples.temperature !== temperature) {
     const sampled = `its plans were sampled from ${samples.checkpoint} at temperature ${samples.temperature}`;
@@ -65,20 +70,18 @@ async function partOf(
   }
   return {
     tokenizerSha256: samples.tokenizerSha256,
-    rows: rowsOf(key, group, samples, request),
+    rows: rowsOf(key, group, samples, request.learning),
   };
 }
 
-/** What can be learned from; a canary's rows are only compared. */
 function rowsOf(
   key: string,
   group: GroupRecord,
   samples: KeptSamples,
-  { keepFlat, canary }: Pick<WriteBatchRequest, 'keepFlat' | 'canary'>,
+  learning: WriteBatchRequest['learning'],
 ): BatchRow[] {
   const name = [sixDigits(group.cycle), sixDigits(group.draw), group.round].join('/');
-  const isToLearn = canary === undefined;
-  const rollouts = isToLearn ? learnableParts(group.rollouts, keepFlat).flat() : group.rollouts;
+  const rollouts = learning === undefined ? group.rollouts : rolloutsToLearn(group, learning);
   return rollouts.map(({ index, reward, tokens, baseline }) => {
     const sample = samples.rollouts[index];
     const lengths = [sample?.completionTokenIds.length, sample?.sampledLogprobs.length];
@@ -86,10 +89,18 @@ function rowsOf(
       const sampled = `${lengths[0] ?? 0} tokens and ${lengths[1] ?? 0} log-probabilities`;
       throw invalid(key, `rollout ${index} is of a plan of ${tokens} tokens, and its sample has ${sampled}`);
     }
-    const groupId = isToLearn && baseline !== undefined ? `${name}/${baseline}` : name;
+    const groupId = learning !== undefined && baseline !== undefined ? `${name}/${baseline}` : name;
     const ids = { rolloutId: `${name}/${sixDigits(index)}`, groupId, round: group.round };
     return rowSchema.parse({ ...sample, ...ids, policy: samples.checkpoint, reward });
   });
+}
+
+function rolloutsToLearn(
+  { rollouts }: GroupRecord,
+  { keepFlat, rewardedOnly }: NonNullable<WriteBatchRequest['learning']>,
+): readonly Rollout[] {
+  const kept = learnableParts(rollouts, keepFlat).flat();
+  return rewardedOnly ? kept.filter(({ reward }) => reward !== null) : kept;
 }
 
 function invalid(group: string, reason: string): ApplicationFailure {

@@ -20,6 +20,8 @@ export interface JudgeCandidateRequest extends OfNight, Omit<GateRule, 'judgemen
   readonly candidate: Tried<CheckpointRef>;
   readonly baseline: Tried;
   readonly heldOut: string;
+  /** Trials on these questions in the night by which a later one's beginning is chosen: each is a judgement, too. */
+  readonly looks: number;
 }
 
 /**
@@ -46,7 +48,7 @@ const judgedSchema = gateRecordSchema.pick({ candidate: true, heldOut: true, jud
 /** Over all training runs. A repeated attempt is the same decision; a night that went on and is judged anew makes one more. */
 async function countJudgements(
   store: Store,
-  { trainRun, date, candidate, heldOut }: JudgeCandidateRequest,
+  { trainRun, date, candidate, heldOut, looks }: JudgeCandidateRequest,
 ): Promise<number> {
   const own = gateKey(trainRun, date);
   let before = 0;
@@ -57,7 +59,7 @@ async function countJudgements(
     if (key === own && judged.candidate === describePolicy(candidate.policy)) return judged.judgement;
     before = Math.max(before, judged.judgement);
   }
-  return before + 1;
+  return before + looks + 1;
 }
 
 /** Returns the decision if it took effect, now or in an earlier attempt; otherwise one that says why it did not. */

@@ -28,6 +28,9 @@ export function learningCurves(cycles: Cycles): CurvesPage {
     shares('Verdicts', 'share of all rollouts', ({ verdicts }) => sharesOf(verdicts), VERDICTS),
     { ...format, form: 'shares' },
     lines('Length of plans', 'mean number of steps', plain, { steps: ({ planLength }) => planLength }),
+    lines('Variety of plans', 'entropy of the plans of a question, in nats', plain, {
+      entropy: ({ planEntropy }) => planEntropy,
+    }),
     shares('Who is asked', 'share of all steps, by worker', ({ workerShares }) => workerShares),
     shares('Shape of plans', 'share of all plans, by topology', (of) => of.topologyShares, TOPOLOGIES),
     shares('Failures', 'share of failed rollouts, by signature', (of) => of.failureShares, FAILURES),

@@ -31,6 +31,7 @@ export async function judge(
     maxCostRatio: settings.gate.maxCostRatio,
     margin: settings.gate.margin,
     heldOut: heldOut.set,
+    looks: looksIn(night),
     candidate: candidate.tried,
     baseline: serving.tried,
   });
@@ -88,12 +89,19 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     ...shared,
     trainRun: settings.trainRun,
     groups,
-    keepFlat: true,
     canary: opened.night.date,
   });
   const trainer = trainerActivities('compare', settings, night.patienceMs());
   const { own, parent } = await trainer[names.SCORE]({ ...shared, batch, rollouts, config: init.config });
   return { own, parent, tolerance: settings.tolerance.canary };
+}
+
+/** How often the night has looked at the held-out questions to choose where a later one begins, also before an interruption. */
+function looksIn({ state }: Night): number {
+  const { settings, night } = state.opened;
+  const { continueFrom, evaluateEvery } = settings;
+  if (continueFrom !== 'best' || evaluateEvery === null) return 0;
+  return Math.floor(state.done / evaluateEvery) - Math.floor((night.first - 1) / evaluateEvery);
 }
 
 export async function tryOnHeldOut(

@@ -163,6 +163,7 @@ async function learn(
   night.phase = 'update';
   rollouts.begin(cycle + 1);
   const { temperature } = policy;
+  const rewardedOnly = settings.trainer.loss.beta === 0;
   const learned = {
     trainRun,
     cycle,
@@ -170,7 +171,7 @@ async function learn(
     writer,
     temperature,
     groups: learnable,
-    keepFlat: settings.keepFlat,
+    learning: { keepFlat: settings.keepFlat, rewardedOnly },
   };
   const store = storeActivities(`batch of cycle ${cycle}`);
   const { key, sha256 } = await store[names.WRITE_BATCH](learned);

@@ -45,6 +45,7 @@ test('judgements on the same questions are counted over nights and training runs
   expect(await judgementOf({ date: '2026-11-22' })).toBe(2);
   expect(await judgementOf({ trainRun: 'other' })).toBe(3);
   expect(await judgementOf({ candidate: await tried({ ...CANDIDATE, name: '000021' }, 0.5) })).toBe(4);
+  expect(await judgementOf({ date: '2026-11-22', trainRun: 'best', looks: 3 })).toBe(8);
   expect(await judgementOf({ date: '2026-11-23', heldOut: 'questions/of-december.jsonl' })).toBe(1);
 });
 
@@ -131,6 +132,7 @@ async function request(candidate: number, baseline: number): Promise<JudgeCandid
     maxCostRatio: 1,
     margin: 0.02,
     heldOut: 'questions/of-november.jsonl',
+    looks: 0,
     candidate: await tried(CANDIDATE, candidate),
     baseline: await tried(BASELINE, baseline),
   };

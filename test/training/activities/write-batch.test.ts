@@ -16,10 +16,18 @@ beforeEach(async () => {
 
 const CHECKPOINT = { trainRun: 'sums', name: '000006' };
 
-const write = (groups: readonly string[], writer = CHECKPOINT, canary?: string, keepFlat = false) => {
-  const shared = { trainRun: 'sums', cycle: 7, checkpoint: CHECKPOINT, writer, temperature: 1 };
-  const request = { ...shared, groups, keepFlat };
-  return writeBatch({ store, sealed: store }, { ...request, ...(canary !== undefined && { canary }) });
+type Learning = NonNullable<Parameters<typeof writeBatch>[1]['learning']>;
+
+const USUAL: Learning = { keepFlat: false, rewardedOnly: false };
+
+const write = (groups: readonly string[], writer = CHECKPOINT, learning = USUAL) => {
+  const request = { trainRun: 'sums', cycle: 7, checkpoint: CHECKPOINT, writer, temperature: 1 };
+  return writeBatch({ store, sealed: store }, { ...request, groups, learning });
+};
+
+const writeCanary = (groups: readonly string[], canary: string) => {
+  const request = { trainRun: 'sums', cycle: 7, checkpoint: CHECKPOINT, temperature: 1 };
+  return writeBatch({ store, sealed: store }, { ...request, groups, canary });
 };
 
 async function keep(...groups: readonly GroupRecord[]): Promise<string[]> {
@@ -73,7 +81,8 @@ describe('a round with several baselines', () => {
   const round = groupOf(3, [1, 1, 0.5, 1, 0], { round: 1 });
   const rollouts = round.rollouts.map((rollout, index) => ({ ...rollout, baseline: baselines[index] }));
   const rowsOf = async (canary?: string) => {
-    const { key } = await write(await keep({ ...round, rollouts }), CHECKPOINT, canary);
+    const keys = await keep({ ...round, rollouts });
+    const { key } = await (canary === undefined ? write(keys) : writeCanary(keys, canary));
     const [header, ...rows] = await linesOf(key);
     expect(header).toMatchObject({ rollouts: rows.length });
     return rows.map((row) => batchRowSchema.parse(row)).map(({ rolloutId, groupId }) => [rolloutId, groupId]);
@@ -91,6 +100,17 @@ describe('a round with several baselines', () => {
       [0, 1, 2, 3, 4].map((index) => [`000007/000003/1/00000${index}`, '000007/000003/1']),
     );
   });
+});
+
+test('rows without a reward are left out where nothing reads them', async () => {
+  const groups = await keep(groupOf(9, [0, null, 1]));
+  const { key, rollouts } = await write(groups, CHECKPOINT, { ...USUAL, rewardedOnly: true });
+  const [header, ...rows] = await linesOf(key);
+  expect([rollouts, header]).toEqual([2, expect.objectContaining({ rollouts: 2 })]);
+  expect(rows).toMatchObject([
+    { rolloutId: '000007/000009/0/000000', reward: 0 },
+    { rolloutId: '000007/000009/0/000002', reward: 1 },
+  ]);
 });
 
 test('each row tells which checkpoint wrote it, where that is the one before', async () => {
@@ -145,5 +165,5 @@ describe('no batch is made of', () => {
 test('a group of equal rewards has rows where such groups stay', async () => {
   const groups = await keep(groupOf(10, [1, 0.5]), groupOf(9, [0.5, 0.5, 0.5]));
   expect((await write(groups)).rollouts).toBe(2);
-  expect((await write(groups, CHECKPOINT, undefined, true)).rollouts).toBe(5);
+  expect((await write(groups, CHECKPOINT, { ...USUAL, keepFlat: true })).rollouts).toBe(5);
 });

@@ -5,6 +5,7 @@ import type { CustomGradeRequest, NightBudget } from '../../../src/training';
 import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, nightWorkflowId, PREFLIGHT, UPDATE } from '../../../src/training/names';
 import type { TrainingInput } from '../../../src/training/config/schema';
+import { gateKey } from '../../../src/training/store-keys';
 import { readServing } from '../../../src/training/policy/serving';
 import { startImpatientServer } from '../../support/impatient-server';
 import { testTaskQueue } from '../../support/temporal';
@@ -81,6 +82,28 @@ test('a group without spread gives way to another, in the order of draws, and te
     expect(reason).toMatch(verdict === 'correct' ? /^it is the same/ : /^it is another/);
     expect([extracted, graderVersion]).toEqual([expect.any(String), expect.stringMatching(/\/\d/)]);
   }
+});
+
+test('with keepFlat, such a group stays in the batch, and no other is drawn', async () => {
+  await open({ training: { questions: 2, maxDraws: 4, seed: 7, keepFlat: true } });
+  const flat = samplingSeed({ seed: 7, purpose: 'training', cycle: 1, draw: 0, round: 0 });
+  stage.policy.writeEach(({ seed }, place) =>
+    place === 0 || Number(seed) === flat ? REPLIES.right : REPLIES.wrong,
+  );
+  await stage.whileWorking(() => train(DATE));
+  expect(await cycles()).toMatchObject([{ draws: 2, dropped: 0 }]);
+});
+
+test('trials by which the next beginning is chosen make the gate stricter', async () => {
+  const judgementOf = async (training: TrainingInput): Promise<unknown> => {
+    await open({ heldOut: 5, training: { cycles: 2, evaluateEvery: 1, ...training } });
+    await stage.whileWorking(() => train(DATE));
+    const record = await stage.store.read(gateKey(stage.trainRun, DATE));
+    return (JSON.parse(record?.toString() ?? '{}') as { judgement?: unknown }).judgement;
+  };
+  expect(await judgementOf({ continueFrom: 'best' })).toBe(3);
+  await stage.close();
+  expect(await judgementOf({ continueFrom: 'serving' })).toBe(1);
 });
 
 /** Answers the questions of a night whose grader is an activity of the test's own. */

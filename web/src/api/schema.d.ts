@@ -2912,6 +2912,7 @@ export interface components {
                 };
                 draws: number;
                 planLength: number;
+                planEntropy: number;
                 workerShares: {
                     [key: string]: number;
                 };
@@ -3011,6 +3012,7 @@ export interface components {
                 };
                 draws: number;
                 planLength: number;
+                planEntropy: number;
                 workerShares: {
                     [key: string]: number;
                 };
@@ -3125,6 +3127,7 @@ export interface components {
                 };
                 draws: number;
                 planLength: number;
+                planEntropy: number;
                 workerShares: {
                     [key: string]: number;
                 };
@@ -3205,6 +3208,11 @@ export interface components {
                             readonly sees: number[];
                         }[];
                     } | null;
+                    reply?: string | {
+                        ref: string;
+                        bytes: number;
+                        preview: string;
+                    };
                     problem: string | null;
                     answer: string | null;
                     /** @enum {string} */

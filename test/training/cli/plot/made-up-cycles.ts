@@ -45,6 +45,7 @@ function madeUpCycle(cycle: number, count: number): CycleMetrics {
       tree: share(0.05, 0.33),
       other: share(0.05, 0.02),
     },
+    planEntropy: 2 - 1.5 * learned,
     topics: { law: { plans: 64, shapes: { '[[],[0]]': 40, '[[]]': 24 }, graded: 64, right: 50 } },
     collapse: null,
     failureShares: { format: share(0.4, 0.1), 'one worker': share(0.3, 0.2), unsolved: share(0.3, 0.7) },
