@@ -6,18 +6,18 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 394;
-const MOST_LINES = 45_360;
+const MOST_FILES = 395;
+const MOST_LINES = 45_710;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_180],
+  ['command lines', /(^|\/)cli\//, 7_245],
   ['the gateway', /^gateway\//, 4_960],
   ['training', /^training\//, 5_750],
-  ['evaluation and grading', /^(evaluation|grading)\//, 8_450],
-  ['core', /./, 17_740],
+  ['evaluation and grading', /^(evaluation|grading)\//, 8_590],
+  ['core', /./, 17_870],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */
