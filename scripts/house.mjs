@@ -6,18 +6,18 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 399;
-const MOST_LINES = 45_790;
+const MOST_FILES = 400;
+const MOST_LINES = 46_220;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_230],
+  ['command lines', /(^|\/)cli\//, 7_310],
   ['the gateway', /^gateway\//, 4_960],
-  ['training', /^training\//, 5_850],
-  ['evaluation and grading', /^(evaluation|grading)\//, 8_450],
-  ['core', /./, 17_830],
+  ['training', /^training\//, 5_930],
+  ['evaluation and grading', /^(evaluation|grading)\//, 8_600],
+  ['core', /./, 17_970],
 ];
 
 /** Ways through the house: all that is loaded from these files on, and how many files that may be. */

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
+import { askedBeside } from '../../src/evaluation/cast';
 import { randomFrom } from '../../src/evaluation/chance';
 import { type OpenedQuestion, type QuestionInput, slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';
 import { everyone } from '../../src/evaluation/methods/plans';
-import { askedBeside, METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
+import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
 import { QuestionContext } from '../../src/evaluation/workflows/question-context';
 import { externalCard, modelCard, runOf } from '../budget/cards';

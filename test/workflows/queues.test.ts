@@ -1,5 +1,8 @@
 import type { WorkflowService } from '@temporalio/client';
-import type { ConfigInput } from '../../src';
+import { type ConfigInput, renderPlan } from '../../src';
+import { resolveBaselines } from '../../src/config/cards';
+import { parseConfig } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
 import { step, useStage } from '../support/stage';
 import { until } from '../support/until';
 
@@ -57,6 +60,37 @@ describe('a task queue for each provider', () => {
       expect(anthropic.map(({ ratePerSecond }) => ratePerSecond)).toEqual([50]);
       expect(openai[0]?.ratePerSecond).toBeGreaterThan(1000);
     });
+  });
+});
+
+describe('a queue of a provider that only evaluations ask', () => {
+  const stage = useStage({
+    workers: ['a'],
+    configure: (config, url) => {
+      const { apiKeyEnv } = config.conductor as { apiKeyEnv: string };
+      const other = { provider: 'anthropic' as const, baseUrl: url, apiKeyEnv };
+      return {
+        ...config,
+        conductors: { next: { ...other, model: 'next' } },
+        baselines: [{ ...other, id: 'giant', model: 'giant' }],
+        temporal: { ...config.temporal, queuePerProvider: true },
+      };
+    },
+  });
+
+  test('is polled, and a run may be given that names it', async () => {
+    const config = parseConfig(stage.config);
+    const run = resolveRun(config);
+    const { conductor } = resolveRun(config, { conductor: { name: 'next' } });
+    stage.providers.answer('next', renderPlan({ steps: [step('a', 'Answer it.')] }, ['a']));
+    const planned = await stage.solve({ question: 'Which way?', run: { ...run, conductor } });
+    expect(planned).toMatchObject({ status: 'completed', degraded: false });
+    expect(stage.requestsTo('next')).toHaveLength(1);
+    const given = { plan: { steps: [step('giant', 'Answer it.')] }, outputs: [null] };
+    const workers = resolveBaselines(config);
+    const alone = await stage.solve({ question: 'Which way?', given, run: { ...run, workers } });
+    expect(alone).toMatchObject({ status: 'completed', degraded: false });
+    expect(stage.requestsTo('giant')).toHaveLength(1);
   });
 });
 

@@ -234,22 +234,3 @@ export function readMethods(texts: readonly string[], cast: Cast): string[] {
   const names = read.map(({ name }) => name);
   return [...new Set(needsReference && !names.includes(REFERENCE) ? [REFERENCE, ...names] : names)];
 }
-
-/** Names of the further Conductors and ids of the baselines that methods ask. */
-export function askedBeside(
-  methods: readonly string[],
-  cast: Cast,
-): { readonly conductors: string[]; readonly baselines: string[] } {
-  const read = methods.map((name) => readMethod(name, cast).method);
-  const named = read.flatMap((method) => (method.kind === 'conductor' ? (method.named ?? []) : []));
-  const alone = new Set(read.flatMap((method) => askedAlone(method) ?? []));
-  const { baselines = [] } = cast;
-  return {
-    conductors: [...new Set(named)],
-    baselines: baselines.map(({ id }) => id).filter((id) => alone.has(id)),
-  };
-}
-
-function askedAlone(method: Method): string | undefined {
-  return method.kind === 'samples' ? method.worker : method.kind === 'plan' ? method.solo?.worker : undefined;
-}

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ModelCall } from '../../../src/activities/model-call';
 import { createPacing } from '../../../src/activities/rate-limits/pacing';
+import { resolveBaselines } from '../../../src/config/cards';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { openStore } from '../../../src/store/open-store';
@@ -14,6 +15,8 @@ const model = { provider: 'local', model: 'm' } as const;
 
 const config = parseConfig({
   conductor: { provider: 'local', model: 'planner' },
+  conductors: { next: { provider: 'local', model: 'next', rate: { requestsPerMinute: 1 } } },
+  baselines: [{ id: 'giant', provider: 'local', model: 'giant', rate: { requestsPerMinute: 1 } }],
   workers: [
     { id: 'quick', ...model, rate: { requestsPerMinute: 5 }, circuit: { failures: 3 } },
     { id: 'slow', ...model, rate: { requestsPerMinute: 2, tokensPerMinute: 1000 }, circuit: { failures: 1 } },
@@ -61,6 +64,19 @@ describe('the gates of a process', () => {
         'worker quick (local m) has had its 2 requests or 1000 tokens a minute from this process; ' +
         'no request was sent. It will be asked in 62 s.',
     });
+  });
+
+  test('hold for further Conductors and baselines, too', async () => {
+    const [giant] = resolveBaselines(config);
+    if (giant?.kind !== 'model') throw new Error('no baseline');
+    const next = { ...giant, ...resolveRun(config, { conductor: { name: 'next' } }).conductor };
+    for (const card of [giant, next]) {
+      const pacing = gates();
+      await pacing(callOf('quick', { card }), []);
+      expect(await refusalOf(() => pacing(callOf('quick', { card }), []))).toMatchObject({
+        type: 'Worker.Throttled',
+      });
+    }
   });
 
   test('count a prompt and all that may be answered, as far as that can be told before', async () => {
