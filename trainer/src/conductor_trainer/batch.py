@@ -156,6 +156,6 @@ def _check_groups(rollouts: Sequence[Rollout]) -> None:
     for group_id, graded in graded_of_group.items():
         if graded == 0:
             raise BatchInvalid(
-                f"Group {group_id!r}, reward: none of its rollouts was graded, so there is nothing to "
-                "learn. Leave such groups out of the batch."
+                f"Group {group_id!r}, reward: none of its rollouts was graded, so there is nothing "
+                "to learn. Leave such groups out of the batch."
             )
