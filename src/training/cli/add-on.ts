@@ -1,5 +1,4 @@
 import type { AddOn } from '../../cli/add-ons';
-import { conductorsOf } from '../../config/cards';
 import type { Config } from '../../config/schema';
 import type { TrainableConfig } from '../config/schema';
 import { TRAIN_WORKFLOW } from '../names';
@@ -17,6 +16,7 @@ export const TRAINING: AddOn = {
     return training === undefined ? [] : [training.artifacts];
   },
   pluginFor: async ({ config, store }, servesCheckpoints) => {
+    const { conductorsOf } = await import('../../config/cards.js');
     const isServed = conductorsOf(config).some(([, { provider }]) => provider === 'policy');
     const isAsked = config.training !== undefined || isServed;
     if (!isAsked && !servesCheckpoints) return null;
