@@ -45,7 +45,7 @@ export interface NightBudget {
 export interface GroupRound {
   readonly key: string;
   readonly rewards: readonly (number | null)[];
-  /** Of each reward, where the round has several. */
+  /** The baseline that each reward is compared with; absent where the round has a single one. */
   readonly baselines?: readonly (string | undefined)[];
 }
 

@@ -43,7 +43,7 @@ export const lossSchema = z
     name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']).default('bnpo'),
     epsilon: share.gt(0).default(0.2),
     epsilonHigh: z.number().positive().default(0.2),
-    /** What is clipped: the ratio of each token, or of the whole reply, the mean of its tokens' (GSPO). */
+    /** Clips each token's probability ratio, or one ratio per reply, its tokens' geometric mean (GSPO). */
     ratio: z.enum(['token', 'sequence']).default('token'),
     /** Weight of the KL term against the run's first checkpoint, after its warm start; 0: none, and no such model. */
     beta: z.number().nonnegative().default(0),

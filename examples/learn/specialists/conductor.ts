@@ -4,7 +4,7 @@ import { renderPlan } from '../../../src/plan/render';
 import { renderChatml } from '../../../src/training/policy/client';
 import type { WarmStartExample } from '../world/warm-start';
 import { type Dice, diceFor } from '../world/world';
-import { drawQuestion, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
+import { drawQuestion, TRAINED } from './questions';
 import { ALL_PHRASES, toSubtask } from './skills';
 
 // What the Conductor knows before any reward: what a plan looks like, and nothing of what makes one good.
@@ -22,8 +22,6 @@ export const PROMPT = {
   repairs: [],
 } as const;
 
-const COMPOSITIONS = [...SINGLES, ...TRAINED_PAIRS, ...TRAINED_TRIPLES];
-
 /** Valid plans whose length, workers, subtasks and access are drawn evenly, whatever the question. */
 export function evenExamples(
   ids: readonly string[],
@@ -33,7 +31,7 @@ export function evenExamples(
   const dice = diceFor('even plans', ...name);
   const workers = ids.map((id) => ({ id, notes: null }));
   return Array.from({ length: count }, () => {
-    const { question } = drawQuestion(dice.pick(COMPOSITIONS), 'train', dice);
+    const { question } = drawQuestion(dice.pick(TRAINED), 'train', dice);
     return {
       prompt: renderChatml(conductorMessages({ ...PROMPT, question, workers })),
       completion: renderPlan(drawPlan(ids, dice), ids),

@@ -5,6 +5,7 @@ import { configSchema, type ConfigInput } from '../../../src/config/schema';
 import type { Plan } from '../../../src/plan/plan';
 import { workerMessages } from '../../../src/plan/prompt/worker';
 import type { ModelCard } from '../../../src/protocol/cards';
+import { Turns } from '../../../src/turns';
 import { SCHOOLINGS, type WorkerTask } from './workers';
 
 // The workers, asked through the product's own adapter, as a solve asks them.
@@ -52,7 +53,7 @@ export function openCrew(baseUrl: string): Crew {
     Promise.reject(new Error('No worker here is a local one.')),
   );
   const known = new Map<string, Promise<string>>();
-  const inTurn = takingTurns(AT_ONCE);
+  const turns = new Turns(AT_ONCE);
   const ask = (worker: string, task: WorkerTask): Promise<string> => {
     const card = cards.find(({ id }) => id === worker);
     if (card === undefined) throw new RangeError(`There is no worker ${worker} here.`);
@@ -67,7 +68,7 @@ export function openCrew(baseUrl: string): Crew {
       apiKey: null,
       timeoutMs: TIMEOUT_MS,
     };
-    const answer = inTurn(async () => {
+    const answer = turns.take(async () => {
       const { text } = await complete({ ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
       return text;
     });
@@ -77,35 +78,21 @@ export function openCrew(baseUrl: string): Crew {
   return {
     ids: cards.map(({ id }) => id),
     ask,
-    carryOut: async ({ steps }, question) => {
-      const outputs: string[] = [];
-      for (const { worker, subtask, sees } of steps) {
-        const seen = sees.map((step) => ({
-          step,
-          subtask: steps[step]?.subtask ?? '',
-          output: outputs[step] ?? '',
-        }));
-        outputs.push(await ask(worker, { question, subtask, sees: seen }));
-      }
-      return outputs.at(-1) ?? '';
-    },
+    carryOut: (plan, question) => carryOut(ask, plan, question),
     sent: () => known.size,
   };
 }
 
-/** Lets so many things be done at a time; the others wait, first come, first served. */
-function takingTurns(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let free = most;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free -= 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
+/** Asks for one step after the other; returns the last one's answer. */
+export async function carryOut(ask: Crew['ask'], { steps }: Plan, question: string): Promise<string> {
+  const outputs: string[] = [];
+  for (const { worker, subtask, sees } of steps) {
+    const seen = sees.map((step) => ({
+      step,
+      subtask: steps[step]?.subtask ?? '',
+      output: outputs[step] ?? '',
+    }));
+    outputs.push(await ask(worker, { question, subtask, sees: seen }));
+  }
+  return outputs.at(-1) ?? '';
 }

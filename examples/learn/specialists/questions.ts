@@ -45,6 +45,9 @@ export const HELD_OUT_TRIPLES: readonly Composition[] = [
   ['sort', 'reverse', 'shift'],
 ];
 
+/** All that may be learned from. */
+export const TRAINED: readonly Composition[] = [...SINGLES, ...TRAINED_PAIRS, ...TRAINED_TRIPLES];
+
 /** One line of a set of questions, in the form that training and evaluation read. */
 export interface QuestionRow extends Omit<AnyQuestionRow, 'grader'> {
   readonly grader: 'exact';

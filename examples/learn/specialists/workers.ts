@@ -2,7 +2,7 @@ import { workerMessages } from '../../../src/plan/prompt/worker';
 import { renderChatml } from '../../../src/training/policy/client';
 import type { WarmStartExample } from '../world/warm-start';
 import { type Dice, diceFor } from '../world/world';
-import { drawQuestion, readGiven, SINGLES, type Split, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
+import { drawQuestion, readGiven, type Split, TRAINED } from './questions';
 import {
   ALL_PHRASES,
   applySkill,
@@ -114,16 +114,12 @@ export function rightAnswer({ question, sees }: WorkerTask, skill: Skill): strin
   return given === REFUSAL ? REFUSAL : (applySkill(skill, given) ?? REFUSAL);
 }
 
-const COMPOSITIONS = [...SINGLES, ...TRAINED_PAIRS, ...TRAINED_TRIPLES];
-
 /** Share of calls that are shown what steps before them made. */
 const LATER = 0.6;
 
 /** A call that the phrase makes sense in: with numbers where it needs them, often with what earlier steps made. */
 export function drawTask(phrase: Phrase, split: Split, dice: Dice): WorkerTask {
-  const fits = takesNumbers(phrase.skill)
-    ? COMPOSITIONS.filter(([first]) => takesNumbers(first))
-    : COMPOSITIONS;
+  const fits = takesNumbers(phrase.skill) ? TRAINED.filter(([first]) => takesNumbers(first)) : TRAINED;
   const { question } = drawQuestion(dice.pick(fits), split, dice);
   const sees = dice.happens(LATER)
     ? Array.from({ length: dice.pick([1, 1, 2]) }, (_, step) => drawSeen(step, dice))

@@ -1,4 +1,4 @@
-import type { Crew } from '../../../examples/learn/specialists/crew';
+import { carryOut, type Crew } from '../../../examples/learn/specialists/crew';
 import { measureAbilities } from '../../../examples/learn/specialists/matrix';
 import { questionSet, readGiven } from '../../../examples/learn/specialists/questions';
 import { accuracyOf, bestPlan, searchPlans } from '../../../examples/learn/specialists/search';
@@ -20,21 +20,14 @@ import {
 /** Workers who do exactly what the real ones are shown. */
 const PERFECT: Crew = {
   ids: SCHOOLINGS.map(({ id }) => id),
-  ask: (worker, task) => Promise.resolve(perfectAnswer(worker, task)),
-  carryOut: ({ steps }, question) => {
-    const outputs: string[] = [];
-    for (const { worker, subtask, sees } of steps) {
-      const seen = sees.map((step) => ({
-        step,
-        subtask: steps[step]?.subtask ?? '',
-        output: outputs[step] ?? '',
-      }));
-      outputs.push(perfectAnswer(worker, { question, subtask, sees: seen }));
-    }
-    return Promise.resolve(outputs.at(-1) ?? '');
-  },
+  ask,
+  carryOut: (plan, question) => carryOut(ask, plan, question),
   sent: () => 0,
 };
+
+function ask(worker: string, task: WorkerTask): Promise<string> {
+  return Promise.resolve(perfectAnswer(worker, task));
+}
 
 function perfectAnswer(worker: string, task: WorkerTask): string {
   const phrase = ALL_PHRASES.find((each) => toSubtask(each) === task.subtask);
