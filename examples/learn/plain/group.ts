@@ -211,7 +211,11 @@ const NO_STORE = openStore('sqlite:none.db', '/nowhere');
  *
  * @param round 1: it may be empty, and so accept an answer
  */
-export function planIn({ workers, maxSteps }: World, text: string, round = 0): Plan | null {
+export function planIn(
+  { workers, maxSteps }: Pick<World, 'maxSteps'> & { readonly workers: readonly { readonly id: string }[] },
+  text: string,
+  round = 0,
+): Plan | null {
   try {
     return parsePlan(text, { workers: workers.map(({ id }) => id), maxSteps, round });
   } catch (error) {

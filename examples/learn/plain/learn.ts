@@ -7,12 +7,13 @@ import type {
   BatchHeader,
   BatchRow,
   Checkpoint,
+  TrainerConfig,
   UpdateMetrics,
 } from '../../../src/training/trainer-contract';
 import { findOptimum, kindOf, type Optimum } from '../world/optimum';
 import { type QuestionRow, questionSet, toJsonLines } from '../world/questions';
 import { type Played, playGroup } from './group';
-import { handOver, type Lesson } from './lesson';
+import { handOver, type Lesson, type StepServer } from './lesson';
 import { configOf } from './recipe';
 import { seconds } from './run-course';
 import { mean } from './scoring';
@@ -107,7 +108,8 @@ async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
     const began = performance.now();
     const { rows, rounds, draws } = await rollOut(lesson, source, writer, cycle);
     const rolledOut = performance.now();
-    const updated = rows.length === 0 ? null : await update(lesson, checkpoint, cycle, rows);
+    const updated =
+      rows.length === 0 ? null : await update(lesson, configOf(recipe, seed), checkpoint, cycle, rows);
     const parent = checkpoint;
     checkpoint = updated?.checkpoint ?? parent;
     writer = recipe.learning.staleness === 1 ? parent : checkpoint;
@@ -116,12 +118,14 @@ async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   }
 }
 
-async function update(
-  { recipe, seed, trainRun, steps, folder }: Lesson,
+/** Has the trainer learn from the rows of one cycle. */
+export async function update(
+  { trainRun, steps, folder }: Pick<Lesson, 'trainRun' | 'steps' | 'folder'>,
+  config: TrainerConfig,
   { trainRun: from, name, tokenizerSha256 }: Checkpoint,
   cycle: number,
   rows: RolledOut['rows'],
-) {
+): ReturnType<StepServer['update']> {
   const header: BatchHeader = {
     schema: 1,
     trainRun,
@@ -132,7 +136,6 @@ async function update(
     tokenizerSha256,
   };
   const { path, stored } = await handOver(folder, 'batch.jsonl.gz', gzipSync(toJsonLines([header, ...rows])));
-  const config = configOf(recipe, seed);
   const parent = { trainRun: from, name };
   return steps.update({ trainRun, cycle, parent, batch: stored, config }, path);
 }
@@ -184,8 +187,8 @@ function questionAt(questions: readonly QuestionRow[], index: number | undefined
 }
 
 /** None where there is nothing to learn from; in ascending order of their ids. */
-function toRows(
-  played: readonly Played[],
+export function toRows(
+  played: readonly (Pick<Played, 'sample' | 'reward'> & Partial<Pick<Played, 'baseline'>>)[],
   { checkpoint, draw, round }: { checkpoint: Checkpoint; draw: number; round: number },
 ): BatchRow[] {
   const group = round === 0 ? padded(draw) : `${padded(draw)}/${round}`;

@@ -1,17 +1,15 @@
-import { gzipSync } from 'node:zlib';
 import { Readable } from 'node:stream';
 import type { Verdict } from '../../../src/grading/grade';
 import type { Plan } from '../../../src/plan/plan';
-import { parsePlan } from '../../../src/plan/parse';
-import { PlanError } from '../../../src/plan/plan-error';
 import { conductorMessages } from '../../../src/plan/prompt/conductor';
 import { groupBy } from '../../../src/evaluation/statistics';
 import type { KeptSample } from '../../../src/training/activities/batch';
 import { samplePrompts } from '../../../src/training/activities/sample-plans';
-import { checkpointId } from '../../../src/training/names';
 import { renderChatml } from '../../../src/training/policy/client';
-import { learnableParts, rewardOf } from '../../../src/training/rewards';
-import type { BatchHeader, BatchRow, Checkpoint } from '../../../src/training/trainer-contract';
+import { rewardOf } from '../../../src/training/rewards';
+import type { Checkpoint } from '../../../src/training/trainer-contract';
+import { planIn } from '../plain/group';
+import { toRows, update } from '../plain/learn';
 import { handOver, type StepServer } from '../plain/lesson';
 import { configOf, SMALL } from '../plain/recipe';
 import { mean } from '../plain/scoring';
@@ -136,7 +134,7 @@ export async function* learn(desk: Desk, from: Checkpoint): AsyncGenerator<Cycle
       const how = { steps, batch: own + even, learningRate, warmupSteps };
       checkpoint = await imitate(desk, checkpoint, String(cycle).padStart(6, '0'), examples, how);
     } else {
-      checkpoint = await update(desk, checkpoint, cycle, played);
+      checkpoint = await learnFromRewards(desk, checkpoint, cycle, played);
     }
     yield { cycle, part, checkpoint, played };
   }
@@ -208,19 +206,11 @@ async function writePlans(
 }
 
 async function play(crew: Crew, row: QuestionRow, sample: KeptSample): Promise<Omit<Played, 'prompt'>> {
-  const plan = readPlan(crew, sample.text);
+  const team = { workers: crew.ids.map((id) => ({ id })), maxSteps: LONGEST_PLAN };
+  const plan = planIn(team, sample.text);
   const answer = plan && (await crew.carryOut(plan, row.question));
   const verdict = plan === null ? 'unparseable' : answer === row.answer ? 'correct' : 'wrong';
   return { row, sample, plan, verdict, reward: rewardOf({ verdict, plan, nanoUsd: 0 }, REWARDS) };
-}
-
-function readPlan({ ids }: Crew, text: string): Plan | null {
-  try {
-    return parsePlan(text, { workers: ids, maxSteps: LONGEST_PLAN, round: 0 });
-  } catch (error) {
-    if (error instanceof PlanError) return null;
-    throw error;
-  }
 }
 
 /** Right plans for one question, all of them different. */
@@ -249,46 +239,17 @@ function drawOwn(own: readonly OwnPlans[], count: number, dice: Dice): WarmStart
   });
 }
 
-async function update(
-  { seed, recipe, steps, trainRun, folder }: Desk,
+async function learnFromRewards(
+  desk: Desk,
   parent: Checkpoint,
   cycle: number,
   played: readonly Played[],
 ): Promise<Checkpoint> {
   const groups = [...groupBy(played, ({ prompt }) => prompt).values()];
-  const rows = groups.flatMap((group, draw) => toRows(group, parent, draw));
+  const rows = groups.flatMap((group, draw) => toRows(group, { checkpoint: parent, draw, round: 0 }));
   if (rows.length === 0) return parent;
-  const header: BatchHeader = {
-    schema: 1,
-    trainRun,
-    cycle,
-    policy: parent.name,
-    rollouts: rows.length,
-    temperature: 1,
-    tokenizerSha256: parent.tokenizerSha256,
-  };
-  const batch = await handOver(folder, 'batch.jsonl.gz', gzipSync(toJsonLines([header, ...rows])));
-  const config = configFor(seed, recipe);
-  const from = { trainRun, name: parent.name };
-  return (await steps.update({ trainRun, cycle, parent: from, batch: batch.stored, config }, batch.path))
-    .checkpoint;
-}
-
-function toRows(group: readonly Played[], policy: Checkpoint, draw: number): BatchRow[] {
-  const groupId = String(draw).padStart(6, '0');
-  return learnableParts(group, false).flatMap((part) =>
-    part.map(({ sample, reward }, index) => ({
-      rolloutId: `${groupId}/${String(index).padStart(6, '0')}`,
-      groupId,
-      round: 0,
-      policy: checkpointId(policy),
-      promptTokenIds: [...sample.promptTokenIds],
-      completionTokenIds: [...sample.completionTokenIds],
-      sampledLogprobs: [...sample.sampledLogprobs],
-      reward,
-      finishReason: sample.finishReason,
-    })),
-  );
+  const config = configFor(desk.seed, desk.recipe);
+  return (await update(desk, config, parent, cycle, rows)).checkpoint;
 }
 
 function configFor(seed: number, { questions, groupSize, rewards }: Recipe): ReturnType<typeof configOf> {
