@@ -74,6 +74,12 @@ export type SampledPlan = Pick<Rollout, 'plan' | 'problem' | 'tokens'>;
 export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;
 export type GroupRecord = Readonly<z.infer<typeof groupRecordSchema>>;
 
+/** The different right plans that the policy wrote for one question of a cycle, as the model reads and writes them. */
+export const rightPlansSchema = z.array(
+  z.object({ topic: z.string(), prompt: z.string(), completions: z.array(z.string()).readonly() }),
+);
+export type RightPlans = Readonly<z.infer<typeof rightPlansSchema>[number]>;
+
 /** Milliseconds for which each part of a cycle was under way; groups overlap, so they add up to more than the whole. */
 const cycleTimesSchema = z.object({
   sampling: z.number(),
@@ -131,7 +137,10 @@ export const cycleMetricsSchema = cycleFiguresSchema.extend({
   dropped: z.number(),
   /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
   collapse: z.string().nullable(),
+  /** Of an update from rewards; null where there was none. */
   update: z.object(updateMetricsSchema.shape).nullable(),
+  /** Of a cycle that imitated right plans of its own run; null where it did not. */
+  imitation: z.object({ loss: z.number(), seconds: z.number() }).nullable(),
   times: cycleTimesSchema,
   heldOut: z.number().nullable(),
 });

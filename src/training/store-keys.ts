@@ -47,6 +47,11 @@ const cycleFolder = (trainRun: string, cycle: number): string =>
   `${runFolder(trainRun)}cycles/${sixDigits(cycle)}/`;
 export const batchKey = (trainRun: string, cycle: number): string =>
   `${cycleFolder(trainRun, cycle)}batch.jsonl.gz`;
+/** The right plans that the policy wrote in a cycle, for later ones to imitate. */
+export const rightPlansKey = (trainRun: string, cycle: number): string =>
+  `${cycleFolder(trainRun, cycle)}right.json`;
+export const cycleExamplesKey = (trainRun: string, cycle: number): string =>
+  `${cycleFolder(trainRun, cycle)}examples.jsonl`;
 
 export const groupsFolder = (trainRun: string, cycle: number): string =>
   `${cycleFolder(trainRun, cycle)}groups/`;

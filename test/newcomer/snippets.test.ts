@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { parseDocument } from 'yaml';
 import packageJson from '../../package.json';
 import { questionSchema } from '../../src/grading';
-import { exampleRowSchema } from '../../src/training/client/examples';
+import { exampleRowSchema } from '../../src/training/activities/examples';
 import { parseTrainable } from '../../src/training/config/load';
 import type { TrainableInput } from '../../src/training';
 import { commandsOf } from './blocks';

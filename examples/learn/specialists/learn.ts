@@ -6,6 +6,9 @@ import { groupBy } from '../../../src/evaluation/statistics';
 import type { KeptSample } from '../../../src/training/activities/batch';
 import { samplePrompts } from '../../../src/training/activities/sample-plans';
 import { renderChatml } from '../../../src/training/policy/client';
+import { drawExamples } from '../../../src/training/imitation';
+import { sixDigits } from '../../../src/training/names';
+import type { RightPlans } from '../../../src/training/records';
 import { rewardOf } from '../../../src/training/rewards';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { planIn } from '../plain/group';
@@ -15,7 +18,7 @@ import { configOf, SMALL } from '../plain/recipe';
 import { mean } from '../plain/scoring';
 import { toJsonLines } from '../world/questions';
 import type { WarmStartExample } from '../world/warm-start';
-import { type Dice, diceFor } from '../world/world';
+import { diceFor } from '../world/world';
 import { evenExamples, LONGEST_PLAN, PROMPT } from './conductor';
 import type { Crew } from './crew';
 import { type QuestionRow, questionSet, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
@@ -24,14 +27,21 @@ import { NETWORK } from './school';
 /** How a Conductor learns, in three parts one after the other. */
 export const RECIPE = {
   /** Even plans, until hardly any reply is no plan. */
-  warmStart: { examples: 60_000, steps: 3000, batch: 64, learningRate: 3e-3, warmupSteps: 50 },
+  warmStart: { examples: 60_000, steps: 3000, batch: 64, learningRate: 2e-3, warmupSteps: 50 },
   /** Plans in each cycle, of both parts. */
   questions: 16,
   groupSize: 64,
   /** Imitates its own right plans, among them even ones, so that it goes on trying others. */
-  imitation: { cycles: 180, steps: 12, own: 96, even: 16, learningRate: 1e-3, warmupSteps: 3 },
+  imitation: {
+    cycles: 180,
+    steps: 12,
+    batch: 112,
+    warmStartShare: 1 / 7,
+    learningRate: 1e-3,
+    warmupSteps: 3,
+  },
   /** GRPO. */
-  rewards: { cycles: 60, learningRate: 3e-4 },
+  rewards: { cycles: 80, learningRate: 3e-4, iterations: 3 },
 } as const;
 export type Recipe = typeof RECIPE;
 
@@ -118,21 +128,21 @@ async function imitate(
 /** Cycles of both parts, one after the other. */
 export async function* learn(desk: Desk, from: Checkpoint): AsyncGenerator<Cycle> {
   const { recipe, seed, crew } = desk;
-  const store = new Map<string, OwnPlans>();
+  const own: RightPlans[] = [];
   const last = recipe.imitation.cycles + recipe.rewards.cycles;
   let checkpoint = from;
   for (let cycle = 1; cycle <= last; cycle += 1) {
     const played = await rollOut(desk, checkpoint, cycle);
     const part = cycle <= recipe.imitation.cycles ? 'imitation' : 'rewards';
     if (part === 'imitation') {
-      keepRight(store, played);
-      const { steps, own, even, learningRate, warmupSteps } = recipe.imitation;
-      const examples = [
-        ...drawOwn([...store.values()], steps * own, diceFor('own plans', seed, cycle)),
-        ...evenExamples(crew.ids, steps * even, seed, cycle),
-      ];
-      const how = { steps, batch: own + even, learningRate, warmupSteps };
-      checkpoint = await imitate(desk, checkpoint, String(cycle).padStart(6, '0'), examples, how);
+      own.push(...rightPlansIn(played));
+      const { steps, batch, warmStartShare, learningRate, warmupSteps } = recipe.imitation;
+      const even = evenExamples(crew.ids, Math.round(steps * batch * warmStartShare), seed, cycle);
+      const how = { steps, batch, learningRate, warmupSteps };
+      if (own.length > 0) {
+        const examples = drawExamples(own, even, recipe.imitation, seed, cycle);
+        checkpoint = await imitate(desk, checkpoint, sixDigits(cycle), examples, how);
+      }
     } else {
       checkpoint = await learnFromRewards(desk, checkpoint, cycle, played);
     }
@@ -142,9 +152,9 @@ export async function* learn(desk: Desk, from: Checkpoint): AsyncGenerator<Cycle
 
 /** The shares of compositions by their length: pairs are what is to be learned, and single skills are easy. */
 const SETS = [
-  [0.2, SINGLES],
-  [0.5, TRAINED_PAIRS],
-  [0.3, TRAINED_TRIPLES],
+  [0.25, SINGLES],
+  [0.6, TRAINED_PAIRS],
+  [0.15, TRAINED_TRIPLES],
 ] as const;
 
 async function rollOut(desk: Desk, checkpoint: Checkpoint, cycle: number): Promise<Played[]> {
@@ -213,30 +223,16 @@ async function play(crew: Crew, row: QuestionRow, sample: KeptSample): Promise<O
   return { row, sample, plan, verdict, reward: rewardOf({ verdict, plan, nanoUsd: 0 }, REWARDS) };
 }
 
-/** Right plans for one question, all of them different. */
-interface OwnPlans {
-  readonly topic: string;
-  readonly prompt: string;
-  readonly completions: readonly string[];
-}
-
-function keepRight(store: Map<string, OwnPlans>, played: readonly Played[]): void {
+function rightPlansIn(played: readonly Played[]): RightPlans[] {
   const right = played.filter(({ verdict }) => verdict === 'correct');
-  for (const [prompt, own] of groupBy(right, (each) => each.prompt)) {
-    const completions = [...new Set(own.map(({ sample }) => sample.text.trim()))];
-    const [first] = own;
-    if (first !== undefined) store.set(prompt, { topic: first.row.topic, prompt, completions });
-  }
-}
-
-/** Draws a composition evenly, then a question of it, then one of its plans: what is rare counts as much as what is easy. */
-function drawOwn(own: readonly OwnPlans[], count: number, dice: Dice): WarmStartExample[] {
-  const byTopic = [...groupBy(own, ({ topic }) => topic).values()];
-  if (byTopic.length === 0) return [];
-  return Array.from({ length: count }, () => {
-    const { prompt, completions } = dice.pick(dice.pick(byTopic));
-    return { prompt, completion: dice.pick(completions) };
-  });
+  return Array.from(
+    groupBy(right, ({ prompt }) => prompt),
+    ([prompt, plans]) => ({
+      prompt,
+      topic: plans[0]?.row.topic ?? '',
+      completions: [...new Set(plans.map(({ sample }) => sample.text.trim()))],
+    }),
+  );
 }
 
 async function learnFromRewards(
@@ -259,6 +255,7 @@ function configFor(seed: number, { questions, groupSize, rewards }: Recipe): Ret
     groupSize,
     cycles: rewards.cycles,
     learningRate: rewards.learningRate,
+    iterations: rewards.iterations,
     schedule: 'constant' as const,
     warmupSteps: 4,
   };

@@ -32,35 +32,50 @@ export function modelOf(folder: string, { id }: Pick<Schooling, 'id'>): string {
   return join(folder, 'exported', id);
 }
 
+/** One for each of two cores. */
+const CLASSES = 2;
+
 /**
  * Has workers learn by `train warm-start`, each as a training run of its own, and exports their models. Those that are
  * there already stay.
  */
 export async function teachWorkers(folder: string, tell: (line: string) => void): Promise<void> {
   const missing = SCHOOLINGS.filter((schooling) => !existsSync(modelOf(folder, schooling)));
-  if (missing.length === 0) return;
-  await mkdir(folder, { recursive: true });
-  const questions = questionSet(SINGLES, 'train', 12, 'school');
-  await writeFile(join(folder, 'questions.jsonl'), toJsonLines(questions));
-  await writeFile(join(folder, 'conductor.yaml'), stringify(configOf(await freePort())));
-  const up = await startUp(folder, 'train', 'up');
+  const classes = Array.from({ length: CLASSES }, (_, place) =>
+    missing.filter((_schooling, index) => index % CLASSES === place),
+  );
+  await Promise.all(classes.map((pupils, place) => teachClass(folder, `class-${place + 1}`, pupils, tell)));
+}
+
+async function teachClass(
+  folder: string,
+  name: string,
+  pupils: readonly Schooling[],
+  tell: (line: string) => void,
+): Promise<void> {
+  if (pupils.length === 0) return;
+  const room = join(folder, name);
+  await mkdir(room, { recursive: true });
+  await writeFile(join(room, 'questions.jsonl'), toJsonLines(questionSet(SINGLES, 'train', 12, 'school')));
+  await writeFile(join(room, 'conductor.yaml'), stringify(configOf(await freePort())));
+  const up = await startUp(room, 'train', 'up');
   try {
-    for (const schooling of missing) await teach(folder, schooling, tell);
+    for (const pupil of pupils) tell(await teach(room, pupil, modelOf(folder, pupil)));
   } finally {
     await up.stop();
   }
 }
 
-async function teach(folder: string, schooling: Schooling, tell: (line: string) => void): Promise<void> {
-  const { id, steps } = schooling;
+async function teach(room: string, pupil: Schooling, model: string): Promise<string> {
+  const { id, steps } = pupil;
   const began = performance.now();
   const file = `${id}.jsonl`;
-  await writeFile(join(folder, file), toJsonLines(schoolExamples(schooling, EXAMPLES)));
+  await writeFile(join(room, file), toJsonLines(schoolExamples(pupil, EXAMPLES)));
   const options = { examples: file, steps, batch: BATCH, 'learning-rate': 3e-3, 'warmup-steps': 50 };
   const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
-  const checkpoint = await runCommand(folder, ['train', 'warm-start', '--run', id, ...given]);
-  await runCommand(folder, ['train', 'export', checkpoint, modelOf(folder, schooling)]);
-  tell(`${id} learned in ${Math.round((performance.now() - began) / 1000)} s`);
+  const checkpoint = await runCommand(room, ['train', 'warm-start', '--run', id, ...given]);
+  await runCommand(room, ['train', 'export', checkpoint, model]);
+  return `${id} learned in ${Math.round((performance.now() - began) / 1000)} s`;
 }
 
 /** For the policy server, which `train up` starts at a place of its configuration. */

@@ -34,7 +34,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['add', 'plain'],
       ['sort', 'plain'],
     ],
-    steps: 5000,
+    steps: 4000,
   },
   {
     id: 'w1',
@@ -42,7 +42,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['reverse', 'plain'],
       ['sort', 'plain'],
     ],
-    steps: 5000,
+    steps: 4000,
   },
   {
     id: 'w2',
@@ -50,7 +50,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['reverse', 'fancy'],
       ['shift', 'plain'],
     ],
-    steps: 5000,
+    steps: 4000,
   },
   {
     id: 'w3',
@@ -58,7 +58,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['sort', 'fancy'],
       ['count', 'plain'],
     ],
-    steps: 5000,
+    steps: 4000,
   },
   {
     id: 'w4',
@@ -67,7 +67,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['max', 'fancy'],
       ['shift', 'fancy'],
     ],
-    steps: 5000,
+    steps: 4000,
   },
   {
     id: 'w5',

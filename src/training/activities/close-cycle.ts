@@ -12,7 +12,7 @@ import * as records from './records';
 
 export interface CloseCycleRequest extends Pick<
   CycleMetrics,
-  'night' | 'cycle' | 'weightsSha256' | 'dropped' | 'update' | 'times' | 'heldOut'
+  'night' | 'cycle' | 'weightsSha256' | 'dropped' | 'update' | 'imitation' | 'times' | 'heldOut'
 > {
   /** The one that the cycle made; where it learned nothing, the one that it began with. */
   readonly checkpoint: CheckpointRef;

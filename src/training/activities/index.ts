@@ -9,6 +9,7 @@ import { writeBatch, type WriteBatchRequest } from './batch';
 import { checkInput, checkPlaces } from './check-input';
 import { closeCycle, type CloseCycleRequest, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
+import { writeExamples, type WriteExamplesRequest } from './imitate';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
 import { openNight } from './open-night';
 import { writeRecord } from '../../store/records';
@@ -41,6 +42,8 @@ function activitiesOf({ config, store }: Given) {
     // A worker without `training:` has no artifacts.
     [names.WRITE_BATCH]: (request: WriteBatchRequest) =>
       asFailure(async () => writeBatch({ store, sealed: openSealed(config) }, request)),
+    [names.WRITE_EXAMPLES]: (request: WriteExamplesRequest) =>
+      asFailure(async () => writeExamples({ ...all, sealed: openSealed(config) }, request)),
     [names.KEEP_CHECKPOINT]: bind(async (_, request: Parameters<typeof keepCheckpoint>[1]) => {
       checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
       return keepCheckpoint(store, request);

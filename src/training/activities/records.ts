@@ -10,6 +10,7 @@ import {
   gateRecordSchema,
   groupRecordSchema,
   nightRecordSchema,
+  rightPlansSchema,
   runRecordSchema,
 } from '../records';
 import * as keys from '../store-keys';
@@ -23,6 +24,7 @@ const reader =
 export const readRun = reader(keys.runKey, runRecordSchema);
 export const readNight = reader(keys.nightKey, nightRecordSchema);
 export const readCycle = reader(keys.metricsKey, cycleMetricsSchema);
+export const readRightPlans = reader(keys.rightPlansKey, rightPlansSchema);
 export const readGate = reader(keys.gateKey, gateRecordSchema);
 export const readCanary = reader(keys.canaryKey, canaryRecordSchema);
 

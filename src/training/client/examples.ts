@@ -1,131 +1,30 @@
-import { z } from 'zod';
-import { parsePlan } from '../../plan/parse';
-import { planSchema, type SolveTrace } from '../../protocol/solve';
-import { PlanError } from '../../plan/plan-error';
-import { renderPlan } from '../../plan/render';
-import { ConductorError } from '../../errors';
-import type { RunWorker } from '../../protocol/cards';
-import { readSamples } from '../activities/batch';
-import { type Example, exampleSchema } from '../activities/data';
-import { planPrompts, type PromptSettings } from '../activities/sample-plans';
-import { renderChatml, withoutMarkers } from '../policy/client';
-import type { GroupRecord } from '../records';
-import type { TrainingSettings } from '../config/resolve';
-import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 import type { Client } from '@temporalio/client';
 import { readRunNow } from '../../client/trace-reader';
+import { normalizeQuestion } from '../../evaluation/data/question-index';
 import { grade, type Verdict } from '../../grading/grade';
-import { type AskedWhole, conversationSchema, type Question, wholeQuestion } from '../../grading/question';
+import { type Question, wholeQuestion } from '../../grading/question';
 import type { Plan } from '../../plan/plan';
+import type { SolveTrace } from '../../protocol/solve';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { ownRound } from '../../trace/run-tree';
-import { normalizeQuestion } from '../../evaluation/data/question-index';
+import type { Example } from '../activities/data';
+import { type AskedHow, rightPlansOf } from '../activities/examples';
+import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 
-const words = z.string().min(1);
-const plan: z.ZodType<Plan> = planSchema;
-
-export const exampleRowSchema = z.union(
-  [
-    z.strictObject({
-      question: words,
-      conversation: conversationSchema.exactOptional(),
-      /** The whole reply with its three lists, reasoning included, or the plan alone. */
-      plan: z.union([words, plan]),
-      /** Ids in the order of the prompt. Default: all of the pool. */
-      workers: z.array(words).min(1).readonly().exactOptional(),
-    }),
-    exampleSchema,
-  ],
-  { error: 'expected { "question", "plan" } or { "prompt", "completion" }' },
-);
-
-export type ExampleRow = z.infer<typeof exampleRowSchema>;
-
-export interface AskedHow {
-  readonly store: Store;
-  readonly workers: readonly RunWorker[];
-  readonly settings: PromptSettings;
-}
-
-export function askedHow(store: Store, { run, policy }: TrainingSettings): AskedHow {
-  return { store, workers: run.workers, settings: { ...policy, maxSteps: run.limits.steps } };
-}
-
-/** An example as the policy will be asked. @throws PlanError or UnknownWorkerError for a plan beyond this pool */
-export async function writeExample(
-  row: ExampleRow,
-  { store, workers, settings }: AskedHow,
-): Promise<Example> {
-  if ('prompt' in row) return row;
-  const pool = new Map(workers.map((worker) => [worker.id, worker]));
-  const ids = row.workers ?? [...pool.keys()];
-  const members = ids.map((id) => {
-    const worker = pool.get(id);
-    if (worker === undefined) throw new UnknownWorkerError(id, [...pool.keys()]);
-    return worker;
-  });
-  const reply = typeof row.plan === 'string' ? row.plan : renderPlan(row.plan, ids);
-  const { maxSteps, access, subtasks } = settings;
-  const plan = parsePlan(reply, { workers: ids, maxSteps, round: 0, access, subtasks });
-  const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row);
-  return {
-    prompt: renderChatml(messages),
-    completion: withoutMarkers(typeof row.plan === 'string' ? reply : renderPlan(plan, ids)),
-  };
-}
-
-class UnknownWorkerError extends ConductorError {
-  override readonly name = 'UnknownWorkerError';
-  readonly code = 'UnknownWorker';
-
-  constructor(worker: string, pool: readonly string[]) {
-    super(`worker ${JSON.stringify(worker)} is not in the pool: it has ${pool.join(', ')}`);
-  }
-}
-
-/**
- * The right plans of a training run's first rounds, each once: a correction would be learned as a first plan. `unfit` counts
- * those that this configuration could not carry out.
- */
-export async function examplesOfRun(
-  trainRun: string,
-  asked: AskedHow,
-): Promise<{ readonly examples: readonly Example[]; readonly unfit: number }> {
+/** The right plans of a whole training run, each once, and how many this configuration could not carry out. */
+export async function examplesOfRun(trainRun: string, asked: AskedHow): ReturnType<typeof rightPlansOf> {
   const questions = await readTrainQuestions(asked.store, trainRun);
   const examples = new Map<string, Example>();
   let unfit = 0;
   for (const { cycle } of await readMetrics(asked.store, trainRun)) {
     for (const group of await readCycleGroups(asked.store, trainRun, cycle)) {
-      const found = questions.get(group.question);
-      for (const reply of await rightReplies(asked.store, group)) {
-        const row = found && { ...askedOf(found), plan: reply, workers: group.workers };
-        const example = row ? await tryExample(row, asked) : null;
-        if (example === null) unfit += 1;
-        else examples.set(JSON.stringify(example), example);
-      }
+      const right = await rightPlansOf(group, questions.get(group.question), asked);
+      unfit += right.unfit;
+      for (const example of right.examples) examples.set(JSON.stringify(example), example);
     }
   }
   return { examples: [...examples.values()], unfit };
-}
-
-function askedOf({ question, conversation }: Question): AskedWhole {
-  return { question, ...(conversation && { conversation }) };
-}
-
-async function rightReplies(store: Store, { round, samples, rollouts }: GroupRecord): Promise<string[]> {
-  const kept = round === 0 && samples !== null ? await readSamples(store, samples) : null;
-  const right = rollouts.filter(({ verdict }) => verdict === 'correct');
-  return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
-}
-
-export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Example | null> {
-  try {
-    return await writeExample(row, asked);
-  } catch (error) {
-    if (error instanceof PlanError || error instanceof UnknownWorkerError) return null;
-    throw error;
-  }
 }
 
 export interface GradedSolve {

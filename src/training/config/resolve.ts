@@ -30,6 +30,7 @@ export function resolveTraining(
   const { timeout, patience, ...policy } = training.policy;
   const { optimizer, ...trainer } = training.trainer;
   const tolerance = TOLERANCE[trainer.device];
+  const updates = training.totalCycles - (training.imitation?.cycles ?? 0);
   return {
     ...training,
     trainRun: options.trainRun ?? training.run,
@@ -55,7 +56,7 @@ export function resolveTraining(
     trainer: {
       ...trainer,
       seed,
-      optimizer: { ...optimizer, totalSteps: training.totalCycles * trainer.iterations },
+      optimizer: { ...optimizer, totalSteps: updates * trainer.iterations },
       scale,
       maxAdvantage,
       rollouts: questions * groupSize * recursion.rounds,

@@ -28,6 +28,19 @@ const warmStartSchema = z.strictObject({
   weights: contract.warmedWeights.default('tuned'),
 });
 
+const imitationSchema = z.strictObject({
+  /** Of the whole run, from its first on. */
+  cycles: count.max(MAX_CYCLE),
+  /** Optimizer steps of each. */
+  steps: count,
+  batch: count.default(32),
+  learningRate: z.number().positive(),
+  warmupSteps: z.int().nonnegative().default(0),
+  /** Share of a batch that is drawn from the examples of the warm start, so that other plans go on being tried. */
+  warmStartShare: share.lt(1).default(0),
+});
+export type ImitationSettings = z.output<typeof imitationSchema>;
+
 /** The defaults are the paper's (appendix A.1 and its configurations). */
 const trainerSchema = z.strictObject({
   taskQueue: z.string().min(1).default(TRAINER_TASK_QUEUE),
@@ -115,6 +128,7 @@ export const trainingSchema = z
     ),
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
+    imitation: imitationSchema.exactOptional(),
     artifacts: artifactsSchema.default('.conductor/artifacts'),
     checkpoints: path.default('checkpoints'),
     cycles: count.max(MOST.cycles).default(20),
@@ -168,6 +182,14 @@ export const trainingSchema = z
   .refine(({ maxDraws, questions }) => maxDraws === undefined || maxDraws >= questions, {
     path: ['maxDraws'],
     error: 'expected at least as many as "questions"',
+  })
+  .refine(({ imitation, totalCycles }) => (imitation?.cycles ?? 0) < totalCycles, {
+    path: ['imitation', 'cycles'],
+    error: 'expected fewer than "totalCycles": what is imitated is learned to earn rewards by',
+  })
+  .refine(({ imitation, warmStart }) => warmStart !== undefined || (imitation?.warmStartShare ?? 0) === 0, {
+    path: ['imitation', 'warmStartShare'],
+    error: 'expected "warmStart" beside it, whose examples it draws',
   })
   .refine(({ policy, pool }) => policy.describe !== 'ordinals' || !(pool.adaptive || pool.permuteIds), {
     path: ['policy', 'describe'],

@@ -8,13 +8,13 @@ import {
 import { FAILURES } from '../../protocol/failures';
 import type { NightProgress, TrainInput } from '../contract';
 import * as names from '../names';
-import { checkpointId, type CheckpointRef, nightDate } from '../names';
+import { checkpointId, nightDate } from '../names';
 import { cycleTimes, Stopwatch } from '../summarize-cycle';
-import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
-import { checkInput, storeActivities, trainerActivities } from './activities';
+import { checkInput, storeActivities } from './activities';
 import * as checkpoints from './checkpoints';
 import { judge, tryOnHeldOut } from './gate';
 import { requirePlans } from './format-check';
+import { learn } from './learn';
 import { listen, NightControl } from './messages';
 import { Night } from './night';
 import { type CycleRollouts, Rollouts } from './rollouts';
@@ -25,7 +25,7 @@ import { type CycleRollouts, Rollouts } from './rollouts';
  * 1. draws questions, and for each a team of workers;
  * 2. has the policy sampled for several plans of each question, the plans played and their answers judged: a group, a
  *    child workflow in `group.ts`;
- * 3. has the trainer update the policy from the groups whose rewards differ;
+ * 3. has the trainer update the policy from the groups whose rewards differ, or at first from right plans, in `learn.ts`;
  * 4. publishes the new checkpoint to the policy server, from which the next cycle samples.
  *
  * With `staleness: 1` the second step of the next cycle goes on beside the third one, by the checkpoint before.
@@ -108,7 +108,7 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
   const reason = whyStalled(night, cycle, played);
   if (reason !== null) throw ApplicationFailure.nonRetryable(reason, names.CANNOT_LEARN);
   const watch = new Stopwatch<'update' | 'publish'>();
-  const learned = played.learnable.length === 0 ? null : await learn(night, cycle, played, rollouts, watch);
+  const learned = await learn(night, cycle, played, rollouts, watch);
   const checkpoint = learned === null ? night.state.checkpoint : checkpoints.refOf(learned.checkpoint);
   // Beside the figures, which take as long; also a night that ends here waits for it.
   const cleared = learned === null ? null : checkpoints.retireCheckpoints(night, checkpoint, learned.served);
@@ -126,7 +126,8 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
       settings,
       groups: played.groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
       dropped: played.dropped,
-      update: learned?.metrics ?? null,
+      update: learned?.update ?? null,
+      imitation: learned?.imitation ?? null,
       times: cycleTimes(spans, startedAt, Date.now()),
       heldOut,
     });
@@ -147,41 +148,4 @@ function whyStalled({ state }: Night, cycle: number, { groups, writer }: CycleRo
     `${checkpointId(writer)} ${what}. "temporal-conductor train show ${cycle}" shows them; give it examples to ` +
     'begin with: "temporal-conductor train examples --from-prompted", then "temporal-conductor train warm-start"'
   );
-}
-
-/** Has the trainer take one step from the night's checkpoint, and the policy server load the result. */
-async function learn(
-  night: Night,
-  cycle: number,
-  { learnable, writer }: CycleRollouts,
-  rollouts: Rollouts,
-  watch: Stopwatch<'update' | 'publish'>,
-): Promise<{ checkpoint: Checkpoint; metrics: UpdateMetrics; served: readonly CheckpointRef[] }> {
-  const { checkpoint: parent, opened } = night.state;
-  const { settings, init } = opened;
-  const { trainRun, policy } = settings;
-  night.phase = 'update';
-  rollouts.begin(cycle + 1);
-  const { temperature } = policy;
-  const rewardedOnly = settings.trainer.loss.beta === 0;
-  const learned = {
-    trainRun,
-    cycle,
-    checkpoint: parent,
-    writer,
-    temperature,
-    groups: learnable,
-    learning: { keepFlat: settings.keepFlat, rewardedOnly },
-  };
-  const store = storeActivities(`batch of cycle ${cycle}`);
-  const { key, sha256 } = await store[names.WRITE_BATCH](learned);
-  const patienceMs = night.patienceMs();
-  const trainer = trainerActivities(`update of cycle ${cycle}`, settings, patienceMs);
-  const { checkpoint, metrics } = await watch.time('update', () =>
-    trainer[names.UPDATE]({ trainRun, cycle, parent, batch: { key, sha256 }, config: init.config }),
-  );
-  // A server that holds one policy at a time would load them in turns.
-  await rollouts.whenOver();
-  const served = await watch.time('publish', () => checkpoints.publish(settings, checkpoint, patienceMs));
-  return { checkpoint, metrics, served };
 }

@@ -2,6 +2,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { CheckpointRef } from '../names';
 import type { GroupResult, GroupRound } from '../contract';
 import { chooseGroups, drawQuestions, drawWorkers, type GroupOptions } from '../draw';
+import { isImitating } from '../imitation';
 import { learnableParts } from '../rewards';
 import type { Night } from './night';
 
@@ -59,7 +60,9 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
     const underWay = new Set<Promise<void>>();
     try {
       for (;;) {
-        const spreads = drawn.map((group) => group && learnableIn(group, settings.keepFlat).length > 0);
+        const isEnough = (group: GroupResult): boolean =>
+          isImitating(settings.imitation, cycle) || learnableIn(group, settings.keepFlat).length > 0;
+        const spreads = drawn.map((group) => group && isEnough(group));
         const { keep, more } = chooseGroups(settings, spreads);
         for (const options of drawGroups(night, { cycle, writer }, drawn.length, more)) {
           const group = night.startGroup(options, settings.questions);

@@ -66,5 +66,6 @@ export function closedCycle(
     update: null,
     times: { sampling: 1, rollouts: 1, grading: 1, update: 1, publish: 1, between: 0, whole: 5 },
     heldOut: null,
+    imitation: null,
   };
 }

@@ -78,6 +78,7 @@ function madeUpCycle(cycle: number, count: number): CycleMetrics {
       between: 230,
       whole: 8900,
     },
+    imitation: null,
     heldOut: cycle % 10 === 0 ? correct + (1 - correct) * 0.48 : null,
   };
 }

@@ -1,0 +1,71 @@
+import type { QuestionSets } from '../../evaluation/activities/question-sets';
+import type { QuestionRef } from '../../evaluation/contract';
+import { writeRecord } from '../../store/records';
+import { eachInParallel, type Store } from '../../store/store';
+import { keepLines } from '../../store/texts';
+import type { SealedFiles } from '../artifacts';
+import { trainingOf, type TrainingSettings } from '../config/resolve';
+import type { TrainableConfig } from '../config/schema';
+import { drawExamples, type ImitatedExample } from '../imitation';
+import type { RightPlans } from '../records';
+import { cycleExamplesKey, rightPlansKey } from '../store-keys';
+import type { WarmStartRequest } from '../trainer-contract';
+import { exampleSchema, readRows } from './data';
+import { askedHow, rightPlansOf } from './examples';
+import { readGroup, readRightPlans } from './records';
+
+export interface WriteExamplesRequest {
+  readonly cycle: number;
+  readonly settings: TrainingSettings;
+  /** Store keys of the cycle's groups, each with its question. */
+  readonly groups: readonly { readonly key: string; readonly question: QuestionRef }[];
+}
+
+interface Dependencies {
+  readonly config: TrainableConfig;
+  readonly store: Store;
+  readonly sealed: SealedFiles;
+  readonly questions: QuestionSets;
+}
+
+/**
+ * Activity `conductor.train.writeExamples`: keeps the right plans of a cycle, and draws what it imitates from those of the run
+ * so far and from its warm start; null where no plan was right yet. Equal groups give equal examples.
+ */
+export async function writeExamples(
+  dependencies: Dependencies,
+  { cycle, settings, groups }: WriteExamplesRequest,
+): Promise<WarmStartRequest['examples'] | null> {
+  const { config, store, sealed, questions } = dependencies;
+  const { trainRun, imitation, seed } = settings;
+  if (imitation === undefined) throw new RangeError('training.imitation is not set: no cycle imitates.');
+  const asked = askedHow(store, settings);
+  const right: RightPlans[] = [];
+  for (const { key, question } of groups) {
+    const group = await readGroup(store, key);
+    const { examples } = await rightPlansOf(group, await questions.read(question), asked);
+    const completions = examples.map(({ completion }) => completion);
+    const [first] = examples;
+    if (first !== undefined) right.push({ topic: group.topic ?? '', prompt: first.prompt, completions });
+  }
+  await writeRecord(store, rightPlansKey(trainRun, cycle), right);
+  const own = await readOwn(store, trainRun, cycle);
+  if (own.length === 0) return null;
+  const examples = drawExamples(own, await readWarm(config), imitation, seed, cycle);
+  return keepLines(sealed, examples, () => cycleExamplesKey(trainRun, cycle));
+}
+
+/** Right plans of a run's cycles up to one. */
+async function readOwn(store: Store, trainRun: string, last: number): Promise<RightPlans[]> {
+  const cycles = new Map<number, readonly RightPlans[]>();
+  await eachInParallel([...Array(last).keys()], async (before) => {
+    cycles.set(before, (await readRightPlans(store, trainRun, before + 1)) ?? []);
+  });
+  return [...Array(last).keys()].flatMap((before) => cycles.get(before) ?? []);
+}
+
+async function readWarm(config: TrainableConfig): Promise<readonly ImitatedExample[]> {
+  const { imitation, warmStart } = trainingOf(config);
+  if (warmStart === undefined || imitation?.warmStartShare === 0) return [];
+  return (await readRows(warmStart.examples, exampleSchema)).map(({ value }) => value);
+}

@@ -1,0 +1,101 @@
+import { isImitating } from '../imitation';
+import type { CheckpointRef } from '../names';
+import * as names from '../names';
+import type { CycleMetrics } from '../records';
+import type { Stopwatch } from '../summarize-cycle';
+import type { Checkpoint } from '../trainer-contract';
+import { storeActivities, trainerActivities } from './activities';
+import { publish } from './checkpoints';
+import type { Night } from './night';
+import { type CycleRollouts, drawGroups, type Rollouts } from './rollouts';
+
+type Watch = Stopwatch<'update' | 'publish'>;
+
+/** The next checkpoint, and how its weights were changed. */
+interface Learned extends Pick<CycleMetrics, 'update' | 'imitation'> {
+  readonly checkpoint: Checkpoint;
+}
+
+/**
+ * Has the trainer take a step from the night's checkpoint, and the policy server load the result, beside `served`, what serves;
+ * null where nothing can be learned from the rollouts.
+ */
+export async function learn(
+  night: Night,
+  cycle: number,
+  played: CycleRollouts,
+  rollouts: Rollouts,
+  watch: Watch,
+): Promise<(Learned & { readonly served: readonly CheckpointRef[] }) | null> {
+  const { settings } = night.state.opened;
+  const imitates = isImitating(settings.imitation, cycle);
+  if (!imitates && played.learnable.length === 0) return null;
+  night.phase = 'update';
+  rollouts.begin(cycle + 1);
+  const learned = await (imitates ? imitate : learnFromRewards)(night, cycle, played, watch);
+  if (learned === null) return null;
+  // A server that holds one policy at a time would load them in turns.
+  await rollouts.whenOver();
+  const patienceMs = night.patienceMs();
+  const served = await watch.time('publish', () => publish(settings, learned.checkpoint, patienceMs));
+  return { ...learned, served };
+}
+
+/** GRPO on the groups whose rewards differ. */
+async function learnFromRewards(
+  night: Night,
+  cycle: number,
+  { learnable, writer }: CycleRollouts,
+  watch: Watch,
+): Promise<Learned> {
+  const { checkpoint: parent, opened } = night.state;
+  const { settings, init } = opened;
+  const { trainRun, policy, keepFlat } = settings;
+  const rewardedOnly = settings.trainer.loss.beta === 0;
+  const { key, sha256 } = await storeActivities(`batch of cycle ${cycle}`)[names.WRITE_BATCH]({
+    trainRun,
+    cycle,
+    checkpoint: parent,
+    writer,
+    temperature: policy.temperature,
+    groups: learnable,
+    learning: { keepFlat, rewardedOnly },
+  });
+  const trainer = trainerActivities(`update of cycle ${cycle}`, settings, night.patienceMs());
+  const { checkpoint, metrics } = await watch.time('update', () =>
+    trainer[names.UPDATE]({ trainRun, cycle, parent, batch: { key, sha256 }, config: init.config }),
+  );
+  return { checkpoint, update: metrics, imitation: null };
+}
+
+/** Supervised steps on right plans of this cycle and those before it; null as long as none was right. */
+async function imitate(
+  night: Night,
+  cycle: number,
+  { groups, writer }: CycleRollouts,
+  watch: Watch,
+): Promise<Learned | null> {
+  const { checkpoint: parent, opened } = night.state;
+  const { settings, init } = opened;
+  const { trainRun, imitation } = settings;
+  if (imitation === undefined) return null;
+  const drawn = drawGroups(night, { cycle, writer }, 0, groups.length);
+  const played = groups.flatMap(({ draw, rounds: [first] }) => {
+    const question = drawn[draw]?.question;
+    return first === undefined || question === undefined ? [] : [{ key: first.key, question }];
+  });
+  const store = storeActivities(`right plans of cycle ${cycle}`);
+  const examples = await store[names.WRITE_EXAMPLES]({ cycle, settings, groups: played });
+  if (examples === null) return null;
+  const { steps, batch, learningRate, warmupSteps } = imitation;
+  const trainer = trainerActivities(`imitation of cycle ${cycle}`, settings, night.patienceMs());
+  const { checkpoint, loss, seconds } = await watch.time('update', () =>
+    trainer[names.WARM_START]({
+      ...{ trainRun, parent, examples, steps, batch, learningRate, warmupSteps },
+      name: names.sixDigits(cycle),
+      weights: 'tuned',
+      config: init.config,
+    }),
+  );
+  return { checkpoint, update: null, imitation: { loss, seconds } };
+}

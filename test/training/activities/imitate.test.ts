@@ -1,0 +1,100 @@
+import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
+import { questionSetKey } from '../../../src/evaluation/contract';
+import { keepLines } from '../../../src/store/texts';
+import { writeExamples } from '../../../src/training/activities/imitate';
+import { keepGroup } from '../../../src/training/activities/records';
+import type { ImitatedExample } from '../../../src/training/imitation';
+import { resolveTraining } from '../../../src/training/config/resolve';
+import type { TrainableConfig, TrainingInput } from '../../../src/training/config/schema';
+import { aGroup, aRollout } from '../cli/show/a-group';
+import { keepSamplesOf } from './group-records';
+import { openQuestionFolder, type QuestionFolder, row } from './questions';
+
+let folder: QuestionFolder;
+let set: string;
+beforeEach(async () => {
+  folder = await openQuestionFolder();
+  const questions = ['a', 'b'].map((id) => row(id));
+  ({ key: set } = await keepLines(folder.store, questions, questionSetKey));
+});
+
+const planOf = (subtask: string): string => `model_id = [0]\nsubtasks = ["${subtask}"]\naccess_list = [[]]`;
+
+/** Keeps a group of one question of a cycle, whose replies are these, the right ones first. */
+async function keep(cycle: number, index: number, right: readonly string[], wrong: readonly string[]) {
+  const replies = [...right, ...wrong];
+  const rollouts = replies.map((_, place) =>
+    aRollout(place, place < right.length ? {} : { verdict: 'wrong' }),
+  );
+  const own = {
+    trainRun: 'sums',
+    workers: ['w'],
+    question: 'ab'.charAt(index),
+    samples: `${cycle}-${index}.json`,
+  };
+  const group = aGroup(rollouts, { ...own, cycle, draw: index });
+  await keepSamplesOf(folder.store, group, {}, replies.map(planOf));
+  return { key: await keepGroup(folder.store, group), question: { set, index } };
+}
+
+async function write(
+  cycle: number,
+  groups: readonly Awaited<ReturnType<typeof keep>>[],
+  training: TrainingInput = {},
+): Promise<readonly ImitatedExample[] | null> {
+  const config: TrainableConfig = folder.config({
+    imitation: { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3 },
+    ...training,
+  });
+  const { store } = folder;
+  const given = { config, store, sealed: store, questions: new QuestionSets(store) };
+  const stored = await writeExamples(given, { cycle, settings: resolveTraining(config), groups });
+  if (stored === null) return null;
+  const lines = (await store.read(stored.key))?.toString().trimEnd().split('\n') ?? [];
+  return lines.map((line) => JSON.parse(line) as ImitatedExample);
+}
+
+const completionsIn = (examples: readonly ImitatedExample[] | null): Set<string> =>
+  new Set(examples?.map(({ completion }) => completion));
+
+test('nothing is imitated before a plan was right', async () => {
+  expect(await write(1, [await keep(1, 0, [], ['Guess.'])])).toBeNull();
+});
+
+test('right plans alone are imitated, each with the prompt of its question', async () => {
+  const groups = [await keep(1, 0, ['Solve it.'], ['Guess.']), await keep(1, 1, ['Add it up.'], ['Wait.'])];
+  const examples = await write(1, groups);
+  expect(examples).toHaveLength(20);
+  expect(completionsIn(examples)).toEqual(new Set(['Solve it.', 'Add it up.'].map(planOf)));
+  for (const { prompt, completion } of examples ?? []) {
+    expect(prompt).toContain(completion === planOf('Solve it.') ? 'What is a?' : 'What is b?');
+  }
+});
+
+test('those of earlier cycles go on being imitated, and a repetition writes the same', async () => {
+  await write(1, [await keep(1, 0, ['Solve it.'], [])]);
+  const later = [await keep(2, 1, ['Add it up.'], [])];
+  const examples = await write(2, later);
+  expect(completionsIn(examples)).toEqual(new Set(['Solve it.', 'Add it up.'].map(planOf)));
+  expect(await write(2, later)).toEqual(examples);
+});
+
+test('the warm start’s examples have their share', async () => {
+  const warm = { prompt: 'any question', completion: 'any plan' };
+  const warmStart = { examples: await folder.write('warm.jsonl', [warm]), steps: 1, learningRate: 1e-3 };
+  const imitation = { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3, warmStartShare: 0.3 };
+  const examples = await write(1, [await keep(1, 0, ['Solve it.'], [])], { warmStart, imitation });
+  expect(examples?.filter(({ prompt }) => prompt === warm.prompt)).toHaveLength(6);
+});
+
+test.each([
+  ['imitation.cycles', { totalCycles: 3 }, 'fewer than "totalCycles"'],
+  [
+    'imitation.warmStartShare',
+    { imitation: { cycles: 1, steps: 1, learningRate: 1e-3, warmStartShare: 0.1 } },
+    '"warmStart" beside it',
+  ],
+])('the configuration refuses a mistake of %s', (_, training, words) => {
+  const imitation = { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3 };
+  expect(() => folder.config({ imitation, ...training })).toThrow(words);
+});
