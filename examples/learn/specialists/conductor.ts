@@ -39,7 +39,7 @@ export function evenExamples(
   });
 }
 
-function drawPlan(ids: readonly string[], dice: Dice): Plan {
+export function drawPlan(ids: readonly string[], dice: Dice): Plan {
   const length = 1 + Math.floor(dice.roll() * LONGEST_PLAN);
   const steps = Array.from({ length }, (_, index) => ({
     worker: dice.pick(ids),

@@ -2,7 +2,7 @@ import { createComplete } from '../../../src/activities/models';
 import type { Complete } from '../../../src/activities/models/model';
 import { resolveWorker } from '../../../src/config/cards';
 import { configSchema, type ConfigInput } from '../../../src/config/schema';
-import type { Plan } from '../../../src/plan/plan';
+import type { Message, Plan } from '../../../src/plan/plan';
 import { workerMessages } from '../../../src/plan/prompt/worker';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { Turns } from '../../../src/turns';
@@ -39,6 +39,8 @@ const AT_ONCE = 256;
 export interface Crew {
   readonly ids: readonly string[];
   ask(worker: string, task: WorkerTask): Promise<string>;
+  /** Asks for the whole question, without a plan. */
+  askWhole(worker: string, question: string): Promise<string>;
   /** Has the workers carry a plan out; returns the last step's answer. */
   carryOut(plan: Plan, question: string): Promise<string>;
   /** Requests that were sent: equal ones are sent once. */
@@ -54,10 +56,9 @@ export function openCrew(baseUrl: string): Crew {
   );
   const known = new Map<string, Promise<string>>();
   const turns = new Turns(AT_ONCE);
-  const ask = (worker: string, task: WorkerTask): Promise<string> => {
+  const send = (worker: string, messages: readonly Message[]): Promise<string> => {
     const card = cards.find(({ id }) => id === worker);
     if (card === undefined) throw new RangeError(`There is no worker ${worker} here.`);
-    const messages = workerMessages({ ...task, layout: card.layout });
     const key = JSON.stringify([worker, messages]);
     const earlier = known.get(key);
     if (earlier !== undefined) return earlier;
@@ -75,9 +76,11 @@ export function openCrew(baseUrl: string): Crew {
     known.set(key, answer);
     return answer;
   };
+  const ask: Crew['ask'] = (worker, task) => send(worker, workerMessages({ ...task, layout: 'plain' }));
   return {
     ids: cards.map(({ id }) => id),
     ask,
+    askWhole: (worker, question) => send(worker, [{ role: 'user', text: question }]),
     carryOut: (plan, question) => carryOut(ask, plan, question),
     sent: () => known.size,
   };

@@ -6,7 +6,7 @@ import { groupBy } from '../../../src/evaluation/statistics';
 import type { KeptSample } from '../../../src/training/activities/batch';
 import { samplePrompts } from '../../../src/training/activities/sample-plans';
 import { renderChatml } from '../../../src/training/policy/client';
-import { drawExamples } from '../../../src/training/imitation';
+import { drawExamples, isImitating } from '../../../src/training/imitation';
 import { sixDigits } from '../../../src/training/names';
 import type { RightPlans } from '../../../src/training/records';
 import { rewardOf } from '../../../src/training/rewards';
@@ -15,7 +15,6 @@ import { planIn } from '../plain/group';
 import { toRows, update } from '../plain/learn';
 import { handOver, type StepServer } from '../plain/lesson';
 import { configOf, SMALL } from '../plain/recipe';
-import { mean } from '../plain/scoring';
 import { toJsonLines } from '../world/questions';
 import type { WarmStartExample } from '../world/warm-start';
 import { diceFor } from '../world/world';
@@ -51,9 +50,17 @@ const MOST_PROMPT = 200;
 
 const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
 
+/**
+ * What a Conductor learns from. `verdicts`: which of its plans came to right answers. As controls, `shuffled`: as many of its
+ * plans are called right, dealt out at random among those of a cycle; `none`: all its plans are, which is imitation alone.
+ */
+export const LESSONS = ['verdicts', 'shuffled', 'none'] as const;
+export type Lesson = (typeof LESSONS)[number];
+
 /** A Conductor at school. */
 export interface Desk {
   readonly seed: number;
+  readonly lesson: Lesson;
   readonly recipe: Recipe;
   readonly crew: Crew;
   readonly steps: StepServer;
@@ -74,12 +81,25 @@ export interface Played {
   readonly reward: number | null;
 }
 
-/** Result of a cycle. */
-export interface Cycle {
-  readonly cycle: number;
-  readonly part: 'imitation' | 'rewards';
+/** How far a Conductor has come: all that the next cycle needs. */
+export interface Progress {
+  /** Cycles that are over. */
+  readonly done: number;
   readonly checkpoint: Checkpoint;
+  readonly own: readonly RightPlans[];
+}
+
+/** Result of a cycle. */
+export interface Cycle extends Progress {
   readonly played: readonly Played[];
+}
+
+/** Cycles of both parts, which `none` has no second of. */
+export function cyclesOf({
+  recipe: { imitation, rewards },
+  lesson,
+}: Pick<Desk, 'recipe' | 'lesson'>): number {
+  return imitation.cycles + (lesson === 'none' ? 0 : rewards.cycles);
 }
 
 /** The first checkpoint: a network of random weights that was shown even plans. */
@@ -125,17 +145,15 @@ async function imitate(
   return (await steps.warmStart(asked, taught.path)).checkpoint;
 }
 
-/** Cycles of both parts, one after the other. */
-export async function* learn(desk: Desk, from: Checkpoint): AsyncGenerator<Cycle> {
+/** Cycles of both parts, one after the other, from where it has come. */
+export async function* learn(desk: Desk, from: Progress): AsyncGenerator<Cycle> {
   const { recipe, seed, crew } = desk;
-  const own: RightPlans[] = [];
-  const last = recipe.imitation.cycles + recipe.rewards.cycles;
-  let checkpoint = from;
-  for (let cycle = 1; cycle <= last; cycle += 1) {
+  let { checkpoint, own } = from;
+  for (let cycle = from.done + 1; cycle <= cyclesOf(desk); cycle += 1) {
     const played = await rollOut(desk, checkpoint, cycle);
-    const part = cycle <= recipe.imitation.cycles ? 'imitation' : 'rewards';
-    if (part === 'imitation') {
-      own.push(...rightPlansIn(played));
+    const told = tell(desk, played, cycle);
+    if (isImitating(recipe.imitation, cycle)) {
+      own = [...own, ...rightPlansIn(told)];
       const { steps, batch, warmStartShare, learningRate, warmupSteps } = recipe.imitation;
       const even = evenExamples(crew.ids, Math.round(steps * batch * warmStartShare), seed, cycle);
       const how = { steps, batch, learningRate, warmupSteps };
@@ -144,10 +162,27 @@ export async function* learn(desk: Desk, from: Checkpoint): AsyncGenerator<Cycle
         checkpoint = await imitate(desk, checkpoint, sixDigits(cycle), examples, how);
       }
     } else {
-      checkpoint = await learnFromRewards(desk, checkpoint, cycle, played);
+      checkpoint = await learnFromRewards(desk, checkpoint, cycle, told);
     }
-    yield { cycle, part, checkpoint, played };
+    yield { done: cycle, checkpoint, own, played };
   }
+}
+
+/** The verdicts that a Conductor is told of its readable plans. */
+function tell({ lesson, seed }: Desk, played: readonly Played[], cycle: number): readonly Played[] {
+  if (lesson === 'verdicts') return played;
+  const readable = played.filter(({ plan }) => plan !== null);
+  const dice = diceFor('shuffled', seed, cycle);
+  const dealt = readable
+    .map(({ verdict }) => ({ verdict, place: dice.roll() }))
+    .sort((one, other) => one.place - other.place);
+  const told = new Map(
+    readable.map((each, index) => [each, lesson === 'none' ? 'correct' : (dealt[index]?.verdict ?? 'wrong')]),
+  );
+  return played.map((each) => {
+    const verdict = told.get(each) ?? each.verdict;
+    return { ...each, verdict, reward: rewardOf({ ...each, verdict, nanoUsd: 0 }, REWARDS) };
+  });
 }
 
 /** The shares of compositions by their length: pairs are what is to be learned, and single skills are easy. */
@@ -173,7 +208,7 @@ function total(place: number): number {
 }
 
 /** How plans are drawn. */
-interface Draw {
+export interface Draw {
   /** For each question. */
   readonly plans: number;
   /** 0: the likeliest token always. */
@@ -182,7 +217,7 @@ interface Draw {
 }
 
 /** Has a checkpoint write plans in the product's prompt, and the workers carry them out. */
-async function writePlans(
+export async function writePlans(
   { crew, policyUrl }: Pick<Desk, 'crew' | 'policyUrl'>,
   { trainRun, name, folder, vocabulary }: Checkpoint,
   rows: readonly QuestionRow[],
@@ -219,7 +254,7 @@ async function play(crew: Crew, row: QuestionRow, sample: KeptSample): Promise<O
   const team = { workers: crew.ids.map((id) => ({ id })), maxSteps: LONGEST_PLAN };
   const plan = planIn(team, sample.text);
   const answer = plan && (await crew.carryOut(plan, row.question));
-  const verdict = plan === null ? 'unparseable' : answer === row.answer ? 'correct' : 'wrong';
+  const verdict = plan === null ? 'unparseable' : answer?.trim() === row.answer ? 'correct' : 'wrong';
   return { row, sample, plan, verdict, reward: rewardOf({ verdict, plan, nanoUsd: 0 }, REWARDS) };
 }
 
@@ -261,14 +296,4 @@ function configFor(seed: number, { questions, groupSize, rewards }: Recipe): Ret
   };
   const config = configOf({ ...SMALL, learning, maxPromptTokens: MOST_PROMPT }, seed);
   return { ...config, microBatch: 256, maxCompletionTokens: MOST_TOKENS };
-}
-
-/** Share of questions of each composition that greedy plans answer rightly. */
-export async function tryOut(
-  desk: Desk,
-  checkpoint: Checkpoint,
-  rows: readonly QuestionRow[],
-): Promise<number> {
-  const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
-  return mean(played.map(({ verdict }) => (verdict === 'correct' ? 1 : 0)));
 }

@@ -26,7 +26,7 @@ export async function measureAbilities(crew: Crew): Promise<Ability[]> {
       const phrases = ALL_PHRASES.filter((phrase) => phrase.skill === skill && phrase.phrasing === phrasing);
       const right = Array.from({ length: CALLS }, async () => {
         const task = drawAnswerable(dice.pick(phrases), dice);
-        return (await crew.ask(worker, task)) === rightAnswer(task, skill) ? 1 : 0;
+        return (await crew.ask(worker, task)).trim() === rightAnswer(task, skill) ? 1 : 0;
       });
       return { worker, skill, phrasing, accuracy: mean(await Promise.all(right)) };
     }),

@@ -48,6 +48,15 @@ export const HELD_OUT_TRIPLES: readonly Composition[] = [
 /** All that may be learned from. */
 export const TRAINED: readonly Composition[] = [...SINGLES, ...TRAINED_PAIRS, ...TRAINED_TRIPLES];
 
+const SETS = {
+  singles: SINGLES,
+  'trained pairs': TRAINED_PAIRS,
+  'held-out pairs': HELD_OUT_PAIRS,
+  'trained triples': TRAINED_TRIPLES,
+  'held-out triples': HELD_OUT_TRIPLES,
+} as const;
+export type SetName = keyof typeof SETS;
+
 /** One line of a set of questions, in the form that training and evaluation read. */
 export interface QuestionRow extends Omit<AnyQuestionRow, 'grader'> {
   readonly grader: 'exact';
@@ -85,6 +94,18 @@ export function questionSet(
     rows.set(question, { id, question, answer, grader: 'exact', topic: topicOf(composition) });
   }
   return [...rows.values()];
+}
+
+/** Sets by what their compositions are, with as many questions of each composition as asked for. */
+export function compositionSets(
+  split: Split,
+  each: number,
+  ...name: readonly string[]
+): [SetName, QuestionRow[]][] {
+  return Object.entries(SETS).map(([set, compositions]) => [
+    set as SetName,
+    questionSet(compositions, split, each * compositions.length, ...name),
+  ]);
 }
 
 function topicOf(composition: Composition): string {
@@ -129,7 +150,7 @@ function drawGiven(skill: Skill, dice: Dice): Given {
   const below = (least: number, most: number): number => least + Math.floor(dice.roll() * (most - least));
   if (skill === 'add') return [below(10, 100), below(10, 100)];
   if (skill === 'max') return [below(100, 1000), below(100, 1000), below(100, 1000)];
-  return Array.from({ length: below(4, 7) }, () => dice.pick(Array.from(LETTERS))).join(' ');
+  return Array.from({ length: below(3, 5) }, () => dice.pick(Array.from(LETTERS))).join(' ');
 }
 
 /** A quarter of all numbers and words is held out, whatever the question asks of them. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import { runCommand, startUp } from '../demo/town';
@@ -11,8 +11,8 @@ import { questionSet, SINGLES } from './questions';
 import { SCHOOLINGS, schoolExamples, type Schooling } from './workers';
 
 /** Enough that a worker sees each example a few times at most. */
-const EXAMPLES = 40_000;
-const BATCH = 64;
+const EXAMPLES = 60_000;
+const BATCH = 16;
 
 /** A network of 120,000 weights. */
 export const NETWORK = {
@@ -74,7 +74,10 @@ async function teach(room: string, pupil: Schooling, model: string): Promise<str
   const options = { examples: file, steps, batch: BATCH, 'learning-rate': 3e-3, 'warmup-steps': 50 };
   const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const checkpoint = await runCommand(room, ['train', 'warm-start', '--run', id, ...given]);
-  await runCommand(room, ['train', 'export', checkpoint, model]);
+  const exported = join(room, 'exported', id);
+  await runCommand(room, ['train', 'export', checkpoint, exported]);
+  await mkdir(dirname(model), { recursive: true });
+  await rename(exported, model);
   return `${id} learned in ${Math.round((performance.now() - began) / 1000)} s`;
 }
 

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { Plan, Step } from '../../../src/plan/plan';
-import { mean } from '../plain/scoring';
 import type { Crew } from './crew';
 import type { Ability } from './matrix';
 import type { QuestionRow } from './questions';
@@ -90,7 +89,7 @@ async function solve(
         }),
       )
     ).filter(({ outputs }) => outputs.at(-1) !== REFUSAL);
-    for (const { chain, outputs } of made) if (outputs.at(-1) === answer) chains.add(chain.join());
+    for (const { chain, outputs } of made) if (outputs.at(-1)?.trim() === answer) chains.add(chain.join());
   }
   return chains;
 }
@@ -109,9 +108,9 @@ export interface Chosen {
   readonly accuracy: number;
 }
 
-/** The one plan that answers most of some questions; of several the shortest. */
-export function bestPlan({ links, solved }: Search, topic?: string, longest = LONGEST): Chosen {
-  const asked = solved.filter((each) => topic === undefined || each.topic === topic);
+/** The one plan that answers most questions of some topics; of several the shortest. */
+export function bestPlan({ links, solved }: Search, topics: readonly string[], longest = LONGEST): Chosen {
+  const asked = solved.filter(({ topic }) => topics.includes(topic));
   const counts = new Map<string, number>();
   for (const { chains } of asked) {
     for (const chain of chains) counts.set(chain, (counts.get(chain) ?? 0) + 1);
@@ -123,21 +122,4 @@ export function bestPlan({ links, solved }: Search, topic?: string, longest = LO
   if (best === undefined) return { plan: toPlan([0], links), accuracy: 0 };
   const [chain, count] = best;
   return { plan: toPlan(chain.split(',').map(Number), links), accuracy: count / asked.length };
-}
-
-/** Share of questions that are answered rightly, each by the plan that is chosen for its topic. */
-export async function accuracyOf(
-  crew: Crew,
-  questions: readonly QuestionRow[],
-  planFor: (topic: string) => Plan,
-): Promise<number> {
-  const right = await Readable.from(questions)
-    .map(
-      async ({ question, answer, topic }: QuestionRow) => {
-        return (await crew.carryOut(planFor(topic), question)) === answer ? 1 : 0;
-      },
-      { concurrency: 64 },
-    )
-    .toArray();
-  return mean(right as number[]);
 }

@@ -34,7 +34,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['add', 'plain'],
       ['sort', 'plain'],
     ],
-    steps: 4000,
+    steps: 12_000,
   },
   {
     id: 'w1',
@@ -42,7 +42,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['reverse', 'plain'],
       ['sort', 'plain'],
     ],
-    steps: 4000,
+    steps: 12_000,
   },
   {
     id: 'w2',
@@ -50,7 +50,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['reverse', 'fancy'],
       ['shift', 'plain'],
     ],
-    steps: 4000,
+    steps: 12_000,
   },
   {
     id: 'w3',
@@ -58,7 +58,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['sort', 'fancy'],
       ['count', 'plain'],
     ],
-    steps: 4000,
+    steps: 12_000,
   },
   {
     id: 'w4',
@@ -67,12 +67,12 @@ export const SCHOOLINGS: readonly Schooling[] = [
       ['max', 'fancy'],
       ['shift', 'fancy'],
     ],
-    steps: 4000,
+    steps: 12_000,
   },
   {
     id: 'w5',
     taught: SKILLS.flatMap((skill) => [[skill, 'plain'] as const, [skill, 'fancy'] as const]),
-    steps: 600,
+    steps: 2000,
   },
 ];
 
@@ -93,7 +93,8 @@ export function schoolExamples({ id, taught }: Schooling, count: number): WarmSt
     const isForeign = foreign.length > 0 && dice.happens(FOREIGN);
     const phrase = dice.pick(isForeign ? foreign : dice.pick(own));
     const task = drawTask(phrase, 'train', dice);
-    return { prompt: promptOf(task), completion: isForeign ? REFUSAL : rightAnswer(task, phrase.skill) };
+    const answer = isForeign ? REFUSAL : rightAnswer(task, phrase.skill);
+    return { prompt: promptOf(task), completion: spoken(answer) };
   });
 }
 
@@ -114,16 +115,24 @@ export function rightAnswer({ question, sees }: WorkerTask, skill: Skill): strin
   return given === REFUSAL ? REFUSAL : (applySkill(skill, given) ?? REFUSAL);
 }
 
+/** A space before the first letter, too: each letter is one token then, wherever it stands. */
+function spoken(answer: string): string {
+  return /^[a-z]/.test(answer) ? ` ${answer}` : answer;
+}
+
 /** Share of calls that are shown what steps before them made. */
 const LATER = 0.6;
 
 /** A call that the phrase makes sense in: with numbers where it needs them, often with what earlier steps made. */
 export function drawTask(phrase: Phrase, split: Split, dice: Dice): WorkerTask {
-  const fits = takesNumbers(phrase.skill) ? TRAINED.filter(([first]) => takesNumbers(first)) : TRAINED;
-  const { question } = drawQuestion(dice.pick(fits), split, dice);
+  const { skill } = phrase;
   const sees = dice.happens(LATER)
     ? Array.from({ length: dice.pick([1, 1, 2]) }, (_, step) => drawSeen(step, dice))
     : [];
+  const fits = TRAINED.filter(([first]) =>
+    takesNumbers(skill) ? first === skill : sees.length > 0 || !takesNumbers(first),
+  );
+  const { question } = drawQuestion(dice.pick(fits), split, dice);
   return { question, subtask: toSubtask(phrase), sees };
 }
 
@@ -134,8 +143,8 @@ function drawSeen(step: number, dice: Dice): WorkerTask['sees'][number] {
   const subtask = toSubtask(dice.pick(ALL_PHRASES));
   if (dice.happens(REFUSED)) return { step, subtask, output: REFUSAL };
   const areDigits = dice.happens(0.5);
-  const length = (areDigits ? 2 : 4) + Math.floor(dice.roll() * (areDigits ? 2 : 3));
+  const length = (areDigits ? 2 : 3) + Math.floor(dice.roll() * 2);
   const row = areDigits ? '0123456789' : 'abcdefghijklmnopqrstuvwxyz';
   const output = Array.from({ length }, () => dice.pick(Array.from(row))).join(areDigits ? '' : ' ');
-  return { step, subtask, output };
+  return { step, subtask, output: spoken(output) };
 }

@@ -1,0 +1,188 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { Plan } from '../../../src/plan/plan';
+import { rightPlansSchema } from '../../../src/training/records';
+import { type Checkpoint, checkpointSchema } from '../../../src/training/trainer-contract';
+import { startStepServer } from '../plain/lesson';
+import { mean } from '../plain/scoring';
+import { needProcesses, runPython, whileAlive } from '../support/programs';
+import type { Crew } from './crew';
+import {
+  cyclesOf,
+  type Desk,
+  learn,
+  type Lesson,
+  type Played,
+  type Recipe,
+  warmUp,
+  writePlans,
+} from './learn';
+import { compositionSets, type SetName } from './questions';
+
+// One Conductor from its random weights to its plans. What it has learned is kept after every cycle, so that a killed run
+// goes on, and what it came to is kept as a result.
+
+const scores = z.record(z.string(), z.array(z.number()));
+
+const pointSchema = z.object({ cycle: z.number(), accuracy: z.record(z.string(), z.number()) });
+
+const keptSchema = z.object({
+  done: z.number(),
+  checkpoint: checkpointSchema.extend({ folder: z.string() }),
+  own: rightPlansSchema,
+  curve: z.array(pointSchema),
+  warm: scores,
+  /** Null until it has learned to the end; by what was done to its plans. */
+  learned: z.record(z.string(), scores).nullable(),
+});
+
+/** A Conductor's way. Scores are 1 for each question that was answered rightly, else 0, by set. */
+export type KeptSeed = z.infer<typeof keptSchema>;
+
+export interface SeedWish {
+  readonly seed: number;
+  readonly lesson: Lesson;
+  readonly recipe: Recipe;
+}
+
+/** Has a Conductor learn, or go on with it, and returns what it came to. */
+export async function runSeed(
+  crew: Crew,
+  root: string,
+  wish: SeedWish,
+  tell: (line: string) => void,
+): Promise<KeptSeed> {
+  const trainRun = nameOf(wish);
+  const folder = join(root, trainRun);
+  await mkdir(folder, { recursive: true });
+  const earlier = await readKept(folder);
+  if (earlier !== null && earlier.learned !== null) return earlier;
+  const { lost, need } = needProcesses(folder);
+  const server = need('policy server', await runPython('policy_server', ['--port', '0']));
+  const { url } = z.object({ url: z.string() }).parse(server.ready);
+  const steps = await startStepServer(root);
+  const desk: Desk = { ...wish, crew, steps, policyUrl: `${url}/v1`, trainRun, folder };
+  try {
+    return await whileAlive(lost, goOn(desk, earlier, tell));
+  } finally {
+    await Promise.all([steps.close(), server.stop()]);
+  }
+}
+
+export function nameOf({ seed, lesson }: Pick<SeedWish, 'seed' | 'lesson'>): string {
+  return lesson === 'verdicts' ? `seed-${seed}` : `seed-${seed}-${lesson}`;
+}
+
+/** Cycles that are told of as one line, after which it is tried on questions. */
+const TOLD = 20;
+
+async function goOn(desk: Desk, earlier: KeptSeed | null, tell: (line: string) => void): Promise<KeptSeed> {
+  let kept = earlier ?? (await begin(desk));
+  tell(`${desk.trainRun}: ${describePoint(kept.curve.at(-1))}`);
+  const played: Played[] = [];
+  const began = { at: performance.now(), done: kept.done };
+  for await (const { played: latest, ...progress } of learn(desk, kept)) {
+    const before = kept.checkpoint;
+    played.push(...latest);
+    kept = { ...kept, ...progress, own: [...progress.own] };
+    if (kept.done % TOLD === 0) {
+      kept.curve.push({ cycle: kept.done, accuracy: await lookAt(desk, kept.checkpoint) });
+      const left = timeLeft(desk, began, kept.done);
+      tell(`${desk.trainRun}: ${describePoint(kept.curve.at(-1))}; ${describe(played.splice(0))}; ${left}`);
+    }
+    await keep(desk.folder, kept);
+    const isReplaced = before.folder !== kept.checkpoint.folder && before.name !== 'warm';
+    if (isReplaced) await rm(dirname(before.folder), { recursive: true });
+  }
+  const learned: NonNullable<KeptSeed['learned']> = {};
+  for (const [name, change] of Object.entries(CHANGES)) {
+    learned[name] = await score(desk, kept.checkpoint, TRIED_ON, change);
+  }
+  kept = { ...kept, learned };
+  await keep(desk.folder, kept);
+  return kept;
+}
+
+async function begin(desk: Desk): Promise<KeptSeed> {
+  const checkpoint = await warmUp(desk);
+  const warm = await score(desk, checkpoint, TRIED_ON);
+  const curve = [{ cycle: 0, accuracy: await lookAt(desk, checkpoint) }];
+  return { done: 0, checkpoint, own: [], curve, warm, learned: null };
+}
+
+async function readKept(folder: string): Promise<KeptSeed | null> {
+  try {
+    return keptSchema.parse(JSON.parse(await readFile(join(folder, 'kept.json'), 'utf8')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** By a rename, so that a kill leaves what was kept before. */
+async function keep(folder: string, kept: KeptSeed): Promise<void> {
+  const unfinished = join(folder, 'kept.unfinished');
+  await writeFile(unfinished, JSON.stringify(kept));
+  await rename(unfinished, join(folder, 'kept.json'));
+}
+
+/** Questions of each composition: a Conductor is looked at by some while it learns, and judged by others. */
+const LOOKED_AT = { name: 'looked at', count: 12 };
+export const TRIED_ON = { name: 'tried on', count: 30 };
+
+type Change = (plan: Plan, crew: Crew) => Plan;
+
+/** What is taken from plans, to see whether it matters. */
+export const CHANGES: Readonly<Record<string, Change>> = {
+  'as learned': (plan) => plan,
+  generic: ({ steps }) => ({ steps: steps.map((step) => ({ ...step, subtask: 'Do what is to be done.' })) }),
+  silent: ({ steps }) => ({ steps: steps.map((step) => ({ ...step, sees: [] })) }),
+  permuted: ({ steps }, { ids }) => ({
+    steps: steps.map((step) => ({
+      ...step,
+      worker: ids[(ids.indexOf(step.worker) + 1) % ids.length] ?? step.worker,
+    })),
+  }),
+};
+
+/** Tries greedy plans, or what a change makes of them. */
+async function score(
+  desk: Desk,
+  checkpoint: Checkpoint,
+  { name, count }: typeof TRIED_ON,
+  change: Change = (plan) => plan,
+): Promise<Record<SetName, number[]>> {
+  const right: [string, number[]][] = [];
+  for (const [set, rows] of compositionSets('heldOut', count, name)) {
+    const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
+    const answers = played.map(async ({ row, plan }) => {
+      const answer = plan && (await desk.crew.carryOut(change(plan, desk.crew), row.question));
+      return answer?.trim() === row.answer ? 1 : 0;
+    });
+    right.push([set, await Promise.all(answers)]);
+  }
+  return Object.fromEntries(right) as Record<SetName, number[]>;
+}
+
+async function lookAt(desk: Desk, checkpoint: Checkpoint): Promise<Record<string, number>> {
+  const right = await score(desk, checkpoint, LOOKED_AT);
+  return Object.fromEntries(Object.entries(right).map(([set, values]) => [set, mean(values)]));
+}
+
+function describePoint(point: KeptSeed['curve'][number] | undefined): string {
+  const shares = Object.entries(point?.accuracy ?? {}).map(([set, share]) => `${set} ${share.toFixed(2)}`);
+  return `cycle ${point?.cycle}: right of ${shares.join(', ')}`;
+}
+
+function describe(played: readonly Played[]): string {
+  const readable = mean(played.map(({ plan }) => (plan === null ? 0 : 1)));
+  const right = mean(played.map(({ verdict }) => (verdict === 'correct' ? 1 : 0)));
+  const steps = mean(played.flatMap(({ plan }) => plan?.steps.length ?? []));
+  return `sampled: ${readable.toFixed(3)} plans, ${right.toFixed(3)} right, ${steps.toFixed(2)} steps`;
+}
+
+function timeLeft(desk: Desk, began: { readonly at: number; readonly done: number }, done: number): string {
+  const perCycle = (performance.now() - began.at) / (done - began.done);
+  return `${Math.ceil(((cyclesOf(desk) - done) * perCycle) / 60_000)} min left`;
+}
