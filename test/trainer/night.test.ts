@@ -20,7 +20,14 @@ beforeAll(async () => {
     world: SMALL_WORLD,
     seed: 1,
     warmStartSteps: 40,
-    training: { questions: 2, groupSize: 4, cycles: 3, totalCycles: 3, keep: { last: 2 } },
+    training: {
+      questions: 2,
+      groupSize: 4,
+      cycles: 3,
+      totalCycles: 3,
+      keep: { last: 2 },
+      imitation: { cycles: 1, steps: 2, batch: 8, learningRate: 1e-3 },
+    },
   });
 }, 300_000);
 afterAll(() => stage.close());
@@ -31,7 +38,7 @@ async function read<T>(key: string): Promise<T> {
   return JSON.parse(bytes.toString('utf8')) as T;
 }
 
-test('a night makes a checkpoint a cycle, and each is sampled by the next', async () => {
+test('a night makes a checkpoint a cycle, by imitation at first, and each is sampled by the next', async () => {
   const { trainRun } = stage;
   const progress = await stage.whileWorking(async () => {
     const { id } = await stage.training.start({ trainRun, date: '2026-01-10' });
@@ -44,6 +51,8 @@ test('a night makes a checkpoint a cycle, and each is sampled by the next', asyn
     'lesson/000002',
     'lesson/000003',
   ]);
+  expect(cycles.map(({ imitation }) => imitation !== null)).toEqual([true, false, false]);
+  expect(cycles.map(({ update }) => update !== null)).toEqual([false, true, true]);
   expect(cycles[1]?.update?.logprobGap).toBeLessThan(1e-4);
   expect(await read(manifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
 }, 300_000);

@@ -1,21 +1,23 @@
 import { parseArgs } from 'node:util';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { renderMarkdown, writeReport } from '../../../src/evaluation/report/report';
 import { timed } from '../plain/run-course';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
 import { measureBaselines } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS, RECIPE } from './learn';
-import { describeAbilities, measureAbilities } from './matrix';
-import { describeSeeds } from './report';
+import { abilityTable, measureAbilities } from './matrix';
+import { reportSeeds } from './report';
 import { modelOf, teachWorkers } from './school';
-import { type KeptSeed, runSeed } from './seed';
+import { readSeeds, runSeed } from './seed';
 import { SCHOOLINGS } from './workers';
 
 // Workers that learned one or two skills each, by the product's own commands; what can be had of them by plans; and a
 // Conductor that learns to write them from rewards, in a plain loop without Temporal:
 //   npm run learn -- specialists [--folder DIR] [--seeds 1] [--first 0] [--lesson verdicts|shuffled|none]
-// Workers that were taught stay in the folder, as does each seed, which goes on where it was killed.
+// Workers that were taught stay in the folder, as does each seed, which goes on where it was killed. At its end it tells
+// of all seeds in the folder, and writes `report/` there; `--seeds 0` does nothing else.
 
 async function main(): Promise<void> {
   const { folder, seeds, first, lesson } = parseArgs({
@@ -59,12 +61,13 @@ async function learn(
   seeds: readonly number[],
   tell: (line: string) => void,
 ): Promise<void> {
+  for (const seed of seeds) await runSeed(crew, root, { seed, lesson, recipe: RECIPE }, tell);
+  tell('measuring what can be had without learning');
   const abilities = await measureAbilities(crew);
-  describeAbilities(abilities).forEach(tell);
   const baselines = await measureBaselines(crew, abilities);
-  const kept: KeptSeed[] = [];
-  for (const seed of seeds) kept.push(await runSeed(crew, root, { seed, lesson, recipe: RECIPE }, tell));
-  describeSeeds(baselines, kept).forEach(tell);
+  const report = await reportSeeds(abilityTable(abilities), baselines, await readSeeds(root));
+  console.log(renderMarkdown(report));
+  (await writeReport(report, join(root, 'report'))).forEach(tell);
 }
 
 main().catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import type { Table } from '../../../src/evaluation/report/report';
 import { mean } from '../plain/scoring';
 import { type Dice, diceFor } from '../world/world';
 import type { Crew } from './crew';
@@ -41,8 +42,8 @@ function drawAnswerable(phrase: Phrase, dice: Dice): WorkerTask {
   }
 }
 
-/** A line for each worker: its accuracy by skill, asked plainly and in fancy words. */
-export function describeAbilities(abilities: readonly Ability[]): string[] {
+/** A row for each worker: its accuracy by skill, asked plainly and in fancy words. */
+export function abilityTable(abilities: readonly Ability[]): Table {
   const workers = [...new Set(abilities.map(({ worker }) => worker))];
   const accuracy = (worker: string, skill: Skill, phrasing: Phrasing): string => {
     const found = abilities.find(
@@ -50,13 +51,14 @@ export function describeAbilities(abilities: readonly Ability[]): string[] {
     );
     return (found?.accuracy ?? 0).toFixed(2);
   };
-  return [
-    `${''.padEnd(6)}${SKILLS.map((skill) => skill.padStart(12)).join('')}   (asked plainly / in fancy words)`,
-    ...workers.map((worker) => {
-      const cells = SKILLS.map(
-        (skill) => `${accuracy(worker, skill, 'plain')}/${accuracy(worker, skill, 'fancy')}`,
-      );
-      return `${worker.padEnd(6)}${cells.map((cell) => cell.padStart(12)).join('')}`;
-    }),
-  ];
+  return {
+    rows: [
+      ['', ...SKILLS],
+      ...workers.map((worker) => [
+        worker,
+        ...SKILLS.map((skill) => `${accuracy(worker, skill, 'plain')} / ${accuracy(worker, skill, 'fancy')}`),
+      ]),
+    ],
+    numeric: true,
+  };
 }

@@ -48,14 +48,22 @@ export const HELD_OUT_TRIPLES: readonly Composition[] = [
 /** All that may be learned from. */
 export const TRAINED: readonly Composition[] = [...SINGLES, ...TRAINED_PAIRS, ...TRAINED_TRIPLES];
 
-const SETS = {
+export const SET_NAMES = [
+  'singles',
+  'trained pairs',
+  'held-out pairs',
+  'trained triples',
+  'held-out triples',
+] as const;
+export type SetName = (typeof SET_NAMES)[number];
+
+const SETS: Readonly<Record<SetName, readonly Composition[]>> = {
   singles: SINGLES,
   'trained pairs': TRAINED_PAIRS,
   'held-out pairs': HELD_OUT_PAIRS,
   'trained triples': TRAINED_TRIPLES,
   'held-out triples': HELD_OUT_TRIPLES,
-} as const;
-export type SetName = keyof typeof SETS;
+};
 
 /** One line of a set of questions, in the form that training and evaluation read. */
 export interface QuestionRow extends Omit<AnyQuestionRow, 'grader'> {
@@ -102,10 +110,7 @@ export function compositionSets(
   each: number,
   ...name: readonly string[]
 ): [SetName, QuestionRow[]][] {
-  return Object.entries(SETS).map(([set, compositions]) => [
-    set as SetName,
-    questionSet(compositions, split, each * compositions.length, ...name),
-  ]);
+  return SET_NAMES.map((set) => [set, questionSet(SETS[set], split, each * SETS[set].length, ...name)]);
 }
 
 function topicOf(composition: Composition): string {

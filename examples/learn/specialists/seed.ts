@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Plan } from '../../../src/plan/plan';
@@ -18,14 +18,16 @@ import {
   warmUp,
   writePlans,
 } from './learn';
-import { compositionSets, type SetName } from './questions';
+import { compositionSets, HELD_OUT_PAIRS, questionSet, SET_NAMES, type SetName } from './questions';
 
 // One Conductor from its random weights to its plans. What it has learned is kept after every cycle, so that a killed run
 // goes on, and what it came to is kept as a result.
 
-const scores = z.record(z.string(), z.array(z.number()));
+const scores = z.record(z.enum(SET_NAMES), z.array(z.number()));
 
 const pointSchema = z.object({ cycle: z.number(), accuracy: z.record(z.string(), z.number()) });
+
+const shownSchema = z.object({ question: z.string(), plans: z.array(z.string()) });
 
 const keptSchema = z.object({
   done: z.number(),
@@ -33,12 +35,26 @@ const keptSchema = z.object({
   own: rightPlansSchema,
   curve: z.array(pointSchema),
   warm: scores,
+  /** Plans for one question, before it learned and after. */
+  shown: z.array(shownSchema),
   /** Null until it has learned to the end; by what was done to its plans. */
   learned: z.record(z.string(), scores).nullable(),
 });
 
 /** A Conductor's way. Scores are 1 for each question that was answered rightly, else 0, by set. */
 export type KeptSeed = z.infer<typeof keptSchema>;
+
+/** Those that learned to their end, by name. */
+export async function readSeeds(root: string): Promise<Map<string, KeptSeed>> {
+  const found = (await readdir(root)).filter((name) => /^seed-\d+/.test(name));
+  const names = found.sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+  const seeds = new Map<string, KeptSeed>();
+  for (const name of names) {
+    const kept = await readKept(join(root, name));
+    if (kept !== null && kept.learned !== null) seeds.set(name, kept);
+  }
+  return seeds;
+}
 
 export interface SeedWish {
   readonly seed: number;
@@ -99,7 +115,7 @@ async function goOn(desk: Desk, earlier: KeptSeed | null, tell: (line: string) =
   for (const [name, change] of Object.entries(CHANGES)) {
     learned[name] = await score(desk, kept.checkpoint, TRIED_ON, change);
   }
-  kept = { ...kept, learned };
+  kept = { ...kept, learned, shown: [...kept.shown, await showPlans(desk, kept.checkpoint)] };
   await keep(desk.folder, kept);
   return kept;
 }
@@ -108,7 +124,23 @@ async function begin(desk: Desk): Promise<KeptSeed> {
   const checkpoint = await warmUp(desk);
   const warm = await score(desk, checkpoint, TRIED_ON);
   const curve = [{ cycle: 0, accuracy: await lookAt(desk, checkpoint) }];
-  return { done: 0, checkpoint, own: [], curve, warm, learned: null };
+  const shown = [await showPlans(desk, checkpoint)];
+  return { done: 0, checkpoint, own: [], curve, warm, shown, learned: null };
+}
+
+/** Plans as they are sampled for the first held-out pair, with what came of each. */
+async function showPlans(desk: Desk, checkpoint: Checkpoint): Promise<KeptSeed['shown'][number]> {
+  const [row] = questionSet(HELD_OUT_PAIRS, 'heldOut', 1, 'shown');
+  if (row === undefined) throw new RangeError('There is no held-out pair.');
+  const played = await writePlans(desk, checkpoint, [row], { plans: 3, temperature: 1, seed: 0 });
+  return { question: row.question, plans: played.map(describePlan) };
+}
+
+function describePlan({ plan, sample, verdict }: Played): string {
+  const steps = plan?.steps.map(
+    ({ worker, subtask, sees }) => `${worker}: ${subtask}${sees.length > 0 ? ' (sees what was before)' : ''}`,
+  );
+  return `${steps?.join(' → ') ?? sample.text} → ${verdict}`;
 }
 
 async function readKept(folder: string): Promise<KeptSeed | null> {

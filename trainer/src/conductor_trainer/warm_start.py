@@ -141,8 +141,6 @@ def _arguments_of(request: JsonObject, output: Path) -> TrainingArguments:
         learning_rate=request["learningRate"],
         lr_scheduler_type="linear",
         warmup_steps=request["warmupSteps"],
-        # Examples of about the same length are learned together: little is padded.
-        train_sampling_strategy="group_by_length",
         remove_unused_columns=False,
     )
 
