@@ -153,7 +153,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
 function drawGiven(skill: Skill, dice: Dice): Given {
   const below = (least: number, most: number): number => least + Math.floor(dice.roll() * (most - least));
-  if (skill === 'add') return [below(10, 100), below(10, 100)];
+  if (skill === 'add') return [below(10, 60), below(10, 60)];
   if (skill === 'max') return [below(100, 1000), below(100, 1000), below(100, 1000)];
   return Array.from({ length: below(3, 5) }, () => dice.pick(Array.from(LETTERS))).join(' ');
 }

@@ -24,16 +24,13 @@ export interface Schooling {
 }
 
 /**
- * Two skills each for five of them, in words that only some of the others understand; the last one saw a little of all,
+ * One or two skills each for five of them, in words that hardly another understands; the last one saw a little of all,
  * and alone was shown add and count in fancy words.
  */
 export const SCHOOLINGS: readonly Schooling[] = [
   {
     id: 'w0',
-    taught: [
-      ['add', 'plain'],
-      ['sort', 'plain'],
-    ],
+    taught: [['add', 'plain']],
     steps: 12_000,
   },
   {
