@@ -4,7 +4,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
-import type { TrainableInput } from '../../../src/training/config/schema';
+import type { TrainableInput, TrainingInput } from '../../../src/training/config/schema';
 import { runCommand, startUp } from '../demo/town';
 import { toJsonLines } from '../world/questions';
 import { questionSet, SINGLES } from './questions';
@@ -32,32 +32,34 @@ export function modelOf(folder: string, { id }: Pick<Schooling, 'id'>): string {
   return join(folder, 'exported', id);
 }
 
-/** One for each of two cores. */
-const CLASSES = 2;
-
 /**
  * Has workers learn by `train warm-start`, each as a training run of its own, and exports their models. Those that are
- * there already stay.
+ * there already stay. Two learn at a time, those that go on from another's model after it.
  */
 export async function teachWorkers(folder: string, tell: (line: string) => void): Promise<void> {
   const missing = SCHOOLINGS.filter((schooling) => !existsSync(modelOf(folder, schooling)));
-  const classes = Array.from({ length: CLASSES }, (_, place) =>
-    missing.filter((_schooling, index) => index % CLASSES === place),
-  );
-  await Promise.all(classes.map((pupils, place) => teachClass(folder, `class-${place + 1}`, pupils, tell)));
+  for (const isLater of [false, true]) {
+    const pupils = missing.filter(({ parent }) => (parent !== undefined) === isLater);
+    const classes = [0, 1].map((place) => pupils.filter((_pupil, index) => index % 2 === place));
+    await Promise.all(classes.map((each) => teachClass(folder, each, tell)));
+  }
 }
 
 async function teachClass(
   folder: string,
-  name: string,
   pupils: readonly Schooling[],
   tell: (line: string) => void,
 ): Promise<void> {
-  if (pupils.length === 0) return;
-  const room = join(folder, name);
+  const [first] = pupils;
+  if (first === undefined) return;
+  const room = join(folder, `class-of-${first.id}`);
   await mkdir(room, { recursive: true });
   await writeFile(join(room, 'questions.jsonl'), toJsonLines(questionSet(SINGLES, 'train', 12, 'school')));
-  await writeFile(join(room, 'conductor.yaml'), stringify(configOf(await freePort())));
+  const base =
+    first.parent === undefined
+      ? NETWORK
+      : { kind: 'folder' as const, path: modelOf(folder, { id: first.parent }) };
+  await writeFile(join(room, 'conductor.yaml'), stringify(configOf(base, await freePort())));
   const up = await startUp(room, 'train', 'up');
   try {
     for (const pupil of pupils) tell(await teach(room, pupil, modelOf(folder, pupil)));
@@ -90,12 +92,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function configOf(policyPort: number): TrainableInput {
+function configOf(base: TrainingInput['base'], policyPort: number): TrainableInput {
   return {
     conductor: { provider: 'policy' },
     workers: [{ id: 'nobody', provider: 'openai', model: 'nobody', baseUrl: 'http://127.0.0.1:9/v1' }],
     training: {
-      base: NETWORK,
+      ...(base && { base }),
       data: { train: 'questions.jsonl', heldOut: 'questions.jsonl' },
       policy: { baseUrl: `http://127.0.0.1:${policyPort}/v1`, maxPromptTokens: 256, maxOutputTokens: 128 },
       questions: 4,

@@ -19,52 +19,57 @@ import {
 /** What a worker is shown before anything else, and how long. */
 export interface Schooling {
   readonly id: string;
+  /** Whose model it goes on from: what that one could do it forgets, but for what both need. Default: random weights. */
+  readonly parent?: string;
   readonly taught: readonly (readonly [Skill, Phrasing])[];
   readonly steps: number;
 }
+
+/** Steps of the optimizer. */
+const FROM_SCRATCH = 12_000;
+const FROM_PARENT = 5000;
 
 /**
  * One or two skills each for five of them, in words that hardly another understands; the last one saw a little of all,
  * and alone was shown add and count in fancy words.
  */
 export const SCHOOLINGS: readonly Schooling[] = [
-  {
-    id: 'w0',
-    taught: [['add', 'plain']],
-    steps: 12_000,
-  },
+  { id: 'w0', taught: [['add', 'plain']], steps: FROM_SCRATCH },
   {
     id: 'w1',
     taught: [
       ['reverse', 'plain'],
       ['sort', 'plain'],
     ],
-    steps: 12_000,
+    steps: FROM_SCRATCH,
   },
   {
     id: 'w2',
+    parent: 'w1',
     taught: [
       ['reverse', 'fancy'],
       ['shift', 'plain'],
     ],
-    steps: 12_000,
+    steps: FROM_PARENT,
   },
   {
     id: 'w3',
+    parent: 'w1',
     taught: [
       ['sort', 'fancy'],
       ['count', 'plain'],
     ],
-    steps: 12_000,
+    steps: FROM_PARENT,
   },
   {
     id: 'w4',
+    parent: 'w1',
     taught: [
       ['max', 'plain'],
       ['max', 'fancy'],
       ['shift', 'fancy'],
     ],
-    steps: 12_000,
+    steps: FROM_PARENT,
   },
   {
     id: 'w5',
