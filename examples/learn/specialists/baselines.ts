@@ -7,6 +7,7 @@ import type { Ability } from './matrix';
 import { compositionSets, type QuestionRow, type SetName } from './questions';
 import { bestPlan, searchPlans } from './search';
 import { TRIED_ON } from './seed';
+import { ALL_PHRASES } from './skills';
 
 /** 1 for each question of a set that was answered rightly, else 0. */
 export type Scores = Readonly<Record<SetName, readonly number[]>>;
@@ -33,7 +34,7 @@ export async function measureBaselines(
       const { plan } = bestPlan(search, topics);
       return () => plan;
     },
-    'random plans': () => () => drawPlan(crew.ids, dice),
+    'random plans': () => () => drawPlan(crew.ids, ALL_PHRASES, dice),
   };
   const scores: Record<string, Scores> = {};
   for (const [name, choose] of Object.entries(choices)) {

@@ -4,8 +4,9 @@ import { renderPlan } from '../../../src/plan/render';
 import { renderChatml } from '../../../src/training/policy/client';
 import type { WarmStartExample } from '../world/warm-start';
 import { type Dice, diceFor } from '../world/world';
-import { drawQuestion, TRAINED } from './questions';
-import { ALL_PHRASES, toSubtask } from './skills';
+import { drawQuestion } from './questions';
+import type { Recipe } from './recipe';
+import { type Phrase, toSubtask } from './skills';
 
 // What the Conductor knows before any reward: what a plan looks like, and nothing of what makes one good.
 
@@ -25,25 +26,28 @@ export const PROMPT = {
 /** Valid plans whose length, workers, subtasks and access are drawn evenly, whatever the question. */
 export function evenExamples(
   ids: readonly string[],
+  { sets, phrases }: Pick<Recipe, 'sets' | 'phrases'>,
   count: number,
   ...name: readonly (string | number)[]
 ): WarmStartExample[] {
   const dice = diceFor('even plans', ...name);
   const workers = ids.map((id) => ({ id, notes: null }));
+  const compositions = sets.flatMap(([, each]) => each);
   return Array.from({ length: count }, () => {
-    const { question } = drawQuestion(dice.pick(TRAINED), 'train', dice);
+    const { question } = drawQuestion(dice.pick(compositions), 'train', dice);
     return {
       prompt: renderChatml(conductorMessages({ ...PROMPT, question, workers })),
-      completion: renderPlan(drawPlan(ids, dice), ids),
+      completion: renderPlan(drawPlan(ids, phrases, dice), ids),
     };
   });
 }
 
-export function drawPlan(ids: readonly string[], dice: Dice): Plan {
+/** A plan whose parts are all drawn evenly. */
+export function drawPlan(ids: readonly string[], phrases: readonly Phrase[], dice: Dice): Plan {
   const length = 1 + Math.floor(dice.roll() * LONGEST_PLAN);
   const steps = Array.from({ length }, (_, index) => ({
     worker: dice.pick(ids),
-    subtask: toSubtask(dice.pick(ALL_PHRASES)),
+    subtask: toSubtask(dice.pick(phrases)),
     sees: dice.happens(0.5) ? [] : Array.from({ length: index }, (_, earlier) => earlier),
   }));
   return { steps };

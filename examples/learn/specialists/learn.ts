@@ -17,32 +17,12 @@ import { handOver, type StepServer } from '../plain/lesson';
 import { configOf, SMALL } from '../plain/recipe';
 import { toJsonLines } from '../world/questions';
 import type { WarmStartExample } from '../world/warm-start';
-import { diceFor } from '../world/world';
+import { type Dice, diceFor } from '../world/world';
 import { evenExamples, LONGEST_PLAN, PROMPT } from './conductor';
 import type { Crew } from './crew';
-import { type QuestionRow, questionSet, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
+import { type Composition, type QuestionRow, questionSet } from './questions';
+import type { Recipe, Supervision } from './recipe';
 import { NETWORK } from './school';
-
-/** How a Conductor learns, in three parts one after the other. */
-export const RECIPE = {
-  /** Even plans, until hardly any reply is no plan. */
-  warmStart: { examples: 60_000, steps: 3000, batch: 64, learningRate: 2e-3, warmupSteps: 50 },
-  /** Plans in each cycle, of both parts. */
-  questions: 16,
-  groupSize: 64,
-  /** Imitates its own right plans, among them even ones, so that it goes on trying others. */
-  imitation: {
-    cycles: 180,
-    steps: 12,
-    batch: 112,
-    warmStartShare: 1 / 7,
-    learningRate: 1e-3,
-    warmupSteps: 3,
-  },
-  /** GRPO. */
-  rewards: { cycles: 80, learningRate: 3e-4, iterations: 3 },
-} as const;
-export type Recipe = typeof RECIPE;
 
 /** Tokens; the longest plans of three steps have fewer. */
 const MOST_TOKENS = 120;
@@ -86,6 +66,8 @@ export interface Progress {
   /** Cycles that are over. */
   readonly done: number;
   readonly checkpoint: Checkpoint;
+  /** Checkpoint that writes the next cycle's plans: the one before, as with `staleness: 1`. */
+  readonly writer: Checkpoint;
   readonly own: readonly RightPlans[];
 }
 
@@ -105,7 +87,7 @@ export function cyclesOf({
 /** The first checkpoint: a network of random weights that was shown even plans. */
 export async function warmUp({ seed, recipe, crew, steps, trainRun, folder }: Desk): Promise<Checkpoint> {
   const { examples: count, ...how } = recipe.warmStart;
-  const examples = evenExamples(crew.ids, count, seed);
+  const examples = evenExamples(crew.ids, recipe, count, seed);
   const spelled = examples
     .slice(0, 3000)
     .map(({ prompt, completion }) => JSON.stringify(prompt + completion));
@@ -121,15 +103,13 @@ export async function warmUp({ seed, recipe, crew, steps, trainRun, folder }: De
   );
 }
 
-type Imitation = Omit<Recipe['warmStart'], 'examples'>;
-
 /** Supervised steps on examples, by the trainer's warm start. */
 async function imitate(
   { seed, recipe, steps, trainRun, folder }: Pick<Desk, 'seed' | 'recipe' | 'steps' | 'trainRun' | 'folder'>,
   parent: { readonly trainRun: string; readonly name: string },
   name: string,
   examples: readonly WarmStartExample[],
-  how: { readonly [Setting in keyof Imitation]: number },
+  how: Supervision,
 ): Promise<Checkpoint> {
   const taught = await handOver(folder, 'examples.jsonl', toJsonLines(examples));
   const config = configFor(seed, recipe);
@@ -145,27 +125,40 @@ async function imitate(
   return (await steps.warmStart(asked, taught.path)).checkpoint;
 }
 
-/** Cycles of both parts, one after the other, from where it has come. */
+/** Cycles of both parts, from where it has come. The next one's plans are written and played while the trainer works. */
 export async function* learn(desk: Desk, from: Progress): AsyncGenerator<Cycle> {
-  const { recipe, seed, crew } = desk;
-  let { checkpoint, own } = from;
-  for (let cycle = from.done + 1; cycle <= cyclesOf(desk); cycle += 1) {
-    const played = await rollOut(desk, checkpoint, cycle);
+  const last = cyclesOf(desk);
+  let { checkpoint, writer, own } = from;
+  let ahead = rollOut(desk, writer, from.done + 1);
+  for (let cycle = from.done + 1; cycle <= last; cycle += 1) {
+    const played = await ahead;
+    ahead = cycle === last ? Promise.resolve([]) : rollOut(desk, checkpoint, cycle + 1);
+    // Leaves a failure ahead to its own cycle.
+    ahead.catch(() => undefined);
     const told = tell(desk, played, cycle);
-    if (isImitating(recipe.imitation, cycle)) {
-      own = [...own, ...rightPlansIn(told)];
-      const { steps, batch, warmStartShare, learningRate, warmupSteps } = recipe.imitation;
-      const even = evenExamples(crew.ids, Math.round(steps * batch * warmStartShare), seed, cycle);
-      const how = { steps, batch, learningRate, warmupSteps };
-      if (own.length > 0) {
-        const examples = drawExamples(own, even, recipe.imitation, seed, cycle);
-        checkpoint = await imitate(desk, checkpoint, sixDigits(cycle), examples, how);
-      }
-    } else {
-      checkpoint = await learnFromRewards(desk, checkpoint, cycle, told);
-    }
-    yield { done: cycle, checkpoint, own, played };
+    const isImitation = isImitating(desk.recipe.imitation, cycle);
+    if (isImitation) own = [...own, ...rightPlansIn(told)];
+    const learned = isImitation
+      ? await imitateOwn(desk, checkpoint, cycle, own)
+      : await learnFromRewards(desk, { checkpoint, writer }, cycle, told);
+    [writer, checkpoint] = [checkpoint, learned];
+    yield { done: cycle, checkpoint, writer, own, played };
   }
+}
+
+async function imitateOwn(
+  desk: Desk,
+  parent: Checkpoint,
+  cycle: number,
+  own: readonly RightPlans[],
+): Promise<Checkpoint> {
+  if (own.length === 0) return parent;
+  const { recipe, seed, crew } = desk;
+  const { steps, batch, warmStartShare, learningRate, warmupSteps } = recipe.imitation;
+  const even = evenExamples(crew.ids, recipe, Math.round(steps * batch * warmStartShare), seed, cycle);
+  const examples = drawExamples(own, even, recipe.imitation, seed, cycle);
+  const how = { steps, batch, learningRate, warmupSteps };
+  return imitate(desk, parent, sixDigits(cycle), examples, how);
 }
 
 /** The verdicts that a Conductor is told of its readable plans. */
@@ -185,26 +178,23 @@ function tell({ lesson, seed }: Desk, played: readonly Played[], cycle: number):
   });
 }
 
-/** The shares of compositions by their length: pairs are what is to be learned, and single skills are easy. */
-const SETS = [
-  [0.25, SINGLES],
-  [0.6, TRAINED_PAIRS],
-  [0.15, TRAINED_TRIPLES],
-] as const;
-
 async function rollOut(desk: Desk, checkpoint: Checkpoint, cycle: number): Promise<Played[]> {
   const { seed, recipe } = desk;
   const dice = diceFor('questions', seed, cycle);
   const rows = Array.from({ length: recipe.questions }, (_, index) => {
-    const drawn = dice.roll();
-    const [, compositions] = SETS.find((_, place) => drawn < total(place)) ?? SETS[1];
-    return questionSet([dice.pick(compositions)], 'train', 1, seed, cycle, index);
+    const composition = dice.pick(drawSet(recipe, dice));
+    return questionSet([composition], 'train', 1, seed, cycle, index);
   }).flat();
   return writePlans(desk, checkpoint, rows, { plans: recipe.groupSize, temperature: 1, seed: cycle * 1e5 });
 }
 
-function total(place: number): number {
-  return SETS.slice(0, place + 1).reduce((sum, [share]) => sum + share, 0);
+function drawSet({ sets }: Recipe, dice: Dice): readonly Composition[] {
+  let left = dice.roll();
+  const found = sets.find(([share]) => {
+    left -= share;
+    return left < 0;
+  });
+  return found?.[1] ?? sets.flatMap(([, compositions]) => compositions);
 }
 
 /** How plans are drawn. */
@@ -272,12 +262,12 @@ function rightPlansIn(played: readonly Played[]): RightPlans[] {
 
 async function learnFromRewards(
   desk: Desk,
-  parent: Checkpoint,
+  { checkpoint: parent, writer }: Pick<Progress, 'checkpoint' | 'writer'>,
   cycle: number,
   played: readonly Played[],
 ): Promise<Checkpoint> {
   const groups = [...groupBy(played, ({ prompt }) => prompt).values()];
-  const rows = groups.flatMap((group, draw) => toRows(group, { checkpoint: parent, draw, round: 0 }));
+  const rows = groups.flatMap((group, draw) => toRows(group, { checkpoint: writer, draw, round: 0 }));
   if (rows.length === 0) return parent;
   const config = configFor(desk.seed, desk.recipe);
   return (await update(desk, config, parent, cycle, rows)).checkpoint;

@@ -8,17 +8,9 @@ import { startStepServer } from '../plain/lesson';
 import { mean } from '../plain/scoring';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
 import type { Crew } from './crew';
-import {
-  cyclesOf,
-  type Desk,
-  learn,
-  type Lesson,
-  type Played,
-  type Recipe,
-  warmUp,
-  writePlans,
-} from './learn';
+import { cyclesOf, type Desk, learn, type Lesson, type Played, warmUp, writePlans } from './learn';
 import { compositionSets, HELD_OUT_PAIRS, questionSet, SET_NAMES, type SetName } from './questions';
+import type { Recipe } from './recipe';
 
 // One Conductor from its random weights to its plans. What it has learned is kept after every cycle, so that a killed run
 // goes on, and what it came to is kept as a result.
@@ -29,9 +21,12 @@ const pointSchema = z.object({ cycle: z.number(), accuracy: z.record(z.string(),
 
 const shownSchema = z.object({ question: z.string(), plans: z.array(z.string()) });
 
+const madeSchema = checkpointSchema.extend({ folder: z.string() });
+
 const keptSchema = z.object({
   done: z.number(),
-  checkpoint: checkpointSchema.extend({ folder: z.string() }),
+  checkpoint: madeSchema,
+  writer: madeSchema,
   own: rightPlansSchema,
   curve: z.array(pointSchema),
   warm: scores,
@@ -99,7 +94,7 @@ async function goOn(desk: Desk, earlier: KeptSeed | null, tell: (line: string) =
   const played: Played[] = [];
   const began = { at: performance.now(), done: kept.done };
   for await (const { played: latest, ...progress } of learn(desk, kept)) {
-    const before = kept.checkpoint;
+    const { writer: spare } = kept;
     played.push(...latest);
     kept = { ...kept, ...progress, own: [...progress.own] };
     if (kept.done % TOLD === 0) {
@@ -108,8 +103,8 @@ async function goOn(desk: Desk, earlier: KeptSeed | null, tell: (line: string) =
       tell(`${desk.trainRun}: ${describePoint(kept.curve.at(-1))}; ${describe(played.splice(0))}; ${left}`);
     }
     await keep(desk.folder, kept);
-    const isReplaced = before.folder !== kept.checkpoint.folder && before.name !== 'warm';
-    if (isReplaced) await rm(dirname(before.folder), { recursive: true });
+    const needed = [kept.checkpoint.name, kept.writer.name, 'warm'];
+    if (!needed.includes(spare.name)) await rm(dirname(spare.folder), { recursive: true });
   }
   const learned: NonNullable<KeptSeed['learned']> = {};
   for (const [name, change] of Object.entries(CHANGES)) {
@@ -125,7 +120,7 @@ async function begin(desk: Desk): Promise<KeptSeed> {
   const warm = await score(desk, checkpoint, TRIED_ON);
   const curve = [{ cycle: 0, accuracy: await lookAt(desk, checkpoint) }];
   const shown = [await showPlans(desk, checkpoint)];
-  return { done: 0, checkpoint, own: [], curve, warm, shown, learned: null };
+  return { done: 0, checkpoint, writer: checkpoint, own: [], curve, warm, shown, learned: null };
 }
 
 /** Plans as they are sampled for the first held-out pair, with what came of each. */

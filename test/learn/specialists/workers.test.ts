@@ -1,4 +1,3 @@
-import { carryOut, type Crew } from '../../../examples/learn/specialists/crew';
 import { measureAbilities } from '../../../examples/learn/specialists/matrix';
 import { questionSet, readGiven } from '../../../examples/learn/specialists/questions';
 import { bestPlan, searchPlans } from '../../../examples/learn/specialists/search';
@@ -16,27 +15,7 @@ import {
   schoolExamples,
   type WorkerTask,
 } from '../../../examples/learn/specialists/workers';
-
-/** Workers who do exactly what the real ones are shown. */
-const PERFECT: Crew = {
-  ids: SCHOOLINGS.map(({ id }) => id),
-  ask,
-  askWhole: () => Promise.resolve(REFUSAL),
-  carryOut: (plan, question) => carryOut(ask, plan, question),
-  sent: () => 0,
-};
-
-function ask(worker: string, task: WorkerTask): Promise<string> {
-  return Promise.resolve(perfectAnswer(worker, task));
-}
-
-function perfectAnswer(worker: string, task: WorkerTask): string {
-  const phrase = ALL_PHRASES.find((each) => toSubtask(each) === task.subtask);
-  const taught = SCHOOLINGS.find(({ id }) => id === worker)?.taught ?? [];
-  if (phrase === undefined) return REFUSAL;
-  const isTaught = taught.some(([skill, phrasing]) => skill === phrase.skill && phrasing === phrase.phrasing);
-  return isTaught ? rightAnswer(task, phrase.skill) : REFUSAL;
-}
+import { PERFECT } from './perfect-crew';
 
 test.each(SCHOOLINGS)('$id is shown its own skills, and to refuse others', (schooling) => {
   const subtaskOf = (prompt: string): string =>

@@ -82,7 +82,7 @@ class Made:
     config: Config
     step: int
     parent: CheckpointName | None = None
-    """What an update went on from."""
+    """What it went on from; None where that is the base."""
     first: CheckpointName | None = None
     """What the training run began to learn from by reward."""
 

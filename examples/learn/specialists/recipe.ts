@@ -1,0 +1,50 @@
+import type { ImitationSettings } from '../../../src/training/config/schema';
+import { type Composition, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
+import { ALL_PHRASES, type Phrase } from './skills';
+
+/** How a Conductor learns, in three parts one after the other. */
+export interface Recipe {
+  /** What questions take, each with its share of them. */
+  readonly sets: readonly (readonly [share: number, compositions: readonly Composition[]])[];
+  /** What it may ask workers for. */
+  readonly phrases: readonly Phrase[];
+  /** Even plans, until hardly any reply is no plan. */
+  readonly warmStart: Supervision & { readonly examples: number };
+  /** In each cycle of the other parts, with so many plans for each. */
+  readonly questions: number;
+  readonly groupSize: number;
+  /** Its own right plans, among them even ones, so that it goes on trying others. */
+  readonly imitation: ImitationSettings;
+  /** GRPO. */
+  readonly rewards: { readonly cycles: number; readonly learningRate: number; readonly iterations: number };
+}
+
+/** Supervised steps of the optimizer, whose rate falls to 0. */
+export interface Supervision {
+  readonly steps: number;
+  readonly batch: number;
+  readonly learningRate: number;
+  readonly warmupSteps: number;
+}
+
+export const RECIPE: Recipe = {
+  // Pairs are to be learned; single skills are easy, and would take over.
+  sets: [
+    [0.25, SINGLES],
+    [0.6, TRAINED_PAIRS],
+    [0.15, TRAINED_TRIPLES],
+  ],
+  phrases: ALL_PHRASES,
+  warmStart: { examples: 60_000, steps: 2000, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
+  questions: 12,
+  groupSize: 64,
+  imitation: {
+    cycles: 160,
+    steps: 12,
+    batch: 84,
+    warmStartShare: 1 / 7,
+    learningRate: 1e-3,
+    warmupSteps: 3,
+  },
+  rewards: { cycles: 60, learningRate: 3e-4, iterations: 2 },
+};

@@ -1,0 +1,29 @@
+import { carryOut, type Crew } from '../../../examples/learn/specialists/crew';
+import { ALL_PHRASES, toSubtask } from '../../../examples/learn/specialists/skills';
+import {
+  REFUSAL,
+  rightAnswer,
+  SCHOOLINGS,
+  type WorkerTask,
+} from '../../../examples/learn/specialists/workers';
+
+/** Workers who do exactly what the real ones are shown. */
+export const PERFECT: Crew = {
+  ids: SCHOOLINGS.map(({ id }) => id),
+  ask,
+  askWhole: () => Promise.resolve(REFUSAL),
+  carryOut: (plan, question) => carryOut(ask, plan, question),
+  sent: () => 0,
+};
+
+function ask(worker: string, task: WorkerTask): Promise<string> {
+  return Promise.resolve(perfectAnswer(worker, task));
+}
+
+function perfectAnswer(worker: string, task: WorkerTask): string {
+  const phrase = ALL_PHRASES.find((each) => toSubtask(each) === task.subtask);
+  const taught = SCHOOLINGS.find(({ id }) => id === worker)?.taught ?? [];
+  if (phrase === undefined) return REFUSAL;
+  const isTaught = taught.some(([skill, phrasing]) => skill === phrase.skill && phrasing === phrase.phrasing);
+  return isTaught ? rightAnswer(task, phrase.skill) : REFUSAL;
+}
