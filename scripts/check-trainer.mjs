@@ -1,5 +1,5 @@
-// `npm run trainer:check`: style, types and tests of the Python side and of its examples and scripts, with the tools of its locked
-// environment, two at a time. What each says is printed when it is over.
+// `npm run trainer:check`: style, types and tests of the Python side, of its examples and of the programs for a GPU, with the
+// tools of its locked environment, two at a time. What each says is printed when it is over.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';

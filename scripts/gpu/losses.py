@@ -34,7 +34,7 @@ from tiny_run import (
 )
 
 PROBE, CANARY = 0.5, 0.1
-"""How far off a night lets a server be on a GPU: `TOLERANCE` in src/training/config/resolve.ts."""
+"""What a night allows a server on a GPU: `TOLERANCE` in src/training/config/resolve.ts."""
 
 COLUMNS = "{:7} {:6} {:9} {:>10} {:>9} {:>8} {:>8} {:>8}"
 
@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_device_option(parser, default="cuda")
     device = parser.parse_args().device
-    require_device(device)
+    start("The comparison", lambda: require_device(device))
     logging.disable_progress_bar()
     settings = [{"device": "cpu", "precision": "float32"}]
     if device == "cuda":
@@ -65,7 +65,7 @@ def compare(folder: Path, tuning: Any, settings: list[dict[str, str]]) -> None:
     """A line for each; the first one's probe is what the others are held against."""
     config = config_of(tuning=tuning, optimizer={"learningRate": 1e-3, "warmupSteps": 0})
     begin(folder / "begun", folder, config)
-    # Sampled by the CPU in float32, so that an update tells how far it is off that.
+    # As if the CPU in float32 had sampled them: an update measures how far it is off the sampler.
     rows = rows_of_batch(folder / "begun", "warm", config)
     expected: list[float] = []
     for each in settings:
@@ -88,4 +88,4 @@ def learn(root: Path, config: Config, rows: list[dict[str, Any]]) -> tuple[Any, 
 
 
 if __name__ == "__main__":
-    start("The comparison", main)
+    main()

@@ -1,7 +1,7 @@
 """An update of a model of Qwen2.5-7B's shape: what it takes beside what the preflight reckons.
 
-Weights and rollouts are random and of the longest kind that profiles/qwen2.5-7b-lora.yaml allows;
-nothing is downloaded. It needs 35 GB of the machine's own memory and 16 GB below TMPDIR.
+Weights and rollouts are random, so nothing is downloaded; adapter, micro batch and the lengths of
+prompts and replies are those of profiles/qwen2.5-7b-lora.yaml.
 """
 
 import argparse
@@ -41,7 +41,7 @@ SHAPES = {"7b": (QWEN_7B, 4096, 1024), "tiny": (TINY, 64, 32)}
 """Each with the tokens of a prompt and of a reply."""
 
 ROLLOUTS = 16
-"""More would take longer and no more memory, which is that of a micro batch."""
+"""More of them take longer, but no more memory: a micro batch decides about that."""
 
 CYCLE, RECKONED_S = 256, 480
 """Rollouts of the profile's cycle, and how long it reckons that their update takes."""
@@ -52,7 +52,7 @@ def main() -> None:
     add_device_option(parser, default="cuda")
     parser.add_argument("--shape", choices=SHAPES, default="7b", help="tiny tries the program out")
     options = parser.parse_args()
-    require_device(options.device)
+    start("The measurement", lambda: require_device(options.device))
     logging.disable_progress_bar()
     qwen, prompt, reply = SHAPES[options.shape]
     config = config_of(
@@ -75,6 +75,9 @@ def main() -> None:
 def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
     model, root = folder / "model", folder / "checkpoints"
     make_model(model, qwen, config["device"])
+    parts = needed_by_process(shape_of(model, config), config)
+    needs = ", ".join(f"{gb(size)} for {name}" for name, size in parts.items() if size > 0)
+    print(f"reckoned  {gb(sum(parts.values()))}: {needs}", flush=True)
     base = {"kind": "folder", "path": str(model)}
     init(root, {"trainRun": RUN, "base": base, "config": config}, None)
     batch = write_batch(root, 1, "base", config, random_rows(qwen.vocab_size, config))
@@ -84,13 +87,10 @@ def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
         at[phase] = time.perf_counter()
 
     made = update(root, update_request(1, "base", config), batch, report)
-    parts = needed_by_process(shape_of(model, config), config)
-    print(f"reckoned  {gb(sum(parts.values()))}: ", end="")
-    print(", ".join(f"{gb(size)} for {name}" for name, size in parts.items() if size > 0))
     print(f"taken     {most_taken(config['device'])}")
     step = at["step 2 of 2"] - at["step 1 of 2"]
-    print(f"step      {step:.2f} s for {ROLLOUTS} rollouts, ", end="")
-    print(f"{step * CYCLE / ROLLOUTS:.0f} s for {CYCLE}; the profile reckons {RECKONED_S} s")
+    whole = f"{step * CYCLE / ROLLOUTS:.0f} s for {CYCLE}; the profile reckons {RECKONED_S} s"
+    print(f"step      {step:.2f} s for {ROLLOUTS} rollouts, {whole}")
     print(f"update    {made['metrics']['seconds']:.1f} s for both steps, with loading and saving")
 
 
@@ -101,7 +101,7 @@ def make_model(folder: Path, qwen: Qwen2Config, device: str) -> None:
         model = AutoModelForCausalLM.from_config(qwen, dtype=torch.bfloat16)
     model.save_pretrained(folder)
     del model
-    # The update finds the GPU empty, and its own peak is told.
+    # The peak that is measured is the update's alone.
     gc.collect()
     if device == "cuda":
         torch.cuda.empty_cache()
@@ -137,7 +137,8 @@ def most_taken(device: str) -> str:
         size = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return f"{gb(size)} at most by the whole process, its libraries included"
     tensors, kept = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
-    return f"{gb(tensors)} at most by tensors, {gb(kept)} with what PyTorch keeps ready for more"
+    card = torch.cuda.get_device_name()
+    return f"{gb(tensors)} at most by tensors, {gb(kept)} with what PyTorch keeps ready, of {card}"
 
 
 def gb(size: int) -> str:
@@ -145,4 +146,4 @@ def gb(size: int) -> str:
 
 
 if __name__ == "__main__":
-    start("The measurement", main)
+    main()
