@@ -1,5 +1,5 @@
-// `npm run trainer:check`: style, types and tests of the Python side and of its examples, with the tools of its locked
-// environment, two at a time. What each says is printed when it is over.
+// `npm run trainer:check`: style, types and tests of the Python side, of its examples and of the programs for a GPU, with the
+// tools of its locked environment, two at a time. What each says is printed when it is over.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -10,14 +10,14 @@ const PREPARE = fileURLToPath(new URL('prepare-trainer.mjs', import.meta.url));
 const stdio = ['ignore', 'pipe', 'inherit'];
 const python = execFileSync(process.execPath, [PREPARE], { encoding: 'utf8', stdio }).trim();
 const cwd = fileURLToPath(new URL('../trainer', import.meta.url));
-const EXAMPLES = ['../examples/python', '../examples/learn/smollm2'];
+const ELSEWHERE = ['../examples/python', '../examples/learn/smollm2', '../scripts/gpu'];
 const config = ['--config', 'pyproject.toml'];
 const checks = [
   ...halvesOf('tests').map((files) => ['pytest', ...files]),
-  ['ruff', 'check', ...config, '.', ...EXAMPLES],
-  ['ruff', 'format', '--check', ...config, '.', ...EXAMPLES],
+  ['ruff', 'check', ...config, '.', ...ELSEWHERE],
+  ['ruff', 'format', '--check', ...config, '.', ...ELSEWHERE],
   ['pyright', '--pythonpath', python],
-  ['pyright', '--pythonpath', python, ...EXAMPLES],
+  ['pyright', '--pythonpath', python, ...ELSEWHERE],
 ];
 const results = await Promise.all([takeTurns(), takeTurns()]);
 process.exitCode = results.flat().every((status) => status === 0) ? 0 : 1;

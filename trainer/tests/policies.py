@@ -1,10 +1,22 @@
-"""Tiny policies for tests."""
+"""Policies for tests: tiny ones, and the shape of a large one."""
 
 from pathlib import Path
+
+from transformers import Qwen2Config
 
 from conductor_trainer.tiny_model import build_tiny
 
 PROMPT = "<|im_start|>user\nHow much is 17 and 26 for this loop?<|im_end|>\n<|im_start|>assistant\n"
+
+QWEN_7B = Qwen2Config(
+    vocab_size=152_064,
+    hidden_size=3584,
+    num_hidden_layers=28,
+    num_attention_heads=28,
+    num_key_value_heads=4,
+    intermediate_size=18_944,
+)
+"""Qwen2.5-7B's: 7.6 billion weights."""
 
 
 def make_policy(folder: Path, *, seed: int) -> Path:

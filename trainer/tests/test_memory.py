@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import Qwen2Config
 
 from conductor_trainer import init as init_module
 from conductor_trainer import memory
@@ -20,6 +19,7 @@ from conductor_trainer.memory import (
     needed_by_process,
     shape_of,
 )
+from policies import QWEN_7B
 from tiny_run import LORA, RUN, TINY, config_of, write_texts
 
 GB = 10**9
@@ -44,14 +44,7 @@ def paper(**changes: Any) -> Any:
 def seven(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Qwen2.5-7B without its weights."""
     folder = tmp_path_factory.mktemp("seven")
-    Qwen2Config(
-        vocab_size=152_064,
-        hidden_size=3584,
-        num_hidden_layers=28,
-        num_attention_heads=28,
-        num_key_value_heads=4,
-        intermediate_size=18_944,
-    ).save_pretrained(folder)
+    QWEN_7B.save_pretrained(folder)
     return folder
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from transformers import AutoModelForCausalLM
 
 from conductor_trainer.model import add_adapter, save_policy
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
+from conductor_trainer.policy_server.sampling import Sampled, sample_replies
 from conductor_trainer.policy_server.service import PolicyService
 from policies import PROMPT, make_policy
 from serving import serving
@@ -101,6 +103,44 @@ def test_logprobs_are_those_of_a_plain_forward_pass(
         assert (reply[-1] == 2) == (choice["finish_reason"] == "stop")
         assert 2 not in reply[:-1]
         assert "<|im_end|>" not in choice["text"]
+
+
+def test_a_policy_is_loaded_onto_the_device_that_computes(folders: list[Path]) -> None:
+    assert load_policy(folders[0]).model.device.type == "cpu"
+    # PyTorch's device without memory is on every machine.
+    assert load_policy(folders[0], "meta").model.device.type == "meta"
+
+
+def test_replies_are_sampled_where_the_policy_is(folders: list[Path]) -> None:
+    policy = load_policy(folders[0])
+
+    def sample() -> list[Sampled]:
+        prompt_T = policy.tokenizer.encode(PROMPT)
+        return sample_replies(policy, prompt_T, n=4, seed=3, temperature=1.0, max_tokens=20)
+
+    alone = sample()
+    # A tensor that names no device of its own now has no memory, and nothing comes of it.
+    with torch.device("meta"):
+        assert sample() == alone
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_computes_what_the_cpu_does(folders: list[Path]) -> None:
+    read = partial(load_policy, device="cuda")
+    with (
+        serve(PolicyCache({"first": folders[0]}, in_memory=1, read=read)) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        choices = ask(client, prompt_logprobs=0)
+        assert ask(client, prompt_logprobs=0) == choices
+        for choice in choices:
+            wanted = expected_logprobs(
+                folders[0], choice["prompt_token_ids"], choice["token_ids"], temperature=1
+            )
+            assert choice["logprobs"]["token_logprobs"] == pytest.approx(wanted, abs=1e-3)
+        question = {"role": "user", "content": "How much is 17 and 26?"}
+        asked = {"model": "first", "messages": [question], "temperature": 0, "max_tokens": 8}
+        assert client.post("/v1/chat/completions", json=asked).status_code == 200
 
 
 def test_prompt_logprobs_are_those_of_a_plain_forward_pass(

@@ -59,6 +59,19 @@ def test_a_missing_model_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_a_gpu_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Hides those of the machine that runs this.
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    # It is told before a model is loaded: this one cannot be.
+    model = f"first={tmp_path}"
+    said = run(["policy_server", "--port", "0", "--device", "cuda", "--model", model])
+    assert re.fullmatch(
+        r"The policy server cannot start: --device cuda needs a GPU, and PyTorch \S+ sees none "
+        r"here: use --device cpu, or look at what nvidia-smi says\n",
+        said,
+    )
+
+
 def test_checkpoints_that_have_no_place_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

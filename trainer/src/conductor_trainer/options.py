@@ -26,6 +26,26 @@ def add_address_options(parser: argparse.ArgumentParser, *, port: int) -> None:
     )
 
 
+def add_device_option(parser: argparse.ArgumentParser, *, default: str) -> None:
+    parser.add_argument(
+        "--device",
+        choices=("cpu", "cuda"),
+        default=default,
+        help=f"what computes, the processor or a GPU (default: {default})",
+    )
+
+
+def require_device(device: str) -> None:
+    """Raises `CannotStart` where a GPU is asked for and PyTorch sees none."""
+    import torch
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise CannotStart(
+            f"--device cuda needs a GPU, and PyTorch {torch.__version__} sees none here: use "
+            "--device cpu, or look at what nvidia-smi says"
+        )
+
+
 def add_artifact_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
     parser.add_argument(
         "--artifacts",

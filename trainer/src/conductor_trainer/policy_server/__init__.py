@@ -1,1 +1,1 @@
-"""A policy server for CPUs, over transformers: small, deterministic, for tiny policies."""
+"""A policy server over transformers: small, deterministic, for tiny policies, mostly on CPUs."""

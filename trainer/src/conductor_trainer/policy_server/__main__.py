@@ -2,14 +2,17 @@
 
 import argparse
 import os
+from functools import partial
 from pathlib import Path
 
 from conductor_trainer.options import (
     add_address_options,
     add_artifact_options,
+    add_device_option,
     add_end_option,
     locate_of,
     program_parser,
+    require_device,
 )
 from conductor_trainer.starting import CannotStart, end_with_stdin, listen, start
 
@@ -33,18 +36,23 @@ def _serve(options: argparse.Namespace) -> None:
                 f"there is no folder {folder}, which --model {name}={folder} names: "
                 "put the model there, or name its folder"
             )
+    require_device(options.device)
 
     import torch
     import transformers
 
     from conductor_trainer.http_answers import serve
-    from conductor_trainer.policy_server.policy_cache import PolicyCache
+    from conductor_trainer.policy_server.policy_cache import PolicyCache, load_policy
     from conductor_trainer.policy_server.service import PolicyService
 
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
-    locate = locate_of(options)
-    policies = PolicyCache(dict(options.model), in_memory=options.in_memory, locate=locate)
+    policies = PolicyCache(
+        dict(options.model),
+        in_memory=options.in_memory,
+        read=partial(load_policy, device=options.device),
+        locate=locate_of(options),
+    )
     for name in policies.names:
         policies.find(name)
     serve(PolicyService(policies).routes, listening)
@@ -61,6 +69,7 @@ def _read_arguments() -> argparse.Namespace:
         metavar="NAME=FOLDER",
         help="a policy to begin with; may be given more than once",
     )
+    add_device_option(parser, default="cpu")
     add_artifact_options(parser, required=False)
     parser.add_argument(
         "--in-memory",

@@ -146,7 +146,7 @@ def _answer_greedily(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Rep
         {"input_ids": [request.prompt_T for request in requests]},
         padding_side="left",
         return_tensors="pt",
-    )
+    ).to(policy.model.device)
     model: Any = policy.model
     out_NT = model.generate(
         **padded,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from peft import PeftModel
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
@@ -28,17 +29,20 @@ class Policy:
     """The most tokens of prompt and reply together."""
 
 
-def load_policy(folder: Path) -> Policy:
-    """Loads a folder with a whole model, or with a LoRA adapter that names its base model."""
+def load_policy(folder: Path, device: str = "cpu") -> Policy:
+    """Loads a folder with a whole model, or with a LoRA adapter that names its base model.
+
+    In float32, also on a GPU.
+    """
     is_adapter = (folder / "adapter_config.json").exists()
-    model = _load_adapter(folder) if is_adapter else load_model(folder)
+    model: Any = _load_adapter(folder) if is_adapter else load_model(folder)
     has_tokenizer = (folder / "tokenizer_config.json").exists()
     tokenizer = AutoTokenizer.from_pretrained(
         folder if has_tokenizer else model.name_or_path, **SAFELY
     )
-    return Policy(
-        model.eval(), tokenizer, _end_ids(model, tokenizer), model.config.max_position_embeddings
-    )
+    model.to(device).eval()
+    most = model.config.max_position_embeddings
+    return Policy(model, tokenizer, _end_ids(model, tokenizer), most)
 
 
 def _load_adapter(folder: Path) -> PreTrainedModel:

@@ -35,15 +35,16 @@ def sample_replies(
     Only the arguments and the weights decide: requests are never batched together, since the
     size of a batch changes the last bits of a sum.
     """
-    chance = torch.Generator()
+    device = policy.model.device
+    chance = torch.Generator(device)
     chance.seed() if seed is None else chance.manual_seed(seed)
-    ends = torch.tensor(sorted(policy.end_ids))
+    ends = torch.tensor(sorted(policy.end_ids), device=device)
     cache = DynamicCache(config=policy.model.config)
-    logits_1V = _read(policy, torch.tensor([list(prompt_T)]), cache)
+    logits_1V = _read(policy, torch.tensor([list(prompt_T)], device=device), cache)
     cache.batch_repeat_interleave(n)
     logits_NV = logits_1V.expand(n, -1)
     tokens, logprobs = [], []
-    is_over_N = torch.zeros(n, dtype=torch.bool)
+    is_over_N = torch.zeros(n, dtype=torch.bool, device=device)
     while True:
         token_N, logprob_N = _choose(logits_NV, temperature, chance)
         tokens.append(token_N)

@@ -1,0 +1,149 @@
+"""An update of a model of Qwen2.5-7B's shape: what it takes beside what the preflight reckons.
+
+Weights and rollouts are random, so nothing is downloaded; adapter, micro batch and the lengths of
+prompts and replies are those of profiles/qwen2.5-7b-lora.yaml.
+"""
+
+import argparse
+import gc
+import math
+import random
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, Qwen2Config
+from transformers.utils import logging
+
+from conductor_trainer.contract import Config
+from conductor_trainer.init import init
+from conductor_trainer.memory import needed_by_process, shape_of
+from conductor_trainer.options import add_device_option, require_device
+from conductor_trainer.starting import start
+from conductor_trainer.tiny_model import train_tokenizer
+from conductor_trainer.update import update
+from policies import PROMPT, QWEN_7B
+from tiny_run import RUN, config_of, update_request, write_batch
+
+TINY = Qwen2Config(
+    vocab_size=512,
+    hidden_size=64,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    intermediate_size=128,
+)
+
+SHAPES = {"7b": (QWEN_7B, 4096, 1024), "tiny": (TINY, 64, 32)}
+"""Each with the tokens of a prompt and of a reply."""
+
+ROLLOUTS = 16
+"""More of them take longer, but no more memory: a micro batch decides about that."""
+
+CYCLE, RECKONED_S = 256, 480
+"""Rollouts of the profile's cycle, and how long it reckons that their update takes."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_device_option(parser, default="cuda")
+    parser.add_argument("--shape", choices=SHAPES, default="7b", help="tiny tries the program out")
+    options = parser.parse_args()
+    start("The measurement", lambda: require_device(options.device))
+    logging.disable_progress_bar()
+    qwen, prompt, reply = SHAPES[options.shape]
+    config = config_of(
+        device=options.device,
+        precision="bfloat16",
+        tuning={"kind": "lora", "rank": 32, "alpha": 32, "targets": "all-linear"},
+        microBatch=2,
+        rollouts=ROLLOUTS,
+        groupSize=8,
+        # The second step is timed: the first one waits for what is only done once.
+        iterations=2,
+        maxPromptTokens=prompt,
+        maxCompletionTokens=reply,
+        optimizer={"learningRate": 1e-5},
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder), qwen, config)
+
+
+def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
+    model, root = folder / "model", folder / "checkpoints"
+    make_model(model, qwen, config["device"])
+    parts = needed_by_process(shape_of(model, config), config)
+    needs = ", ".join(f"{gb(size)} for {name}" for name, size in parts.items() if size > 0)
+    print(f"reckoned  {gb(sum(parts.values()))}: {needs}", flush=True)
+    base = {"kind": "folder", "path": str(model)}
+    init(root, {"trainRun": RUN, "base": base, "config": config}, None)
+    batch = write_batch(root, 1, "base", config, random_rows(qwen.vocab_size, config))
+    at: dict[str, float] = {}
+
+    def report(phase: str) -> None:
+        at[phase] = time.perf_counter()
+
+    made = update(root, update_request(1, "base", config), batch, report)
+    print(f"taken     {most_taken(config['device'])}")
+    step = at["step 2 of 2"] - at["step 1 of 2"]
+    whole = f"{step * CYCLE / ROLLOUTS:.0f} s for {CYCLE}; the profile reckons {RECKONED_S} s"
+    print(f"step      {step:.2f} s for {ROLLOUTS} rollouts, {whole}")
+    print(f"update    {made['metrics']['seconds']:.1f} s for both steps, with loading and saving")
+
+
+def make_model(folder: Path, qwen: Qwen2Config, device: str) -> None:
+    """Random weights in bfloat16, made where that is quick; the tokenizer only has to be one."""
+    train_tokenizer([PROMPT], 320).save_pretrained(folder)
+    with torch.device(device):
+        model = AutoModelForCausalLM.from_config(qwen, dtype=torch.bfloat16)
+    model.save_pretrained(folder)
+    del model
+    # The peak that is measured is the update's alone.
+    gc.collect()
+    if device == "cuda":
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+
+
+def random_rows(vocabulary: int, config: Config) -> list[dict[str, Any]]:
+    """The longest rollouts that there may be, as if all tokens had been equally likely."""
+    chance = random.Random(config["seed"])
+
+    def tokens(count: int) -> list[int]:
+        return chance.choices(range(vocabulary), k=count)
+
+    reply = config["maxCompletionTokens"]
+    return [
+        {
+            "rolloutId": f"{place:03}",
+            "groupId": str(place // config["groupSize"]),
+            "round": 0,
+            "policy": f"{RUN}/base",
+            "promptTokenIds": tokens(config["maxPromptTokens"]),
+            "completionTokenIds": tokens(reply),
+            "sampledLogprobs": [-math.log(vocabulary)] * reply,
+            "reward": float(place % 2),
+            "finishReason": "length",
+        }
+        for place in range(config["rollouts"])
+    ]
+
+
+def most_taken(device: str) -> str:
+    if device == "cpu":
+        size = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return f"{gb(size)} at most by the whole process, its libraries included"
+    tensors, kept = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
+    card = torch.cuda.get_device_name()
+    return f"{gb(tensors)} at most by tensors, {gb(kept)} with what PyTorch keeps ready, of {card}"
+
+
+def gb(size: int) -> str:
+    return f"{size / 1e9:.3g} GB"
+
+
+if __name__ == "__main__":
+    main()
