@@ -57,6 +57,11 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['pip install -r ', 'python examples/python/', 'cd examples/go', 'go run . '],
   },
   {
+    page: 'docs/specialists.md',
+    because: 'takes half an hour a seed: test/trainer/specialists plays a small one',
+    commands: ['npm run learn -- specialists'],
+  },
+  {
     page: 'docs/training.md',
     because: TRAINER,
     commands: [

