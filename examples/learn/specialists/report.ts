@@ -4,6 +4,7 @@ import { drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
 import type { Report, Table } from '../../../src/evaluation/report/report';
 import { mean } from '../plain/scoring';
 import type { Scores } from './baselines';
+import type { Lesson } from './learn';
 import { SET_NAMES, type SetName } from './questions';
 import type { KeptSeed } from './seed';
 
@@ -13,7 +14,7 @@ export async function reportSeeds(
   baselines: Readonly<Record<string, Scores>>,
   seeds: ReadonlyMap<string, KeptSeed>,
 ): Promise<Report> {
-  const learned = [...seeds].filter(([name]) => /^seed-\d+$/.test(name));
+  const learned = [...seeds].filter(([, { lesson }]) => lesson === 'verdicts');
   const parts = [
     'How often workers do a skill rightly, asked in plain words / in fancy ones:',
     abilities,
@@ -54,10 +55,10 @@ function accuracyTable(
   ]);
   const rows: readonly Row[] = [
     ...Object.entries(baselines).map(([name, scores]): Row => [name, [scores]]),
-    ['warm start alone', rewarded(seeds).map(({ warm }) => warm)],
+    ['warm start alone', taught(seeds, 'verdicts').map(({ warm }) => warm)],
     ...['generic', 'silent', 'permuted'].map((change): Row => [
       `learned, ${change}`,
-      rewarded(seeds).flatMap(({ learned }) => learned?.[change] ?? []),
+      taught(seeds, 'verdicts').flatMap(({ learned }) => learned?.[change] ?? []),
     ]),
     ...each,
   ];
@@ -78,9 +79,8 @@ function accuracyTable(
 /** What a Conductor's plans are called that nothing was taken from. */
 export const AS_LEARNED = 'as learned';
 
-/** Those that learned from verdicts, or from shuffled ones. */
-function rewarded(seeds: ReadonlyMap<string, KeptSeed>, lesson = ''): KeptSeed[] {
-  return [...seeds].flatMap(([name, kept]) => (/^seed-\d+(.*)$/.exec(name)?.[1] === lesson ? kept : []));
+function taught(seeds: ReadonlyMap<string, KeptSeed>, by: Lesson): KeptSeed[] {
+  return [...seeds.values()].filter(({ lesson }) => lesson === by);
 }
 
 const JUDGED: SetName = 'held-out pairs';
@@ -89,7 +89,7 @@ const LEAST_LOSS = 0.2;
 
 /** The criterion, which was written down before the seeds it is about: see docs/specialists.md. */
 function judge(baselines: Readonly<Record<string, Scores>>, seeds: ReadonlyMap<string, KeptSeed>): string[] {
-  const learned = rewarded(seeds);
+  const learned = taught(seeds, 'verdicts');
   if (learned.length === 0) return [];
   const of = (all: readonly KeptSeed[], change: string): number[][] =>
     all.flatMap((kept) => [kept.learned?.[change]?.[JUDGED] ?? []]);
@@ -97,7 +97,7 @@ function judge(baselines: Readonly<Record<string, Scores>>, seeds: ReadonlyMap<s
   const [low, high] = intervalOf(of(learned, AS_LEARNED));
   const oracle = mean(baselines[ORACLE]?.[JUDGED] ?? []);
   const constant = mean(baselines[CONSTANT]?.[JUDGED] ?? []);
-  const shuffled = mean(of(rewarded(seeds, '-shuffled'), AS_LEARNED).map(mean));
+  const shuffled = mean(of(taught(seeds, 'shuffled'), AS_LEARNED).map(mean));
   const losses = ['generic', 'silent'].map((change) => accuracy - mean(of(learned, change).map(mean)));
   const holds: readonly (readonly [string, boolean])[] = [
     [

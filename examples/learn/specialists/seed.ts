@@ -8,7 +8,7 @@ import { startStepServer } from '../plain/lesson';
 import { mean } from '../plain/scoring';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
 import type { Crew } from './crew';
-import { cyclesOf, type Desk, learn, type Lesson, type Played, warmUp, writePlans } from './learn';
+import { cyclesOf, type Desk, learn, type Lesson, LESSONS, type Played, warmUp, writePlans } from './learn';
 import { compositionSets, HELD_OUT_PAIRS, questionSet, SET_NAMES, type SetName } from './questions';
 import type { Recipe } from './recipe';
 
@@ -24,6 +24,7 @@ const shownSchema = z.object({ question: z.string(), plans: z.array(z.string()) 
 const madeSchema = checkpointSchema.extend({ folder: z.string() });
 
 const keptSchema = z.object({
+  lesson: z.enum(LESSONS),
   done: z.number(),
   checkpoint: madeSchema,
   writer: madeSchema,
@@ -120,7 +121,17 @@ async function begin(desk: Desk): Promise<KeptSeed> {
   const warm = await score(desk, checkpoint, TRIED_ON);
   const curve = [{ cycle: 0, accuracy: await lookAt(desk, checkpoint) }];
   const shown = [await showPlans(desk, checkpoint)];
-  return { done: 0, checkpoint, writer: checkpoint, own: [], curve, warm, shown, learned: null };
+  return {
+    lesson: desk.lesson,
+    done: 0,
+    checkpoint,
+    writer: checkpoint,
+    own: [],
+    curve,
+    warm,
+    shown,
+    learned: null,
+  };
 }
 
 /** Plans as they are sampled for the first held-out pair, with what came of each. */

@@ -25,18 +25,16 @@ export function resolveTraining(
   const run = resolveRun(config);
   checkPool(training, run);
   const verifier = resolveVerifier(config, new Date());
-  const { seed, questions, groupSize, slots, recursion, temperature, budget } = training;
-  const { scale, maxAdvantage, ...reward } = training.reward;
+  const { questions, slots, temperature, budget } = training;
+  const { unparseable, parseable, correct, costWeight, lengthWeight } = training.reward;
   const { timeout, patience, ...policy } = training.policy;
-  const { optimizer, ...trainer } = training.trainer;
-  const tolerance = TOLERANCE[trainer.device];
-  const updates = training.totalCycles - (training.imitation?.cycles ?? 0);
+  const tolerance = TOLERANCE[training.trainer.device];
   return {
     ...training,
     trainRun: options.trainRun ?? training.run,
     cycles: options.cycles ?? training.cycles,
     maxDraws: training.maxDraws ?? 2 * questions,
-    reward,
+    reward: { unparseable, parseable, correct, costWeight, lengthWeight },
     policy: {
       ...policy,
       examples: examplesOf(policy),
@@ -53,24 +51,32 @@ export function resolveTraining(
       nanoUsd: budget.costUsd === null ? null : Math.round(budget.costUsd * 1e9),
       wallClockMs: Math.round(budget.hours * 3_600_000),
     },
-    trainer: {
-      ...trainer,
-      seed,
-      optimizer: { ...optimizer, totalSteps: updates * trainer.iterations },
-      scale,
-      maxAdvantage,
-      rollouts: questions * groupSize * recursion.rounds,
-      groupSize,
-      temperature,
-      maxPromptTokens: policy.maxPromptTokens,
-      maxCompletionTokens: policy.maxOutputTokens,
-    },
+    trainer: resolveTrainer(training),
     ...(verifier !== null && { verifier }),
     run: {
       ...run,
       queuePerProvider: run.queuePerProvider && slots === null,
       limits: groupLimits(run.limits, training),
     },
+  };
+}
+
+/** Imitation has a schedule of its own for each cycle; that of rewards begins after it. */
+function resolveTrainer(training: TrainingConfig): TrainingSettings['trainer'] {
+  const { seed, questions, groupSize, recursion, temperature, reward, policy, imitation } = training;
+  const { optimizer, ...trainer } = training.trainer;
+  const updates = training.totalCycles - (imitation?.cycles ?? 0);
+  return {
+    ...trainer,
+    seed,
+    optimizer: { ...optimizer, totalSteps: updates * trainer.iterations },
+    scale: reward.scale,
+    maxAdvantage: reward.maxAdvantage,
+    rollouts: questions * groupSize * recursion.rounds,
+    groupSize,
+    temperature,
+    maxPromptTokens: policy.maxPromptTokens,
+    maxCompletionTokens: policy.maxOutputTokens,
   };
 }
 
