@@ -4,7 +4,7 @@ import { diceFor } from '../world/world';
 import { drawPlan } from './conductor';
 import type { Crew } from './crew';
 import type { Ability } from './matrix';
-import { compositionSets, type QuestionRow, type SetName } from './questions';
+import { compositionSets, COMPOSITIONS, type QuestionRow, type SetName } from './questions';
 import { bestPlan, searchPlans } from './search';
 import { TRIED_ON } from './seed';
 import { ALL_PHRASES } from './skills';
@@ -13,7 +13,7 @@ import { ALL_PHRASES } from './skills';
 export type Scores = Readonly<Record<SetName, readonly number[]>>;
 
 /** Questions of each composition that plans are chosen on, none of which they are tried on. */
-const CHOSEN_ON = 10;
+const CHOSEN_ON = 8;
 
 /** What somebody comes to who has tried all plans beforehand, and what needs no plans. */
 export async function measureBaselines(
@@ -21,7 +21,7 @@ export async function measureBaselines(
   abilities: readonly Ability[],
 ): Promise<Readonly<Record<string, Scores>>> {
   const known = compositionSets('train', CHOSEN_ON, 'chosen on').flatMap(([, rows]) => rows);
-  const search = await searchPlans(crew, abilities, known);
+  const search = await searchPlans(crew, abilities, known, COMPOSITIONS);
   const dice = diceFor('random plans');
   const ofEach = (longest?: number) => (topics: readonly string[]) => {
     const plans = new Map(topics.map((topic) => [topic, bestPlan(search, [topic], longest).plan]));

@@ -65,6 +65,8 @@ const SETS: Readonly<Record<SetName, readonly Composition[]>> = {
   'held-out triples': HELD_OUT_TRIPLES,
 };
 
+export const COMPOSITIONS: readonly Composition[] = SET_NAMES.flatMap((set) => SETS[set]);
+
 /** One line of a set of questions, in the form that training and evaluation read. */
 export interface QuestionRow extends Omit<AnyQuestionRow, 'grader'> {
   readonly grader: 'exact';

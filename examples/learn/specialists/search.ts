@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Plan, Step } from '../../../src/plan/plan';
 import type { Crew } from './crew';
 import type { Ability } from './matrix';
-import type { QuestionRow } from './questions';
+import type { Composition, QuestionRow } from './questions';
 import { REFUSAL } from './workers';
 import { ALL_PHRASES, type Phrase, toSubtask } from './skills';
 
@@ -10,7 +10,7 @@ import { ALL_PHRASES, type Phrase, toSubtask } from './skills';
 // a step that nobody sees changes nothing.
 
 /** A worker and what it is asked. */
-interface Link {
+interface Link extends Pick<Phrase, 'skill'> {
   readonly worker: string;
   readonly subtask: string;
 }
@@ -21,35 +21,54 @@ interface Solved {
   readonly chains: ReadonlySet<string>;
 }
 
-/** Steps of the longest chain. */
-const LONGEST = 3;
 /** A worker that does a skill less often than this is not asked for it. */
-const LEAST_ABILITY = 0.05;
+const LEAST_ABILITY = 0.5;
 
-/** All chains of up to three steps on some questions. */
+/** Chains on some questions. */
 export interface Search {
   readonly links: readonly Link[];
   readonly solved: readonly Solved[];
 }
 
-/** Tries every chain of the workers' abilities, in one phrase of each group, on every question. */
+/**
+ * Tries every chain that does the skills of some composition, by every worker that can and in one phrase of each group, on
+ * every question.
+ */
 export async function searchPlans(
   crew: Crew,
   abilities: readonly Ability[],
   questions: readonly QuestionRow[],
+  compositions: readonly Composition[],
 ): Promise<Search> {
   const links = abilities
     .filter(({ accuracy }) => accuracy >= LEAST_ABILITY)
     .map(({ worker, skill, phrasing }) => ({
       worker,
+      skill,
       subtask: toSubtask(phraseOf({ skill, phrasing })),
     }));
+  const prefixes = new Set(compositions.flatMap((composition) => prefixesOf(composition, links)));
   const solved = await Readable.from(questions)
-    .map(async (row: QuestionRow) => ({ topic: row.topic, chains: await solve(crew, links, row) }), {
-      concurrency: 4,
-    })
+    .map(
+      async (row: QuestionRow) => ({ topic: row.topic, chains: await solve(crew, { links, prefixes }, row) }),
+      {
+        concurrency: 4,
+      },
+    )
     .toArray();
   return { links, solved: solved as Solved[] };
+}
+
+/** Chains that do the first skills of a composition, each as the places of its links. */
+function prefixesOf(composition: Composition, links: readonly Link[]): string[] {
+  let chains: readonly (readonly number[])[] = [[]];
+  const prefixes: string[] = [];
+  for (const skill of composition) {
+    const fit = [...links.keys()].filter((link) => links[link]?.skill === skill);
+    chains = chains.flatMap((chain) => fit.map((link) => [...chain, link]));
+    prefixes.push(...chains.map((chain) => chain.join()));
+  }
+  return prefixes;
 }
 
 function phraseOf({ skill, phrasing }: Pick<Phrase, 'skill' | 'phrasing'>): Phrase {
@@ -66,32 +85,34 @@ interface Made {
 
 async function solve(
   crew: Crew,
-  links: readonly Link[],
+  { links, prefixes }: { readonly links: readonly Link[]; readonly prefixes: ReadonlySet<string> },
   { question, answer }: QuestionRow,
 ): Promise<Set<string>> {
   const chains = new Set<string>();
   let made: Made[] = [{ chain: [], outputs: [] }];
-  for (let length = 1; length <= LONGEST; length += 1) {
-    const longer = made.flatMap((before) => links.map((_, link) => ({ before, link })));
-    made = (
-      await Promise.all(
-        longer.map(async ({ before, link }): Promise<Made> => {
-          const chain = [...before.chain, link];
-          const { steps } = toPlan(chain, links);
-          const sees = before.outputs.map((output, step) => ({
-            step,
-            subtask: steps[step]?.subtask ?? '',
-            output,
-          }));
-          const { worker = '', subtask = '' } = links[link] ?? {};
-          const output = await crew.ask(worker, { question, subtask, sees });
-          return { chain, outputs: [...before.outputs, output] };
-        }),
-      )
-    ).filter(({ outputs }) => outputs.at(-1) !== REFUSAL);
+  while (made.length > 0) {
+    const longer = made
+      .flatMap((before) => [...links.keys()].map((link) => ({ before, chain: [...before.chain, link] })))
+      .filter(({ chain }) => prefixes.has(chain.join()));
+    made = (await Promise.all(longer.map((each) => extend(crew, links, question, each)))).filter(
+      ({ outputs }) => outputs.at(-1) !== REFUSAL,
+    );
     for (const { chain, outputs } of made) if (outputs.at(-1)?.trim() === answer) chains.add(chain.join());
   }
   return chains;
+}
+
+/** Has the last step of a chain done, which sees all before it. */
+async function extend(
+  crew: Crew,
+  links: readonly Link[],
+  question: string,
+  { before, chain }: { readonly before: Made; readonly chain: readonly number[] },
+): Promise<Made> {
+  const { steps } = toPlan(chain, links);
+  const sees = before.outputs.map((output, step) => ({ step, subtask: steps[step]?.subtask ?? '', output }));
+  const { worker = '', subtask = '' } = steps.at(-1) ?? {};
+  return { chain, outputs: [...before.outputs, await crew.ask(worker, { question, subtask, sees })] };
 }
 
 function toPlan(chain: readonly number[], links: readonly Link[]): Plan {
@@ -109,7 +130,7 @@ export interface Chosen {
 }
 
 /** The one plan that answers most questions of some topics; of several the shortest. */
-export function bestPlan({ links, solved }: Search, topics: readonly string[], longest = LONGEST): Chosen {
+export function bestPlan({ links, solved }: Search, topics: readonly string[], longest = Infinity): Chosen {
   const asked = solved.filter(({ topic }) => topics.includes(topic));
   const counts = new Map<string, number>();
   for (const { chains } of asked) {

@@ -53,7 +53,8 @@ test('abilities are measured on calls that have an answer: those taught are 1, a
 test('the search finds a plan for each composition, as good on new questions, and no constant plan for all', async () => {
   const abilities = await measureAbilities(PERFECT);
   const compositions = [['sort'], ['add', 'reverse'], ['shift', 'sort', 'reverse']] as const;
-  const search = await searchPlans(PERFECT, abilities, questionSet(compositions, 'train', 30, 'search'));
+  const known = questionSet(compositions, 'train', 30, 'search');
+  const search = await searchPlans(PERFECT, abilities, known, compositions);
   const tried = questionSet(compositions, 'heldOut', 30, 'search');
   for (const { question, answer, topic } of tried) {
     const output = await PERFECT.carryOut(bestPlan(search, [topic]).plan, question);
