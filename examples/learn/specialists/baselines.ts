@@ -1,74 +1,78 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
 import type { Plan } from '../../../src/plan/plan';
-import { mean } from '../plain/scoring';
 import { diceFor } from '../world/world';
 import { drawPlan } from './conductor';
 import type { Crew } from './crew';
-import type { Ability } from './matrix';
-import { compositionSets, COMPOSITIONS, type QuestionRow, type SetName } from './questions';
+import { abilitiesSchema, type Ability, measureAbilities } from './matrix';
+import { compositionSets, COMPOSITIONS, type QuestionRow } from './questions';
+import { RECIPE } from './recipe';
+import { scoresSchema, scoreSets, TRIED_ON } from './scores';
 import { bestPlan, searchPlans } from './search';
-import { TRIED_ON } from './seed';
-import { ALL_PHRASES } from './skills';
+import { learnTable } from './table';
 
-/** 1 for each question of a set that was answered rightly, else 0. */
-export type Scores = Readonly<Record<SetName, readonly number[]>>;
+const measuredSchema = z.object({
+  abilities: abilitiesSchema,
+  scores: z.record(z.string(), scoresSchema),
+});
+/** What workers can do, and what can be had of them without a Conductor that reads. */
+export type Measured = Readonly<z.infer<typeof measuredSchema>>;
 
-/** Questions of each composition that plans are chosen on, none of which they are tried on. */
-const CHOSEN_ON = 8;
-
-/** What somebody comes to who has tried all plans beforehand, and what needs no plans. */
-export async function measureBaselines(
-  crew: Crew,
-  abilities: readonly Ability[],
-): Promise<Readonly<Record<string, Scores>>> {
-  const known = compositionSets('train', CHOSEN_ON, 'chosen on').flatMap(([, rows]) => rows);
-  const search = await searchPlans(crew, abilities, known, COMPOSITIONS);
-  const dice = diceFor('random plans');
-  const ofEach = (longest?: number) => (topics: readonly string[]) => {
-    const plans = new Map(topics.map((topic) => [topic, bestPlan(search, [topic], longest).plan]));
-    return ({ topic }: QuestionRow) => plans.get(topic) ?? NO_PLAN;
-  };
-  const choices: Readonly<Record<string, Choose>> = {
-    'best plan of each composition': ofEach(),
-    'best step of each composition': ofEach(1),
-    'best constant plan of a set': (topics) => {
-      const { plan } = bestPlan(search, topics);
-      return () => plan;
-    },
-    'random plans': () => () => drawPlan(crew.ids, ALL_PHRASES, dice),
-  };
-  const scores: Record<string, Scores> = {};
-  for (const [name, choose] of Object.entries(choices)) {
-    scores[name] = await scoreSets((rows) => {
-      const planFor = choose([...new Set(rows.map(({ topic }) => topic))]);
-      return rightOf(rows, (row) => crew.carryOut(planFor(row), row.question));
-    });
-  }
-  return { ...scores, 'best worker alone': await scoreSets((rows) => bestAlone(crew, rows)) };
+/** Measures once, and keeps the figures beside the workers. */
+export async function measureOnce(root: string, crew: Crew): Promise<Measured> {
+  const file = join(root, 'baselines.json');
+  if (existsSync(file)) return measuredSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  const abilities = await measureAbilities(crew);
+  const measured = { abilities, scores: await measureBaselines(crew, abilities) };
+  await writeFile(file, JSON.stringify(measured));
+  return measured;
 }
-
-const NO_PLAN: Plan = { steps: [] };
 
 /** Chooses plans for questions of some topics. */
 type Choose = (topics: readonly string[]) => (row: QuestionRow) => Plan;
 
-async function scoreSets(score: (rows: readonly QuestionRow[]) => Promise<number[]>): Promise<Scores> {
-  const scored: [string, number[]][] = [];
-  for (const [set, rows] of compositionSets('heldOut', TRIED_ON.count, TRIED_ON.name)) {
-    scored.push([set, await score(rows)]);
+/** Questions of each composition that plans are chosen on, none of which they are tried on. */
+const CHOSEN_ON = 8;
+
+async function measureBaselines(crew: Crew, abilities: readonly Ability[]): Promise<Measured['scores']> {
+  const known = compositionSets('train', CHOSEN_ON, 'chosen on').flatMap(([, rows]) => rows);
+  const search = await searchPlans(crew, abilities, known, COMPOSITIONS);
+  const inTable = await learnTable(crew, RECIPE);
+  const dice = diceFor('random plans');
+  const drawn = (): Plan => drawPlan(crew.ids, RECIPE.phrases, dice);
+  const bestOfEach = (longest?: number) => (topics: readonly string[]) => {
+    const plans = new Map(topics.map((topic) => [topic, bestPlan(search, [topic], longest).plan]));
+    return ({ topic }: QuestionRow) => plans.get(topic) ?? drawn();
+  };
+  const choices: Readonly<Record<string, Choose>> = {
+    'best plan of each composition': bestOfEach(),
+    'best step of each composition': bestOfEach(1),
+    'best constant plan of a set': (topics) => {
+      const { plan } = bestPlan(search, topics);
+      return () => plan;
+    },
+    'table, told each composition': () => (row) => inTable(row) ?? drawn(),
+    'random plans': () => drawn,
+  };
+  const scores: Measured['scores'] = {};
+  for (const [name, choose] of Object.entries(choices)) {
+    scores[name] = await scoreSets(TRIED_ON, (rows) => {
+      const planFor = choose([...new Set(rows.map(({ topic }) => topic))]);
+      return Promise.all(rows.map((row) => crew.carryOut(planFor(row), row.question)));
+    });
   }
-  return Object.fromEntries(scored) as unknown as Scores;
+  return { ...scores, 'best worker alone': await scoreSets(TRIED_ON, (rows) => askBestAlone(crew, rows)) };
 }
 
-function rightOf(
-  rows: readonly QuestionRow[],
-  answer: (row: QuestionRow) => Promise<string>,
-): Promise<number[]> {
-  return Promise.all(rows.map(async (row) => ((await answer(row)).trim() === row.answer ? 1 : 0)));
-}
-
-/** The worker that answers most of these very questions, asked for the whole at once. */
-async function bestAlone(crew: Crew, rows: readonly QuestionRow[]): Promise<number[]> {
-  const each = crew.ids.map((id) => rightOf(rows, ({ question }) => crew.askWhole(id, question)));
-  const [best = []] = (await Promise.all(each)).sort((one, other) => mean(other) - mean(one));
+/** Answers of the worker that answers most of these very questions, asked for the whole at once. */
+async function askBestAlone(crew: Crew, rows: readonly QuestionRow[]): Promise<string[]> {
+  const each = await Promise.all(
+    crew.ids.map((id) => Promise.all(rows.map(({ question }) => crew.askWhole(id, question)))),
+  );
+  const rightIn = (answers: readonly string[]): number =>
+    rows.filter((row, index) => answers[index]?.trim() === row.answer).length;
+  const [best = []] = each.sort((one, other) => rightIn(other) - rightIn(one));
   return best;
 }

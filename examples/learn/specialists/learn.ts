@@ -17,10 +17,10 @@ import { handOver, type StepServer } from '../plain/lesson';
 import { configOf, SMALL } from '../plain/recipe';
 import { toJsonLines } from '../world/questions';
 import type { WarmStartExample } from '../world/warm-start';
-import { type Dice, diceFor } from '../world/world';
+import { diceFor } from '../world/world';
 import { evenExamples, LONGEST_PLAN, PROMPT } from './conductor';
 import type { Crew } from './crew';
-import { type Composition, type QuestionRow, questionSet } from './questions';
+import { drawComposition, type QuestionRow, questionSet } from './questions';
 import type { Recipe, Supervision } from './recipe';
 import { NETWORK } from './school';
 
@@ -182,19 +182,9 @@ async function rollOut(desk: Desk, checkpoint: Checkpoint, cycle: number): Promi
   const { seed, recipe } = desk;
   const dice = diceFor('questions', seed, cycle);
   const rows = Array.from({ length: recipe.questions }, (_, index) => {
-    const composition = dice.pick(drawSet(recipe, dice));
-    return questionSet([composition], 'train', 1, seed, cycle, index);
+    return questionSet([drawComposition(recipe.sets, dice)], 'train', 1, seed, cycle, index);
   }).flat();
   return writePlans(desk, checkpoint, rows, { plans: recipe.groupSize, temperature: 1, seed: cycle * 1e5 });
-}
-
-function drawSet({ sets }: Recipe, dice: Dice): readonly Composition[] {
-  let left = dice.roll();
-  const found = sets.find(([share]) => {
-    left -= share;
-    return left < 0;
-  });
-  return found?.[1] ?? sets.flatMap(([, compositions]) => compositions);
 }
 
 /** How plans are drawn. */

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { renderMarkdown, writeReport } from '../../../src/evaluation/report/report';
 import { timed } from '../plain/run-course';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
-import { measureBaselines } from './baselines';
+import { measureOnce } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS } from './learn';
 import { RECIPE } from './recipe';
-import { abilityTable, measureAbilities } from './matrix';
+import { abilityTable } from './matrix';
 import { reportSeeds } from './report';
 import { modelOf, teachWorkers } from './school';
 import { readSeeds, runSeed } from './seed';
@@ -63,10 +63,9 @@ async function learn(
   tell: (line: string) => void,
 ): Promise<void> {
   for (const seed of seeds) await runSeed(crew, root, { seed, lesson, recipe: RECIPE }, tell);
-  tell('measuring what can be had without learning');
-  const abilities = await measureAbilities(crew);
-  const baselines = await measureBaselines(crew, abilities);
-  const report = await reportSeeds(abilityTable(abilities), baselines, await readSeeds(root));
+  tell('measuring what can be had without a Conductor that reads, if that was not done yet');
+  const { abilities, scores } = await measureOnce(root, crew);
+  const report = await reportSeeds(abilityTable(abilities), scores, await readSeeds(root));
   console.log(renderMarkdown(report));
   (await writeReport(report, join(root, 'report'))).forEach(tell);
 }

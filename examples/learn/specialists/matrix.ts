@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Table } from '../../../src/evaluation/report/report';
 import { mean } from '../plain/scoring';
 import { type Dice, diceFor } from '../world/world';
@@ -5,13 +6,16 @@ import type { Crew } from './crew';
 import { drawTask, REFUSAL, rightAnswer, type WorkerTask } from './workers';
 import { ALL_PHRASES, type Phrase, type Phrasing, type Skill, SKILLS } from './skills';
 
-/** How often a worker does a skill right, when it is asked in phrases of one group. */
-export interface Ability {
-  readonly worker: string;
-  readonly skill: Skill;
-  readonly phrasing: Phrasing;
-  readonly accuracy: number;
-}
+/** How often workers do a skill right, when they are asked in phrases of one group. */
+export const abilitiesSchema = z.array(
+  z.object({
+    worker: z.string(),
+    skill: z.enum(SKILLS),
+    phrasing: z.enum(['plain', 'fancy']),
+    accuracy: z.number(),
+  }),
+);
+export type Ability = Readonly<z.infer<typeof abilitiesSchema>[number]>;
 
 /** Calls of each worker for each skill and group of phrases. */
 const CALLS = 40;

@@ -115,6 +115,19 @@ export function compositionSets(
   return SET_NAMES.map((set) => [set, questionSet(SETS[set], split, each * SETS[set].length, ...name)]);
 }
 
+/** Draws a set by its share, and evenly one of its compositions. */
+export function drawComposition(
+  sets: readonly (readonly [share: number, compositions: readonly Composition[]])[],
+  dice: Dice,
+): Composition {
+  let left = dice.roll();
+  const found = sets.find(([share]) => {
+    left -= share;
+    return left < 0;
+  });
+  return dice.pick(found?.[1] ?? sets.flatMap(([, compositions]) => compositions));
+}
+
 function topicOf(composition: Composition): string {
   return composition.join('-');
 }

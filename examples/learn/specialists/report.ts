@@ -3,7 +3,7 @@ import { curvesChart, type Panel } from '../../../src/evaluation/report/curves-c
 import { drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
 import type { Report, Table } from '../../../src/evaluation/report/report';
 import { mean } from '../plain/scoring';
-import type { Scores } from './baselines';
+import type { Scores } from './scores';
 import type { Lesson } from './learn';
 import { SET_NAMES, type SetName } from './questions';
 import type { KeptSeed } from './seed';
@@ -91,7 +91,7 @@ const LEAST_LOSS = 0.2;
 function judge(baselines: Readonly<Record<string, Scores>>, seeds: ReadonlyMap<string, KeptSeed>): string[] {
   const learned = taught(seeds, 'verdicts');
   if (learned.length === 0) return [];
-  const of = (all: readonly KeptSeed[], change: string): number[][] =>
+  const of = (all: readonly KeptSeed[], change: string): (readonly number[])[] =>
     all.flatMap((kept) => [kept.learned?.[change]?.[JUDGED] ?? []]);
   const accuracy = mean(of(learned, AS_LEARNED).map(mean));
   const [low, high] = intervalOf(of(learned, AS_LEARNED));

@@ -9,13 +9,12 @@ import { mean } from '../plain/scoring';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
 import type { Crew } from './crew';
 import { cyclesOf, type Desk, learn, type Lesson, LESSONS, type Played, warmUp, writePlans } from './learn';
-import { compositionSets, HELD_OUT_PAIRS, questionSet, SET_NAMES, type SetName } from './questions';
+import { HELD_OUT_PAIRS, questionSet } from './questions';
 import type { Recipe } from './recipe';
+import { LOOKED_AT, type Scores, scoresSchema, scoreSets, TRIED_ON } from './scores';
 
 // One Conductor from its random weights to its plans. What it has learned is kept after every cycle, so that a killed run
 // goes on, and what it came to is kept as a result.
-
-const scores = z.record(z.enum(SET_NAMES), z.array(z.number()));
 
 const pointSchema = z.object({ cycle: z.number(), accuracy: z.record(z.string(), z.number()) });
 
@@ -30,11 +29,11 @@ const keptSchema = z.object({
   writer: madeSchema,
   own: rightPlansSchema,
   curve: z.array(pointSchema),
-  warm: scores,
+  warm: scoresSchema,
   /** Plans for one question, before it learned and after. */
   shown: z.array(shownSchema),
   /** Null until it has learned to the end; by what was done to its plans. */
-  learned: z.record(z.string(), scores).nullable(),
+  learned: z.record(z.string(), scoresSchema).nullable(),
 });
 
 /** A Conductor's way. Scores are 1 for each question that was answered rightly, else 0, by set. */
@@ -165,10 +164,6 @@ async function keep(folder: string, kept: KeptSeed): Promise<void> {
   await rename(unfinished, join(folder, 'kept.json'));
 }
 
-/** Questions of each composition: a Conductor is looked at by some while it learns, and judged by others. */
-const LOOKED_AT = { name: 'looked at', count: 12 };
-export const TRIED_ON = { name: 'tried on', count: 30 };
-
 type Change = (plan: Plan, crew: Crew) => Plan;
 
 /** What is taken from plans, to see whether it matters. */
@@ -185,22 +180,19 @@ export const CHANGES: Readonly<Record<string, Change>> = {
 };
 
 /** Tries greedy plans, or what a change makes of them. */
-async function score(
+function score(
   desk: Desk,
   checkpoint: Checkpoint,
-  { name, count }: typeof TRIED_ON,
+  questions: typeof TRIED_ON,
   change: Change = (plan) => plan,
-): Promise<Record<SetName, number[]>> {
-  const right: [string, number[]][] = [];
-  for (const [set, rows] of compositionSets('heldOut', count, name)) {
+): Promise<Scores> {
+  return scoreSets(questions, async (rows) => {
     const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
-    const answers = played.map(async ({ row, plan }) => {
-      const answer = plan && (await desk.crew.carryOut(change(plan, desk.crew), row.question));
-      return answer?.trim() === row.answer ? 1 : 0;
-    });
-    right.push([set, await Promise.all(answers)]);
-  }
-  return Object.fromEntries(right) as Record<SetName, number[]>;
+    const answers = played.map(async ({ row, plan }) =>
+      plan === null ? null : desk.crew.carryOut(change(plan, desk.crew), row.question),
+    );
+    return Promise.all(answers);
+  });
 }
 
 async function lookAt(desk: Desk, checkpoint: Checkpoint): Promise<Record<string, number>> {

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { compositionSets, type QuestionRow, SET_NAMES } from './questions';
+
+/** 1 for each question of a set that was answered rightly, else 0. */
+export const scoresSchema = z.record(z.enum(SET_NAMES), z.array(z.number()).readonly());
+export type Scores = Readonly<z.infer<typeof scoresSchema>>;
+
+/** Held-out questions of each composition: a Conductor is looked at by some while it learns, and all are judged by others. */
+export const LOOKED_AT = { name: 'looked at', count: 12 };
+export const TRIED_ON = { name: 'tried on', count: 30 };
+
+/** @param answer returns an answer for each question, or null where there is none */
+export async function scoreSets(
+  { name, count }: typeof TRIED_ON,
+  answer: (rows: readonly QuestionRow[]) => Promise<readonly (string | null)[]>,
+): Promise<Scores> {
+  const scored: [string, readonly number[]][] = [];
+  for (const [set, rows] of compositionSets('heldOut', count, name)) {
+    const answers = await answer(rows);
+    scored.push([set, rows.map((row, index) => (answers[index]?.trim() === row.answer ? 1 : 0))]);
+  }
+  return scoresSchema.parse(Object.fromEntries(scored));
+}

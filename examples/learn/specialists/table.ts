@@ -1,0 +1,81 @@
+import type { Plan, Step } from '../../../src/plan/plan';
+import { type Dice, diceFor } from '../world/world';
+import { drawPlan } from './conductor';
+import type { Crew } from './crew';
+import { drawComposition, questionSet, type QuestionRow } from './questions';
+import type { Recipe } from './recipe';
+import { toSubtask } from './skills';
+
+/** How often a plan was tried on questions of one composition, and how often it was right. */
+interface Entry {
+  readonly plan: Plan;
+  tried: number;
+  right: number;
+}
+
+type Table = Map<string, Map<string, Entry>>;
+
+/** Share of plans that are drawn evenly; of the others, the share in which one step is drawn anew. */
+const EVEN = 1 / 7;
+const CHANGED = 0.2;
+
+/**
+ * A learner that reads no word, since it is told what each question takes: for every composition it keeps a table of plans that
+ * were right, and tries those and changes of them, in as many questions and plans as the Conductor. Of what was never
+ * trained together it knows nothing.
+ */
+export async function learnTable(crew: Crew, recipe: Recipe): Promise<(row: QuestionRow) => Plan | null> {
+  const table: Table = new Map();
+  const dice = diceFor('table');
+  const { questions, groupSize, imitation, rewards } = recipe;
+  for (let cycle = 1; cycle <= imitation.cycles + rewards.cycles; cycle += 1) {
+    const rows = Array.from({ length: questions }, (_, index) =>
+      questionSet([drawComposition(recipe.sets, dice)], 'train', 1, 'table', cycle, index),
+    ).flat();
+    await Promise.all(
+      rows.map(async (row) => {
+        const known = entriesOf(table, row.topic);
+        const plans = Array.from({ length: groupSize }, () => drawTried(crew, recipe, known, dice));
+        const answers = await Promise.all(plans.map((plan) => crew.carryOut(plan, row.question)));
+        for (const [index, plan] of plans.entries()) {
+          note(known, plan, answers[index]?.trim() === row.answer);
+        }
+      }),
+    );
+  }
+  return ({ topic }) => bestOf(entriesOf(table, topic));
+}
+
+function entriesOf(table: Table, topic: string): Map<string, Entry> {
+  const known = table.get(topic) ?? new Map<string, Entry>();
+  table.set(topic, known);
+  return known;
+}
+
+function drawTried({ ids }: Crew, { phrases }: Recipe, known: Map<string, Entry>, dice: Dice): Plan {
+  if (known.size === 0 || dice.happens(EVEN)) return drawPlan(ids, phrases, dice);
+  const { plan } = dice.pick([...known.values()]);
+  if (!dice.happens(CHANGED)) return plan;
+  const changed = dice.pick([...plan.steps.keys()]);
+  const redraw = (step: Step): Step =>
+    dice.happens(0.5)
+      ? { ...step, worker: dice.pick(ids) }
+      : { ...step, subtask: toSubtask(dice.pick(phrases)) };
+  return { steps: plan.steps.map((step, index) => (index === changed ? redraw(step) : step)) };
+}
+
+/** A plan enters the table once it was right. */
+function note(known: Map<string, Entry>, plan: Plan, isRight: boolean): void {
+  const key = JSON.stringify(plan);
+  const entry = known.get(key) ?? { plan, tried: 0, right: 0 };
+  entry.tried += 1;
+  entry.right += isRight ? 1 : 0;
+  if (entry.right > 0) known.set(key, entry);
+}
+
+/** Two imagined failures keep a plan from being best that was lucky once. */
+function bestOf(known: ReadonlyMap<string, Entry>): Plan | null {
+  const worth = ({ right, tried }: Entry): number => right / (tried + 2);
+  const [best] = [...known.values()].sort((one, other) => worth(other) - worth(one));
+  return best?.plan ?? null;
+}
