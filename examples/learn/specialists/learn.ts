@@ -1,34 +1,20 @@
-import { Readable } from 'node:stream';
-import type { Verdict } from '../../../src/grading/grade';
-import type { Plan } from '../../../src/plan/plan';
-import { conductorMessages } from '../../../src/plan/prompt/conductor';
 import { groupBy } from '../../../src/evaluation/statistics';
-import type { KeptSample } from '../../../src/training/activities/batch';
-import { samplePrompts } from '../../../src/training/activities/sample-plans';
-import { renderChatml } from '../../../src/training/policy/client';
 import { drawExamples, isImitating } from '../../../src/training/imitation';
 import { sixDigits } from '../../../src/training/names';
 import type { RightPlans } from '../../../src/training/records';
 import { rewardOf } from '../../../src/training/rewards';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
-import { planIn } from '../plain/group';
 import { toRows, update } from '../plain/learn';
 import { handOver, type StepServer } from '../plain/lesson';
 import { configOf, SMALL } from '../plain/recipe';
 import { toJsonLines } from '../world/questions';
 import type { WarmStartExample } from '../world/warm-start';
 import { diceFor } from '../world/world';
-import { evenExamples, LONGEST_PLAN, PROMPT } from './conductor';
-import type { Crew } from './crew';
-import { drawComposition, type QuestionRow, questionSet } from './questions';
+import { evenExamples } from './conductor';
+import { MOST_PROMPT, MOST_TOKENS, type Played, type Players, REWARDS, writePlans } from './play';
+import { drawComposition, questionSet } from './questions';
 import type { Recipe, Supervision } from './recipe';
 import { NETWORK } from './school';
-
-/** Tokens; the longest plans of three steps have fewer. */
-const MOST_TOKENS = 120;
-const MOST_PROMPT = 200;
-
-const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
 
 /**
  * What a Conductor learns from. `verdicts`: which of its plans came to right answers. As controls, `shuffled`: as many of its
@@ -38,27 +24,14 @@ export const LESSONS = ['verdicts', 'shuffled', 'none'] as const;
 export type Lesson = (typeof LESSONS)[number];
 
 /** A Conductor at school. */
-export interface Desk {
+export interface Desk extends Players {
   readonly seed: number;
   readonly lesson: Lesson;
   readonly recipe: Recipe;
-  readonly crew: Crew;
   readonly steps: StepServer;
-  /** Base URL of the server of its policies, ending in `/v1`. */
-  readonly policyUrl: string;
   readonly trainRun: string;
   /** For files that the trainer reads. */
   readonly folder: string;
-}
-
-/** A plan that was written, carried out and judged. */
-export interface Played {
-  readonly row: QuestionRow;
-  readonly prompt: string;
-  readonly sample: KeptSample;
-  readonly plan: Plan | null;
-  readonly verdict: Verdict;
-  readonly reward: number | null;
 }
 
 /** How far a Conductor has come: all that the next cycle needs. */
@@ -185,57 +158,6 @@ async function rollOut(desk: Desk, checkpoint: Checkpoint, cycle: number): Promi
     return questionSet([drawComposition(recipe.sets, dice)], 'train', 1, seed, cycle, index);
   }).flat();
   return writePlans(desk, checkpoint, rows, { plans: recipe.groupSize, temperature: 1, seed: cycle * 1e5 });
-}
-
-/** How plans are drawn. */
-export interface Draw {
-  /** For each question. */
-  readonly plans: number;
-  /** 0: the likeliest token always. */
-  readonly temperature: number;
-  readonly seed: number;
-}
-
-/** Has a checkpoint write plans in the product's prompt, and the workers carry them out. */
-export async function writePlans(
-  { crew, policyUrl }: Pick<Desk, 'crew' | 'policyUrl'>,
-  { trainRun, name, folder, vocabulary }: Checkpoint,
-  rows: readonly QuestionRow[],
-  { plans, temperature, seed }: Draw,
-): Promise<Played[]> {
-  const workers = crew.ids.map((id) => ({ id, notes: null }));
-  const policy = {
-    model: `${trainRun}-${name}`,
-    folder,
-    vocabulary,
-    maxPromptTokens: MOST_PROMPT,
-    baseUrl: policyUrl,
-  };
-  const prompts = rows.map(({ question }) => conductorMessages({ ...PROMPT, question, workers }));
-  const asked = prompts.flatMap((prompt) => Array<typeof prompt>(plans).fill(prompt));
-  const task = { policy, prompts: asked, temperature, seed, maxTokens: MOST_TOKENS };
-  const samples = await samplePrompts(task, new AbortController().signal);
-  const played = await Readable.from(samples.entries())
-    .map(
-      async ([place, sample]: [number, KeptSample]): Promise<Played> => {
-        const row = rows[Math.floor(place / plans)];
-        const prompt = prompts[Math.floor(place / plans)];
-        if (row === undefined || prompt === undefined)
-          throw new RangeError(`There is no question for plan ${place}.`);
-        return { prompt: renderChatml(prompt), ...(await play(crew, row, sample)) };
-      },
-      { concurrency: 1024 },
-    )
-    .toArray();
-  return played as Played[];
-}
-
-async function play(crew: Crew, row: QuestionRow, sample: KeptSample): Promise<Omit<Played, 'prompt'>> {
-  const team = { workers: crew.ids.map((id) => ({ id })), maxSteps: LONGEST_PLAN };
-  const plan = planIn(team, sample.text);
-  const answer = plan && (await crew.carryOut(plan, row.question));
-  const verdict = plan === null ? 'unparseable' : answer?.trim() === row.answer ? 'correct' : 'wrong';
-  return { row, sample, plan, verdict, reward: rewardOf({ verdict, plan, nanoUsd: 0 }, REWARDS) };
 }
 
 function rightPlansIn(played: readonly Played[]): RightPlans[] {
