@@ -107,6 +107,16 @@ def test_a_warm_start_of_all_weights_takes_no_adapter_that_has_learned(tmp_path:
         warm_start(tmp_path, request, tmp_path / "examples.jsonl", lambda _: None)
 
 
+def test_an_update_takes_plans_of_the_checkpoint_before_an_imitation(tmp_path: Path) -> None:
+    config = config_of()
+    begin(tmp_path, tmp_path, config)
+    rows = rows_of_batch(tmp_path, "warm", config)
+    request = warm_start_request(config, parent=checkpoint("warm"), name="000001")
+    warm_start(tmp_path, request, tmp_path / "examples.jsonl", lambda _: None)
+    learn(tmp_path, 2, "000001", config, rows)
+    assert require_record(tmp_path, checkpoint("000002")).parent == checkpoint("000001")
+
+
 def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -> None:
     """Whole and in parts it learns the same, but for rounding."""
     example = {"prompt": prompt_of("law"), "completion": reply_of("law", 1)}
