@@ -50,9 +50,7 @@ def warm_start(
         config, parent = request["config"], _parent_of(root, request)
         # Imitation within a run: the next batch may hold plans of the checkpoint before.
         before = None if request["parent"]["name"] == BASE else request["parent"]
-        made = Made(
-            root, temporary, target, identity, parent.base, config, step=0, parent=before
-        )
+        made = Made(root, temporary, target, identity, parent.base, config, step=0, parent=before)
 
         def outcome_of(told: Sequence[JsonObject]) -> JsonObject:
             return {"loss": _loss_of(told[0]), "seconds": time.perf_counter() - started}
