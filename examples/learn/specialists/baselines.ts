@@ -30,6 +30,11 @@ export async function measureOnce(root: string, crew: Crew): Promise<Measured> {
   return measured;
 }
 
+/** The best plan of each composition, by search. */
+export const ORACLE = 'best plan of each composition';
+/** The one plan that is best for a whole set of compositions. */
+export const CONSTANT = 'best constant plan of a set';
+
 /** Chooses plans for questions of some topics. */
 type Choose = (topics: readonly string[]) => (row: QuestionRow) => Plan;
 
@@ -47,9 +52,9 @@ async function measureBaselines(crew: Crew, abilities: readonly Ability[]): Prom
     return ({ topic }: QuestionRow) => plans.get(topic) ?? drawn();
   };
   const choices: Readonly<Record<string, Choose>> = {
-    'best plan of each composition': bestOfEach(),
+    [ORACLE]: bestOfEach(),
     'best step of each composition': bestOfEach(1),
-    'best constant plan of a set': (topics) => {
+    [CONSTANT]: (topics) => {
       const { plan } = bestPlan(search, topics);
       return () => plan;
     },

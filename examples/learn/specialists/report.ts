@@ -4,9 +4,10 @@ import { drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
 import type { Report, Table } from '../../../src/evaluation/report/report';
 import { mean } from '../plain/scoring';
 import type { Scores } from './scores';
+import { CONSTANT, ORACLE } from './baselines';
 import type { Lesson } from './learn';
 import { SET_NAMES, type SetName } from './questions';
-import type { KeptSeed } from './seed';
+import { AS_LEARNED, type KeptSeed } from './seed';
 
 /** What the seeds of one folder came to, beside what can be had without learning. */
 export async function reportSeeds(
@@ -38,10 +39,6 @@ export async function reportSeeds(
 }
 
 const TITLE = 'Specialists: a Conductor over workers that learned a skill or two each';
-
-/** Name of the best plans by exhaustive search, which the criterion compares with. */
-export const ORACLE = 'best plan of each composition';
-export const CONSTANT = 'best constant plan of a set';
 
 type Row = readonly [name: string, seeds: readonly Scores[]];
 
@@ -75,9 +72,6 @@ function accuracyTable(
     numeric: true,
   };
 }
-
-/** What a Conductor's plans are called that nothing was taken from. */
-export const AS_LEARNED = 'as learned';
 
 function taught(seeds: ReadonlyMap<string, KeptSeed>, by: Lesson): KeptSeed[] {
   return [...seeds.values()].filter(({ lesson }) => lesson === by);

@@ -82,7 +82,7 @@ export async function runSeed(
   }
 }
 
-export function nameOf({ seed, lesson }: Pick<SeedWish, 'seed' | 'lesson'>): string {
+function nameOf({ seed, lesson }: Pick<SeedWish, 'seed' | 'lesson'>): string {
   return lesson === 'verdicts' ? `seed-${seed}` : `seed-${seed}-${lesson}`;
 }
 
@@ -167,9 +167,12 @@ async function keep(folder: string, kept: KeptSeed): Promise<void> {
 
 type Change = (plan: Plan, crew: Crew) => Plan;
 
+/** Name of plans from which nothing was taken. */
+export const AS_LEARNED = 'as learned';
+
 /** What is taken from plans, to see whether it matters. */
-export const CHANGES: Readonly<Record<string, Change>> = {
-  'as learned': (plan) => plan,
+const CHANGES: Readonly<Record<string, Change>> = {
+  [AS_LEARNED]: (plan) => plan,
   generic: ({ steps }) => ({ steps: steps.map((step) => ({ ...step, subtask: 'Do what is to be done.' })) }),
   silent: ({ steps }) => ({ steps: steps.map((step) => ({ ...step, sees: [] })) }),
   permuted: ({ steps }, { ids }) => ({
