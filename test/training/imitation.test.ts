@@ -21,15 +21,23 @@ test('the first cycles of a run imitate, and without the setting none does', () 
   expect(isImitating(undefined, 1)).toBe(false);
 });
 
-test('a rare topic is imitated as often as one with a hundred right plans', () => {
-  const easy = Array.from({ length: 20 }, (_, index) => plansFor('easy', `easy ${index}`, 5));
-  const own = [...easy, plansFor('rare', 'rare 0', 1)];
-  const examples = drawExamples(own, [], { ...SETTINGS, warmStartShare: 0 }, 1);
-  expect(examples).toHaveLength(200);
-  const rare = examples.filter(({ prompt }) => prompt === 'rare 0').length;
-  expect(rare).toBeGreaterThan(70);
-  expect(rare).toBeLessThan(130);
-  expect(new Set(examples.map(({ completion }) => completion)).size).toBeGreaterThan(50);
+test('topics are imitated alike, however many right plans they have; but a lucky plan counts as one of many', () => {
+  const own = (topic: string, questions: number, plans: number) =>
+    Array.from({ length: questions }, (_, index) => plansFor(topic, `${topic} ${index}`, plans));
+  const examples = drawExamples(
+    [...own('easy', 200, 9), ...own('hard', 20, 1), ...own('lucky', 1, 1)],
+    [],
+    { ...SETTINGS, steps: 100, batch: 41, warmStartShare: 0 },
+    1,
+  );
+  expect(examples).toHaveLength(4100);
+  const shareOf = (topic: string): number => examples.filter(({ prompt }) => prompt.startsWith(topic)).length;
+  for (const topic of ['easy', 'hard']) {
+    expect(shareOf(topic)).toBeGreaterThan(1850);
+    expect(shareOf(topic)).toBeLessThan(2150);
+  }
+  expect(shareOf('lucky')).toBeGreaterThan(50);
+  expect(shareOf('lucky')).toBeLessThan(160);
 });
 
 test('a share of the examples is the warm start’s, and each stays with its prompt', () => {

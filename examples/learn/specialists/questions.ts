@@ -9,17 +9,15 @@ export type Composition = readonly [Skill, ...Skill[]];
 
 export const SINGLES: readonly Composition[] = SKILLS.map((skill): Composition => [skill]);
 
+/** None of them ends by counting: its answer has one digit, which other plans come to by luck too often. */
 export const TRAINED_PAIRS: readonly Composition[] = [
   ['add', 'reverse'],
   ['add', 'shift'],
-  ['add', 'count'],
   ['max', 'sort'],
   ['max', 'shift'],
-  ['max', 'count'],
   ['reverse', 'shift'],
   ['sort', 'reverse'],
   ['shift', 'sort'],
-  ['shift', 'count'],
 ];
 
 /** Never trained together, though each of their skills was, at the same place. */
@@ -35,13 +33,12 @@ export const TRAINED_TRIPLES: readonly Composition[] = [
   ['add', 'reverse', 'shift'],
   ['add', 'shift', 'sort'],
   ['max', 'sort', 'reverse'],
-  ['max', 'shift', 'count'],
   ['shift', 'sort', 'reverse'],
 ];
 
 export const HELD_OUT_TRIPLES: readonly Composition[] = [
-  ['add', 'shift', 'count'],
   ['max', 'shift', 'sort'],
+  ['max', 'reverse', 'shift'],
   ['sort', 'reverse', 'shift'],
 ];
 
