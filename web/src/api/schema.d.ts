@@ -2962,6 +2962,10 @@ export interface components {
                     tokens: number;
                     seconds: number;
                 } | null;
+                imitation: {
+                    loss: number;
+                    seconds: number;
+                } | null;
                 times: {
                     sampling: number;
                     rollouts: number;
@@ -3060,6 +3064,10 @@ export interface components {
                     logprobGap: number;
                     largestAdvantage: number;
                     tokens: number;
+                    seconds: number;
+                } | null;
+                imitation: {
+                    loss: number;
                     seconds: number;
                 } | null;
                 times: {
@@ -3175,6 +3183,10 @@ export interface components {
                     logprobGap: number;
                     largestAdvantage: number;
                     tokens: number;
+                    seconds: number;
+                } | null;
+                imitation: {
+                    loss: number;
                     seconds: number;
                 } | null;
                 times: {
