@@ -6,11 +6,11 @@ import { keepLines } from '../../store/texts';
 import type { SealedFiles } from '../artifacts';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
-import { drawExamples, type ImitatedExample } from '../imitation';
+import { drawExamples } from '../imitation';
 import type { RightPlans } from '../records';
 import { cycleExamplesKey, rightPlansKey } from '../store-keys';
 import type { WarmStartRequest } from '../trainer-contract';
-import { exampleSchema, readRows } from './data';
+import { type Example, exampleSchema, readRows } from './data';
 import { askedHow, rightPlansOf } from './examples';
 import { readGroup, readRightPlans } from './records';
 
@@ -64,7 +64,7 @@ async function readOwn(store: Store, trainRun: string, last: number): Promise<Ri
   return [...Array(last).keys()].flatMap((before) => cycles.get(before) ?? []);
 }
 
-async function readWarm(config: TrainableConfig): Promise<readonly ImitatedExample[]> {
+async function readWarm(config: TrainableConfig): Promise<readonly Example[]> {
   const { imitation, warmStart } = trainingOf(config);
   if (warmStart === undefined || imitation?.warmStartShare === 0) return [];
   return (await readRows(warmStart.examples, exampleSchema)).map(({ value }) => value);

@@ -11,14 +11,14 @@ import { type CycleRollouts, drawGroups, type Rollouts } from './rollouts';
 
 type Watch = Stopwatch<'update' | 'publish'>;
 
-/** The next checkpoint, and how its weights were changed. */
+/** The next checkpoint, and how it came about. */
 interface Learned extends Pick<CycleMetrics, 'update' | 'imitation'> {
   readonly checkpoint: Checkpoint;
 }
 
 /**
- * Has the trainer take a step from the night's checkpoint, and the policy server load the result, beside `served`, what serves;
- * null where nothing can be learned from the rollouts.
+ * Makes the night's next checkpoint, which the policy server then loads; null where nothing can be learned. `served` are the
+ * checkpoints that serve, and must not be unloaded.
  */
 export async function learn(
   night: Night,

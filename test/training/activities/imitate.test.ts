@@ -1,9 +1,9 @@
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { questionSetKey } from '../../../src/evaluation/contract';
 import { keepLines } from '../../../src/store/texts';
+import type { Example } from '../../../src/training/activities/data';
 import { writeExamples } from '../../../src/training/activities/imitate';
 import { keepGroup } from '../../../src/training/activities/records';
-import type { ImitatedExample } from '../../../src/training/imitation';
 import { resolveTraining } from '../../../src/training/config/resolve';
 import type { TrainableConfig, TrainingInput } from '../../../src/training/config/schema';
 import { aGroup, aRollout } from '../cli/show/a-group';
@@ -41,7 +41,7 @@ async function write(
   cycle: number,
   groups: readonly Awaited<ReturnType<typeof keep>>[],
   training: TrainingInput = {},
-): Promise<readonly ImitatedExample[] | null> {
+): Promise<readonly Example[] | null> {
   const config: TrainableConfig = folder.config({
     imitation: { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3 },
     ...training,
@@ -51,10 +51,10 @@ async function write(
   const stored = await writeExamples(given, { cycle, settings: resolveTraining(config), groups });
   if (stored === null) return null;
   const lines = (await store.read(stored.key))?.toString().trimEnd().split('\n') ?? [];
-  return lines.map((line) => JSON.parse(line) as ImitatedExample);
+  return lines.map((line) => JSON.parse(line) as Example);
 }
 
-const completionsIn = (examples: readonly ImitatedExample[] | null): Set<string> =>
+const completionsIn = (examples: readonly Example[] | null): Set<string> =>
   new Set(examples?.map(({ completion }) => completion));
 
 test('nothing is imitated before a plan was right', async () => {
