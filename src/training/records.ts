@@ -137,9 +137,9 @@ export const cycleMetricsSchema = cycleFiguresSchema.extend({
   dropped: z.number(),
   /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
   collapse: z.string().nullable(),
-  /** Of an update from rewards; null where there was none. */
+  /** Figures of the GRPO update; null if the cycle made none. */
   update: z.object(updateMetricsSchema.shape).nullable(),
-  /** Of a cycle that imitated right plans of its own run; null where it did not. */
+  /** Figures of the supervised steps; null if the cycle did not imitate. */
   imitation: z.object({ loss: z.number(), seconds: z.number() }).nullable(),
   times: cycleTimesSchema,
   heldOut: z.number().nullable(),

@@ -1,3 +1,4 @@
+import { shuffled } from '../../../src/evaluation/chance';
 import { groupBy } from '../../../src/evaluation/statistics';
 import { drawExamples, isImitating } from '../../../src/training/imitation';
 import { sixDigits } from '../../../src/training/names';
@@ -139,9 +140,7 @@ function tell({ lesson, seed }: Desk, played: readonly Played[], cycle: number):
   if (lesson === 'verdicts') return played;
   const readable = played.filter(({ plan }) => plan !== null);
   const dice = diceFor('shuffled', seed, cycle);
-  const dealt = readable
-    .map(({ verdict }) => ({ verdict, place: dice.roll() }))
-    .sort((one, other) => one.place - other.place);
+  const dealt = shuffled(readable, () => dice.roll());
   const told = new Map(
     readable.map((each, index) => [each, lesson === 'none' ? 'correct' : (dealt[index]?.verdict ?? 'wrong')]),
   );

@@ -6,7 +6,7 @@ import { ALL_PHRASES, type Phrase } from './skills';
 export interface Recipe {
   /** What questions take, each with its share of them. */
   readonly sets: readonly (readonly [share: number, compositions: readonly Composition[]])[];
-  /** What it may ask workers for. */
+  /** Subtasks that its first plans are made of. */
   readonly phrases: readonly Phrase[];
   /** Even plans, until hardly any reply is no plan. */
   readonly warmStart: Supervision & { readonly examples: number };

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { codeOf } from '../../../src/errors';
 import type { Plan } from '../../../src/plan/plan';
 import { rightPlansSchema } from '../../../src/training/records';
 import { type Checkpoint, checkpointSchema } from '../../../src/training/trainer-contract';
@@ -153,7 +154,7 @@ async function readKept(folder: string): Promise<KeptSeed | null> {
   try {
     return keptSchema.parse(JSON.parse(await readFile(join(folder, 'kept.json'), 'utf8')));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -170,7 +171,7 @@ type Change = (plan: Plan, crew: Crew) => Plan;
 /** Name of plans from which nothing was taken. */
 export const AS_LEARNED = 'as learned';
 
-/** What is taken from plans, to see whether it matters. */
+/** Ablations: how accuracy changes shows whether a plan depends on that part. */
 const CHANGES: Readonly<Record<string, Change>> = {
   [AS_LEARNED]: (plan) => plan,
   generic: ({ steps }) => ({ steps: steps.map((step) => ({ ...step, subtask: 'Do what is to be done.' })) }),

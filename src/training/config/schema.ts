@@ -29,7 +29,7 @@ const warmStartSchema = z.strictObject({
 });
 
 const imitationSchema = z.strictObject({
-  /** Of the whole run, from its first on. */
+  /** How many cycles imitate, counted from the start of the training run, not of a night. */
   cycles: count.max(MAX_CYCLE),
   /** Optimizer steps of each. */
   steps: count,
