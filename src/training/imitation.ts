@@ -2,7 +2,7 @@ import { randomFrom } from '../evaluation/chance';
 import { groupBy } from '../evaluation/statistics';
 import type { Example } from './activities/data';
 import type { ImitationSettings } from './config/schema';
-import type { RightPlans } from './records';
+import type { RightPlans, Rollout } from './records';
 
 // The first cycles of a run may imitate its own right plans instead of learning from rewards: where most groups hold no
 // right plan, GRPO learns above all to avoid replies that are no plan. This is filtered imitation, as in STaR
@@ -14,6 +14,13 @@ const ENOUGH = 20;
 /** Whether a cycle of a run imitates; the later ones learn from rewards. */
 export function isImitating(imitation: ImitationSettings | undefined, cycle: number): boolean {
   return cycle <= (imitation?.cycles ?? 0);
+}
+
+/** The right plans of a group that earned most: where length or cost counts, the shorter or cheaper ones. */
+export function bestRight<Each extends Pick<Rollout, 'verdict' | 'reward'>>(group: readonly Each[]): Each[] {
+  const right = group.filter(({ verdict }) => verdict === 'correct');
+  const most = Math.max(...right.map(({ reward }) => reward ?? 0));
+  return right.filter(({ reward }) => (reward ?? 0) === most);
 }
 
 /**

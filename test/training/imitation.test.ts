@@ -1,4 +1,4 @@
-import { drawExamples, isImitating } from '../../src/training/imitation';
+import { bestRight, drawExamples, isImitating } from '../../src/training/imitation';
 
 const SETTINGS = {
   cycles: 2,
@@ -19,6 +19,17 @@ const plansFor = (topic: string, question: string, count: number) => ({
 test('the first cycles of a run imitate, and without the setting none does', () => {
   expect([1, 2, 3].map((cycle) => isImitating(SETTINGS, cycle))).toEqual([true, true, false]);
   expect(isImitating(undefined, 1)).toBe(false);
+});
+
+test('of right plans those that earned most are imitated, and no wrong one', () => {
+  const rollouts = [
+    { verdict: 'correct', reward: 0.8 },
+    { verdict: 'correct', reward: 0.9 },
+    { verdict: 'wrong', reward: 0.5 },
+    { verdict: 'correct', reward: 0.9 },
+  ] as const;
+  expect(bestRight(rollouts)).toEqual([rollouts[1], rollouts[3]]);
+  expect(bestRight([rollouts[2]])).toEqual([]);
 });
 
 test('topics are imitated alike, however many right plans they have; but a lucky plan counts as one of many', () => {

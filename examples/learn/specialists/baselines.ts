@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import type { Plan } from '../../../src/plan/plan';
+import { readRecord, writeRecord } from '../../../src/store/records';
+import { ArtifactFolder } from '../../../src/training/artifacts';
 import { diceFor } from '../world/world';
 import { drawPlan } from './conductor';
 import type { Crew } from './crew';
@@ -20,13 +19,17 @@ const measuredSchema = z.object({
 /** What workers can do, and what can be had of them without a Conductor that reads. */
 export type Measured = Readonly<z.infer<typeof measuredSchema>>;
 
+/** File beside the workers. */
+const MEASURED = 'baselines.json';
+
 /** Measures once, and keeps the figures beside the workers. */
 export async function measureOnce(root: string, crew: Crew): Promise<Measured> {
-  const file = join(root, 'baselines.json');
-  if (existsSync(file)) return measuredSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  const files = new ArtifactFolder(root);
+  const earlier = await readRecord(files, MEASURED, measuredSchema);
+  if (earlier !== null) return earlier;
   const abilities = await measureAbilities(crew);
   const measured = { abilities, scores: await measureBaselines(crew, abilities) };
-  await writeFile(file, JSON.stringify(measured));
+  await writeRecord(files, MEASURED, measured);
   return measured;
 }
 

@@ -11,7 +11,7 @@ import { SCHOOLINGS, type WorkerTask } from './workers';
 // The workers, asked through the product's own adapter, as a solve asks them.
 
 /** The workers' part of `conductor.yaml`. */
-function crewConfig(baseUrl: string): Pick<ConfigInput, 'workers' | 'limits'> {
+export function crewConfig(baseUrl: string): Pick<ConfigInput, 'workers' | 'limits'> {
   return {
     workers: SCHOOLINGS.map(({ id }) => ({
       id,

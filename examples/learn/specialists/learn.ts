@@ -1,6 +1,7 @@
 import { shuffled } from '../../../src/evaluation/chance';
 import { groupBy } from '../../../src/evaluation/statistics';
-import { drawExamples, isImitating } from '../../../src/training/imitation';
+import { drawQuestions, sortByTopic } from '../../../src/training/draw';
+import { bestRight, drawExamples, isImitating } from '../../../src/training/imitation';
 import { sixDigits } from '../../../src/training/names';
 import type { RightPlans } from '../../../src/training/records';
 import { rewardOf } from '../../../src/training/rewards';
@@ -13,7 +14,7 @@ import type { WarmStartExample } from '../world/warm-start';
 import { diceFor } from '../world/world';
 import { evenExamples } from './conductor';
 import { MOST_PROMPT, MOST_TOKENS, type Played, type Players, REWARDS, writePlans } from './play';
-import { drawComposition, questionSet } from './questions';
+import { type QuestionRow, trainingSet } from './questions';
 import type { Recipe, Supervision } from './recipe';
 import { NETWORK } from './school';
 
@@ -103,10 +104,11 @@ async function imitate(
 export async function* learn(desk: Desk, from: Progress): AsyncGenerator<Cycle> {
   const last = cyclesOf(desk);
   let { checkpoint, writer, own } = from;
-  let ahead = rollOut(desk, writer, from.done + 1);
+  const source = sortByTopic(trainingSet(desk.recipe.sets, desk.seed));
+  let ahead = rollOut(desk, source, writer, from.done + 1);
   for (let cycle = from.done + 1; cycle <= last; cycle += 1) {
     const played = await ahead;
-    ahead = cycle === last ? Promise.resolve([]) : rollOut(desk, checkpoint, cycle + 1);
+    ahead = cycle === last ? Promise.resolve([]) : rollOut(desk, source, checkpoint, cycle + 1);
     // Leaves a failure ahead to its own cycle.
     ahead.catch(() => undefined);
     const told = tell(desk, played, cycle);
@@ -150,25 +152,31 @@ function tell({ lesson, seed }: Desk, played: readonly Played[], cycle: number):
   });
 }
 
-async function rollOut(desk: Desk, checkpoint: Checkpoint, cycle: number): Promise<Played[]> {
+/** Questions to learn from, topic by topic, as a night draws them. */
+type Source = ReturnType<typeof sortByTopic<QuestionRow>>;
+
+async function rollOut(
+  desk: Desk,
+  { questions: source, topics }: Source,
+  checkpoint: Checkpoint,
+  cycle: number,
+): Promise<Played[]> {
   const { seed, recipe } = desk;
-  const dice = diceFor('questions', seed, cycle);
-  const rows = Array.from({ length: recipe.questions }, (_, index) => {
-    return questionSet([drawComposition(recipe.sets, dice)], 'train', 1, seed, cycle, index);
-  }).flat();
-  return writePlans(desk, checkpoint, rows, { plans: recipe.groupSize, temperature: 1, seed: cycle * 1e5 });
+  const { questions, groupSize: plans } = recipe;
+  const drawn = drawQuestions({ seed, topics, questions, cycle }, questions);
+  const rows = drawn.flatMap((index) => source[index] ?? []);
+  return writePlans(desk, checkpoint, rows, { plans, temperature: 1, seed: cycle * 1e5 });
 }
 
 function rightPlansIn(played: readonly Played[]): RightPlans[] {
-  const right = played.filter(({ verdict }) => verdict === 'correct');
   return Array.from(
-    groupBy(right, ({ prompt }) => prompt),
+    groupBy(played, ({ prompt }) => prompt),
     ([prompt, plans]) => ({
       prompt,
       topic: plans[0]?.row.topic ?? '',
-      completions: [...new Set(plans.map(({ sample }) => sample.text.trim()))],
+      completions: [...new Set(bestRight(plans).map(({ sample }) => sample.text.trim()))],
     }),
-  );
+  ).filter(({ completions }) => completions.length > 0);
 }
 
 async function learnFromRewards(

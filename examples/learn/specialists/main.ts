@@ -7,6 +7,7 @@ import { needProcesses, runPython, whileAlive } from '../support/programs';
 import { measureOnce } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS } from './learn';
+import { spendNight } from './night';
 import { RECIPE } from './recipe';
 import { abilityTable } from './matrix';
 import { reportSeeds } from './report';
@@ -17,16 +18,19 @@ import { SCHOOLINGS } from './workers';
 // Workers that learned one or two skills each, by the product's own commands; what can be had of them by plans; and a
 // Conductor that learns to write them from rewards, in a plain loop without Temporal:
 //   npm run learn -- specialists [--folder DIR] [--seeds 1] [--first 0] [--lesson verdicts|shuffled|none]
+//   npm run learn -- specialists --night [--folder DIR] [--first 0]
 // Workers that were taught stay in the folder, as does each seed, which goes on where it was killed. At its end it tells
-// of all seeds in the folder, and writes `report/` there; `--seeds 0` does nothing else.
+// of all seeds in the folder, and writes `report/` there; `--seeds 0` does nothing else. `--night` has one learn on the
+// whole stack instead.
 
 async function main(): Promise<void> {
-  const { folder, seeds, first, lesson } = parseArgs({
+  const { folder, seeds, first, lesson, night } = parseArgs({
     options: {
       folder: { type: 'string', default: '.conductor/specialists' },
       seeds: { type: 'string', default: '1' },
       first: { type: 'string', default: '0' },
       lesson: { type: 'string', default: 'verdicts' },
+      night: { type: 'boolean', default: false },
     },
   }).values;
   const root = resolve(folder);
@@ -40,9 +44,14 @@ async function main(): Promise<void> {
   const options = ['--port', '0', '--in-memory', `${SCHOOLINGS.length}`, ...models];
   const server = need('workers’ server', await runPython('policy_server', options));
   const { url } = z.object({ url: z.string() }).parse(server.ready);
+  const workersUrl = `${url}/v1`;
+  const crew = openCrew(workersUrl);
   try {
     const asked = Array.from({ length: Number(seeds) }, (_, index) => Number(first) + index);
-    await whileAlive(lost, learn(openCrew(`${url}/v1`), root, readLesson(lesson), asked, tell));
+    const work = night
+      ? spendNight(crew, root, { seed: Number(first), recipe: RECIPE, workersUrl }, tell)
+      : learn(crew, root, readLesson(lesson), asked, tell);
+    await whileAlive(lost, work);
   } finally {
     await server.stop();
   }

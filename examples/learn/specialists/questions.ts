@@ -1,6 +1,6 @@
 import type { QuestionRow as AnyQuestionRow } from '../world/questions';
 import { type Dice, diceFor } from '../world/world';
-import { applySkill, type Given, type Phrase, phrasesOf, type Skill, SKILLS, toSentence } from './skills';
+import { applySkill, type Given, type Phrase, phrasesOf, type Skill, SKILLS } from './skills';
 
 // Questions that take one skill, or two or three of which each works on what the one before it made.
 
@@ -16,29 +16,26 @@ export const TRAINED_PAIRS: readonly Composition[] = [
   ['max', 'sort'],
   ['max', 'shift'],
   ['reverse', 'shift'],
+  ['shift', 'reverse'],
   ['sort', 'reverse'],
-  ['shift', 'sort'],
 ];
 
-/** Never trained together, though each of their skills was, at the same place. */
+/** No trained question takes two skills of one of these, though each of their skills was trained at its place. */
 export const HELD_OUT_PAIRS: readonly Composition[] = [
   ['add', 'sort'],
   ['max', 'reverse'],
-  ['shift', 'reverse'],
+  ['shift', 'sort'],
   ['sort', 'shift'],
 ];
 
-/** No two skills of a held-out pair follow one another in these. */
 export const TRAINED_TRIPLES: readonly Composition[] = [
   ['add', 'reverse', 'shift'],
-  ['add', 'shift', 'sort'],
-  ['max', 'sort', 'reverse'],
-  ['shift', 'sort', 'reverse'],
+  ['add', 'shift', 'reverse'],
 ];
 
 export const HELD_OUT_TRIPLES: readonly Composition[] = [
-  ['max', 'shift', 'sort'],
-  ['max', 'reverse', 'shift'],
+  ['add', 'sort', 'reverse'],
+  ['max', 'shift', 'reverse'],
   ['sort', 'reverse', 'shift'],
 ];
 
@@ -112,17 +109,18 @@ export function compositionSets(
   return SET_NAMES.map((set) => [set, questionSet(SETS[set], split, each * SETS[set].length, ...name)]);
 }
 
-/** Draws a set by its share, and evenly one of its compositions. */
-export function drawComposition(
-  sets: readonly (readonly [share: number, compositions: readonly Composition[]])[],
-  dice: Dice,
-): Composition {
-  let left = dice.roll();
-  const found = sets.find(([share]) => {
-    left -= share;
-    return left < 0;
-  });
-  return dice.pick(found?.[1] ?? sets.flatMap(([, compositions]) => compositions));
+/** Compositions with their share of the questions. */
+export type Share = readonly [share: number, compositions: readonly Composition[]];
+
+/** More than a Conductor meets before it has learned. */
+const TO_LEARN_FROM = 5000;
+
+/** Questions to learn from. */
+export function trainingSet(sets: readonly Share[], ...name: readonly (string | number)[]): QuestionRow[] {
+  const rows = sets.flatMap(([share, compositions], place) =>
+    questionSet(compositions, 'train', Math.round(share * TO_LEARN_FROM), ...name, place),
+  );
+  return rows.map((row, index) => ({ ...row, id: `train-${String(index).padStart(5, '0')}` }));
 }
 
 function topicOf(composition: Composition): string {
@@ -179,16 +177,16 @@ function splitOf(given: Given): Split {
 
 /** Sentences by the number of their clauses; some name the second task first. */
 const FRAMES: readonly (readonly string[])[] = [
-  ['{A}.', 'Please {a}.', '{A}, please.', 'Your task: {a}.'],
+  ['Please {a}.', 'Your task: {a}.', 'Now {a}.', 'I want you to {a}.'],
   [
-    '{A}, then {b}.',
+    'Please {a}, then {b}.',
     'First {a}; after that, {b}.',
-    '{A} and then {b}.',
+    'Now {a} and then {b}.',
     'Please {a}, and {b} afterwards.',
-    '{B} once you are done with this: {a}.',
+    'I want you to {b} once you are done with this: {a}.',
     'Before you {b}, {a}.',
   ],
-  ['{A}, then {b}, then {c}.', 'First {a}, next {b}, and last {c}.', '{A}; {b}; finally {c}.'],
+  ['Please {a}, then {b}, then {c}.', 'First {a}, next {b}, and last {c}.', 'Now {a}; {b}; finally {c}.'],
 ];
 
 function wordQuestion(phrases: readonly Phrase[], given: Given, dice: Dice): string {
@@ -196,10 +194,7 @@ function wordQuestion(phrases: readonly Phrase[], given: Given, dice: Dice): str
     template.replace('{}', place === 0 ? spell(given) : 'the result'),
   );
   const frame = dice.pick(FRAMES[phrases.length - 1] ?? []);
-  return frame.replace(/\{([abc])\}/gi, (_, name: string) => {
-    const clause = clauses['abc'.indexOf(name.toLowerCase())] ?? '';
-    return name === name.toLowerCase() ? clause : toSentence(clause).slice(0, -1);
-  });
+  return frame.replace(/\{([abc])\}/g, (_, name: string) => clauses['abc'.indexOf(name)] ?? '');
 }
 
 /** What a question says that it is about. */

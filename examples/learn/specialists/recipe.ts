@@ -1,11 +1,11 @@
 import type { ImitationSettings } from '../../../src/training/config/schema';
-import { type Composition, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
+import { type Share, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
 import { ALL_PHRASES, type Phrase } from './skills';
 
 /** How a Conductor learns, in three parts one after the other. */
 export interface Recipe {
   /** What questions take, each with its share of them. */
-  readonly sets: readonly (readonly [share: number, compositions: readonly Composition[]])[];
+  readonly sets: readonly Share[];
   /** Subtasks that its first plans are made of. */
   readonly phrases: readonly Phrase[];
   /** Even plans, until hardly any reply is no plan. */
@@ -30,21 +30,21 @@ export interface Supervision {
 export const RECIPE: Recipe = {
   // Pairs are to be learned; single skills are easy, and would take over.
   sets: [
-    [0.25, SINGLES],
+    [0.3, SINGLES],
     [0.6, TRAINED_PAIRS],
-    [0.15, TRAINED_TRIPLES],
+    [0.1, TRAINED_TRIPLES],
   ],
   phrases: ALL_PHRASES,
-  warmStart: { examples: 60_000, steps: 2000, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
-  questions: 12,
-  groupSize: 64,
+  warmStart: { examples: 40_000, steps: 800, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
+  questions: 24,
+  groupSize: 32,
   imitation: {
-    cycles: 160,
+    cycles: 24,
     steps: 12,
     batch: 84,
     warmStartShare: 1 / 7,
-    learningRate: 1e-3,
+    learningRate: 2e-3,
     warmupSteps: 3,
   },
-  rewards: { cycles: 60, learningRate: 3e-4, iterations: 2 },
+  rewards: { cycles: 76, learningRate: 7e-4, iterations: 2 },
 };

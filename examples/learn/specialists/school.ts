@@ -17,7 +17,7 @@ const BATCH = 16;
 /** A network of 120,000 weights. */
 export const NETWORK = {
   kind: 'tiny',
-  vocabulary: 640,
+  vocabulary: 900,
   hidden: 64,
   layers: 2,
   heads: 4,
@@ -84,7 +84,7 @@ async function teach(room: string, pupil: Schooling, model: string): Promise<str
 }
 
 /** For the policy server, which `train up` starts at a place of its configuration. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

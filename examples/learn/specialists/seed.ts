@@ -1,8 +1,9 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { codeOf } from '../../../src/errors';
 import type { Plan } from '../../../src/plan/plan';
+import { readRecord, writeRecord } from '../../../src/store/records';
+import { ArtifactFolder } from '../../../src/training/artifacts';
 import { rightPlansSchema } from '../../../src/training/records';
 import { type Checkpoint, checkpointSchema } from '../../../src/training/trainer-contract';
 import { startStepServer } from '../plain/lesson';
@@ -11,7 +12,7 @@ import { needProcesses, runPython, whileAlive } from '../support/programs';
 import type { Crew } from './crew';
 import { cyclesOf, type Desk, learn, type Lesson, LESSONS, warmUp } from './learn';
 import { type Played, writePlans } from './play';
-import { HELD_OUT_PAIRS, questionSet } from './questions';
+import { compositionSets, HELD_OUT_PAIRS, questionSet } from './questions';
 import type { Recipe } from './recipe';
 import { LOOKED_AT, type Scores, scoresSchema, scoreSets, TRIED_ON } from './scores';
 
@@ -41,13 +42,16 @@ const keptSchema = z.object({
 /** A Conductor's way. Scores are 1 for each question that was answered rightly, else 0, by set. */
 export type KeptSeed = z.infer<typeof keptSchema>;
 
+/** File in a seed's folder. */
+const KEPT = 'kept.json';
+
 /** Those that learned to their end, by name. */
 export async function readSeeds(root: string): Promise<Map<string, KeptSeed>> {
   const found = (await readdir(root)).filter((name) => /^seed-\d+/.test(name));
   const names = found.sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
   const seeds = new Map<string, KeptSeed>();
   for (const name of names) {
-    const kept = await readKept(join(root, name));
+    const kept = await readRecord(new ArtifactFolder(join(root, name)), KEPT, keptSchema);
     if (kept !== null && kept.learned !== null) seeds.set(name, kept);
   }
   return seeds;
@@ -69,7 +73,7 @@ export async function runSeed(
   const trainRun = nameOf(wish);
   const folder = join(root, trainRun);
   await mkdir(folder, { recursive: true });
-  const earlier = await readKept(folder);
+  const earlier = await readRecord(new ArtifactFolder(folder), KEPT, keptSchema);
   if (earlier !== null && earlier.learned !== null) return earlier;
   const { lost, need } = needProcesses(folder);
   const server = need('policy server', await runPython('policy_server', ['--port', '0']));
@@ -91,6 +95,7 @@ function nameOf({ seed, lesson }: Pick<SeedWish, 'seed' | 'lesson'>): string {
 const TOLD = 20;
 
 async function goOn(desk: Desk, earlier: KeptSeed | null, tell: (line: string) => void): Promise<KeptSeed> {
+  const files = new ArtifactFolder(desk.folder);
   let kept = earlier ?? (await begin(desk));
   tell(`${desk.trainRun}: ${describePoint(kept.curve.at(-1))}`);
   const played: Played[] = [];
@@ -104,22 +109,21 @@ async function goOn(desk: Desk, earlier: KeptSeed | null, tell: (line: string) =
       const left = timeLeft(desk, began, kept.done);
       tell(`${desk.trainRun}: ${describePoint(kept.curve.at(-1))}; ${describe(played.splice(0))}; ${left}`);
     }
-    await keep(desk.folder, kept);
+    await writeRecord(files, KEPT, kept);
     const needed = [kept.checkpoint.name, kept.writer.name, 'warm'];
     if (!needed.includes(spare.name)) await rm(dirname(spare.folder), { recursive: true });
   }
+  const plans = await writeGreedily(desk, kept.checkpoint, TRIED_ON);
   const learned: NonNullable<KeptSeed['learned']> = {};
-  for (const [name, change] of Object.entries(CHANGES)) {
-    learned[name] = await score(desk, kept.checkpoint, TRIED_ON, change);
-  }
+  for (const [name, change] of Object.entries(CHANGES)) learned[name] = await score(desk, plans, change);
   kept = { ...kept, learned, shown: [...kept.shown, await showPlans(desk, kept.checkpoint)] };
-  await keep(desk.folder, kept);
+  await writeRecord(files, KEPT, kept);
   return kept;
 }
 
 async function begin(desk: Desk): Promise<KeptSeed> {
   const checkpoint = await warmUp(desk);
-  const warm = await score(desk, checkpoint, TRIED_ON);
+  const warm = await score(desk, await writeGreedily(desk, checkpoint, TRIED_ON));
   const curve = [{ cycle: 0, accuracy: await lookAt(desk, checkpoint) }];
   const shown = [await showPlans(desk, checkpoint)];
   return {
@@ -150,22 +154,6 @@ function describePlan({ plan, sample, verdict }: Played): string {
   return `${steps?.join(' → ') ?? sample.text} → ${verdict}`;
 }
 
-async function readKept(folder: string): Promise<KeptSeed | null> {
-  try {
-    return keptSchema.parse(JSON.parse(await readFile(join(folder, 'kept.json'), 'utf8')));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-/** By a rename, so that a kill leaves what was kept before. */
-async function keep(folder: string, kept: KeptSeed): Promise<void> {
-  const unfinished = join(folder, 'kept.unfinished');
-  await writeFile(unfinished, JSON.stringify(kept));
-  await rename(unfinished, join(folder, 'kept.json'));
-}
-
 type Change = (plan: Plan, crew: Crew) => Plan;
 
 /** Name of plans from which nothing was taken. */
@@ -184,24 +172,40 @@ const CHANGES: Readonly<Record<string, Change>> = {
   }),
 };
 
-/** Tries greedy plans, or what a change makes of them. */
-function score(
+/** The likeliest plan for each question. */
+interface Greedy {
+  readonly questions: typeof TRIED_ON;
+  /** By question; null where the reply was no plan. */
+  readonly plans: ReadonlyMap<string, Plan | null>;
+}
+
+async function writeGreedily(
   desk: Desk,
   checkpoint: Checkpoint,
   questions: typeof TRIED_ON,
+): Promise<Greedy> {
+  const rows = compositionSets('heldOut', questions.count, questions.name).flatMap(([, each]) => each);
+  const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
+  return { questions, plans: new Map(played.map(({ row, plan }) => [row.question, plan])) };
+}
+
+/** Tries plans, or what a change makes of them. */
+function score(
+  { crew }: Desk,
+  { questions, plans }: Greedy,
   change: Change = (plan) => plan,
 ): Promise<Scores> {
-  return scoreSets(questions, async (rows) => {
-    const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
-    const answers = played.map(async ({ row, plan }) =>
-      plan === null ? null : desk.crew.carryOut(change(plan, desk.crew), row.question),
-    );
+  return scoreSets(questions, (rows) => {
+    const answers = rows.map(async ({ question }) => {
+      const plan = plans.get(question) ?? null;
+      return plan && crew.carryOut(change(plan, crew), question);
+    });
     return Promise.all(answers);
   });
 }
 
 async function lookAt(desk: Desk, checkpoint: Checkpoint): Promise<Record<string, number>> {
-  const right = await score(desk, checkpoint, LOOKED_AT);
+  const right = await score(desk, await writeGreedily(desk, checkpoint, LOOKED_AT));
   return Object.fromEntries(Object.entries(right).map(([set, values]) => [set, mean(values)]));
 }
 

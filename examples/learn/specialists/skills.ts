@@ -12,90 +12,54 @@ export type Given = readonly number[] | string;
  */
 export type Phrasing = 'plain' | 'fancy';
 
-/** Templates; `{}` stands for what the skill is applied to. */
+/** Templates; `{}` stands for what the skill is applied to. Each has a first word of its own, which tells it from all others. */
 const PHRASES: Readonly<Record<Skill, Readonly<Record<Phrasing, readonly string[]>>>> = {
   add: {
-    plain: ['add {}', 'sum {} up', 'add {} together', 'find the sum of {}', 'take the sum of {}'],
-    fancy: [
-      'work out the total of {}',
-      'put {} together',
-      'give the total of {}',
-      'name the total for {}',
-      'combine {} into one number',
-    ],
+    plain: ['add {}', 'sum {}', 'total {}', 'combine {}', 'join {}'],
+    fancy: ['merge {}', 'pool {}', 'unite {}', 'fuse {}', 'blend {}'],
   },
   max: {
     plain: [
       'find the largest of {}',
+      'pick the largest of {}',
+      'choose the largest of {}',
+      'select the largest of {}',
       'take the largest of {}',
-      'pick the biggest of {}',
-      'give the maximum of {}',
-      'choose the greatest of {}',
     ],
     fancy: [
       'name the highest of {}',
-      'say which of {} is the most',
-      'keep only the top one of {}',
-      'see which of {} wins',
-      'tell which of {} leads',
+      'say the highest of {}',
+      'keep the highest of {}',
+      'show the highest of {}',
+      'tell the highest of {}',
     ],
   },
   reverse: {
-    plain: [
-      'write {} backwards',
-      'turn {} around',
-      'read {} from the end',
-      'give {} from last to first',
-      'spell {} from right to left',
-    ],
-    fancy: ['reverse {}', 'mirror {}', 'flip {} over', 'invert the order of {}', 'put {} in reverse'],
+    plain: ['reverse {}', 'mirror {}', 'flip {}', 'invert {}', 'swap {}'],
+    fancy: ['spin {}', 'unwind {}', 'rewind {}', 'retrace {}', 'upend {}'],
   },
   sort: {
-    plain: [
-      'sort {}',
-      'put {} in order',
-      'arrange {} from low to high',
-      'order {} upwards',
-      'bring {} into order',
-    ],
-    fancy: [
-      'line {} up by rank',
-      'rank {} from the smallest on',
-      'set {} in ascending sequence',
-      'tidy {} from small to large',
-      'range {} by size',
-    ],
+    plain: ['sort {}', 'order {}', 'arrange {}', 'rank {}', 'align {}'],
+    fancy: ['tidy {}', 'grade {}', 'file {}', 'range {}', 'queue {}'],
   },
   shift: {
-    plain: [
-      'move {} on by one',
-      'shift {} by one',
-      'advance {} by one place',
-      'step {} forward once',
-      'push {} one further',
-    ],
-    fancy: [
-      'replace {} by what follows',
-      'take the next of each part of {}',
-      'raise each part of {} by one',
-      'turn each part of {} into its successor',
-      'bump all of {} up',
-    ],
+    plain: ['shift {}', 'advance {}', 'move {}', 'push {}', 'step {}'],
+    fancy: ['bump {}', 'raise {}', 'nudge {}', 'lift {}', 'promote {}'],
   },
   count: {
     plain: [
-      'count the low ones in {}',
-      'tell how many low ones {} has',
+      'count the low ones of {}',
       'number the low ones of {}',
-      'find the count of low ones in {}',
-      'say how many of {} are low',
+      'poll the low ones of {}',
+      'score the low ones of {}',
+      'reckon the low ones of {}',
     ],
     fancy: [
-      'total the low ones of {}',
-      'tally the low ones in {}',
-      'give the low score of {}',
-      'measure how low {} is',
-      'check {} for its low ones',
+      'tally the low ones of {}',
+      'weigh the low ones of {}',
+      'gauge the low ones of {}',
+      'measure the low ones of {}',
+      'check the low ones of {}',
     ],
   },
 };
@@ -118,13 +82,12 @@ export function phrasesOf(skill: Skill): readonly Phrase[] {
   return ALL_PHRASES.filter((phrase) => phrase.skill === skill);
 }
 
-/** A phrase as an instruction of its own, which a plan gives a worker: "Write it backwards." */
+/**
+ * A phrase as an instruction of its own, which a plan gives a worker: "Now write it backwards." Its words are the same tokens as
+ * in a question, which has no phrase at the beginning of a sentence either.
+ */
 export function toSubtask({ skill, template }: Phrase): string {
-  return toSentence(template.replace('{}', takesNumbers(skill) ? 'them' : 'it'));
-}
-
-export function toSentence(clause: string): string {
-  return `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
+  return `Now ${template.replace('{}', takesNumbers(skill) ? 'them' : 'it')}.`;
 }
 
 /** Whether a skill begins with the numbers of a question, and so can only come first. */

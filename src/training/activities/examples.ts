@@ -10,6 +10,7 @@ import { planSchema } from '../../protocol/solve';
 import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
 import { renderChatml, withoutMarkers } from '../policy/client';
+import { bestRight } from '../imitation';
 import type { GroupRecord } from '../records';
 import { readSamples } from './batch';
 import { type Example, exampleSchema } from './data';
@@ -87,7 +88,8 @@ export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Exam
 }
 
 /**
- * The right plans of a group's first round as examples to imitate, each once: a correction would be learned as a first plan.
+ * The best right plans of a group's first round as examples to imitate, each once: a correction would be learned as a first
+ * plan.
  * `unfit` counts those that this configuration could not carry out.
  */
 export async function rightPlansOf(
@@ -110,6 +112,5 @@ function askedOf({ question, conversation }: Question): AskedWhole {
 
 async function rightReplies(store: Store, { round, samples, rollouts }: GroupRecord): Promise<string[]> {
   const kept = round === 0 && samples !== null ? await readSamples(store, samples) : null;
-  const right = rollouts.filter(({ verdict }) => verdict === 'correct');
-  return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
+  return bestRight(rollouts).flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
 }
