@@ -146,9 +146,10 @@ function tell({ lesson, seed }: Desk, played: readonly Played[], cycle: number):
   const told = new Map(
     readable.map((each, index) => [each, lesson === 'none' ? 'correct' : (dealt[index]?.verdict ?? 'wrong')]),
   );
+  const rewards = lesson === 'none' ? { ...REWARDS, lengthWeight: 0 } : REWARDS;
   return played.map((each) => {
     const verdict = told.get(each) ?? each.verdict;
-    return { ...each, verdict, reward: rewardOf({ ...each, verdict, nanoUsd: 0 }, REWARDS) };
+    return { ...each, verdict, reward: rewardOf({ ...each, verdict, nanoUsd: 0 }, rewards) };
   });
 }
 
