@@ -9,34 +9,35 @@ export type Composition = readonly [Skill, ...Skill[]];
 
 export const SINGLES: readonly Composition[] = SKILLS.map((skill): Composition => [skill]);
 
-/** None of them ends by counting: its answer has one digit, which other plans come to by luck too often. */
+/** Every skill that comes first is followed by more than one, so that the second is not known from the first. */
 export const TRAINED_PAIRS: readonly Composition[] = [
   ['add', 'reverse'],
-  ['add', 'shift'],
+  ['add', 'count'],
   ['max', 'sort'],
   ['max', 'shift'],
-  ['reverse', 'shift'],
-  ['shift', 'reverse'],
+  ['max', 'count'],
+  ['shift', 'sort'],
+  ['shift', 'count'],
   ['sort', 'reverse'],
+  ['sort', 'shift'],
 ];
 
 /** No trained question takes two skills of one of these, though each of their skills was trained at its place. */
 export const HELD_OUT_PAIRS: readonly Composition[] = [
-  ['add', 'sort'],
+  ['add', 'shift'],
   ['max', 'reverse'],
-  ['shift', 'sort'],
-  ['sort', 'shift'],
+  ['shift', 'reverse'],
 ];
 
 export const TRAINED_TRIPLES: readonly Composition[] = [
-  ['add', 'reverse', 'shift'],
-  ['add', 'shift', 'reverse'],
+  ['max', 'sort', 'shift'],
+  ['max', 'shift', 'sort'],
 ];
 
 export const HELD_OUT_TRIPLES: readonly Composition[] = [
-  ['add', 'sort', 'reverse'],
-  ['max', 'shift', 'reverse'],
-  ['sort', 'reverse', 'shift'],
+  ['max', 'sort', 'reverse'],
+  ['sort', 'shift', 'reverse'],
+  ['shift', 'sort', 'reverse'],
 ];
 
 /** All that may be learned from. */
@@ -127,13 +128,14 @@ function topicOf(composition: Composition): string {
   return composition.join('-');
 }
 
-/** Draws until no skill can be left out: a shorter plan must not come to the same answer. */
+/** Draws until other skills, or fewer, do not come to the same answer: what is right is so by no luck. */
 export function drawQuestion(composition: Composition, split: Split, dice: Dice): Drawn {
+  const others = decoysOf(composition);
   for (;;) {
     const given = drawGiven(composition[0], dice);
     const answer = applyAll(composition, given);
     if (answer === null || splitOf(given) !== split || answer === given) continue;
-    if (shortcutsOf(composition).some((shorter) => applyAll(shorter, given) === answer)) continue;
+    if (others.some((skills) => applyAll(skills, given) === answer)) continue;
     const question = wordQuestion(
       composition.map((skill) => dice.pick(phrasesOf(skill))),
       given,
@@ -141,6 +143,16 @@ export function drawQuestion(composition: Composition, split: Split, dice: Dice)
     );
     return { composition, given, question, answer };
   }
+}
+
+/** All ways to leave skills out, and all compositions as long that take others. */
+function decoysOf(composition: Composition): readonly (readonly Skill[])[] {
+  const ways = Array.from({ length: 2 ** composition.length - 2 }, (_, index) => index + 1);
+  const shorter = ways.map((way) => composition.filter((_, place) => (way >> place) % 2 === 1));
+  const others = COMPOSITIONS.filter(
+    (other) => other.length === composition.length && other.some((skill) => !composition.includes(skill)),
+  );
+  return [...shorter, ...others];
 }
 
 /** The answer; null where a skill is not made for what it is given. */
@@ -151,12 +163,6 @@ export function applyAll(skills: readonly Skill[], given: Given): string | null 
     (made, skill) => (made === null ? null : applySkill(skill, made)),
     applySkill(first, given),
   );
-}
-
-/** All ways to leave skills out, but not all of them. */
-function shortcutsOf(composition: Composition): Skill[][] {
-  const ways = Array.from({ length: 2 ** composition.length - 2 }, (_, index) => index + 1);
-  return ways.map((way) => composition.filter((_, place) => (way >> place) % 2 === 1));
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';

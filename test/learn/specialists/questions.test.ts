@@ -13,6 +13,7 @@ import {
   TRAINED_TRIPLES,
 } from '../../../examples/learn/specialists/questions';
 import { ALL_PHRASES, applySkill } from '../../../examples/learn/specialists/skills';
+import { groupBy } from '../../../src/evaluation/statistics';
 import { diceFor } from '../../../examples/learn/world/world';
 
 const ALL = [...SINGLES, ...TRAINED_PAIRS, ...HELD_OUT_PAIRS, ...TRAINED_TRIPLES, ...HELD_OUT_TRIPLES];
@@ -34,7 +35,7 @@ test.each([
   expect(applySkill(skill, given)).toBe(made);
 });
 
-test('no skill of a question can be left out, and what it is about can be read back', () => {
+test('no skill of a question can be left out or be another, and what it is about can be read back', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...ALL),
@@ -49,6 +50,10 @@ test('no skill of a question can be left out, and what it is about can be read b
           const shorter = composition.filter((_, place) => place !== left);
           expect(applyAll(shorter, drawn.given)).not.toBe(drawn.answer);
         }
+        const others = ALL.filter((other) => other.length === composition.length).filter((other) =>
+          other.some((skill) => !composition.includes(skill)),
+        );
+        for (const other of others) expect(applyAll(other, drawn.given)).not.toBe(drawn.answer);
       },
     ),
     { numRuns: 300 },
@@ -73,6 +78,11 @@ test('every skill of a held-out pair was trained at its place', () => {
     new Set(compositions.flatMap((skills) => skills.map((skill, place) => `${skill} at ${place}`)));
   const trained = places(TRAINED_PAIRS);
   expect([...places(HELD_OUT_PAIRS)].filter((place) => !trained.has(place))).toEqual([]);
+});
+
+test('what comes first does not tell what follows', () => {
+  const followers = groupBy(TRAINED_PAIRS, ([first]) => first);
+  expect([...followers.values()].filter((pairs) => pairs.length < 2)).toEqual([]);
 });
 
 test('all phrases are different, ten for each skill', () => {
