@@ -1,6 +1,6 @@
 import { randomFrom } from '../../../src/evaluation/chance';
 import { curvesChart, type Panel } from '../../../src/evaluation/report/curves-chart';
-import { drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
+import { colourOf, drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
 import type { Report, Table } from '../../../src/evaluation/report/report';
 import { mean } from '../plain/scoring';
 import type { Scores } from './scores';
@@ -133,20 +133,21 @@ function curvesOf(
 ): Parameters<typeof curvesChart>[0] {
   const cycles = seeds[0]?.[1].curve.map(({ cycle }) => cycle) ?? [];
   const panels = SET_NAMES.map((set): Panel => {
-    const level = (name: string, colour: string) => ({
+    const level = (name: string, baseline: string) => ({
       name,
-      colour,
-      values: cycles.map(() => mean(baselines[name]?.[set] ?? [])),
+      colour: GREY,
+      values: cycles.map(() => mean(baselines[baseline]?.[set] ?? [])),
     });
     const curves = seeds.map(([name, { curve }]) => ({
       name,
+      colour: colourOf(0),
       values: curve.map(({ accuracy }) => accuracy[set] ?? null),
     }));
     return {
       title: set,
       note: 'share of right answers, greedy plans',
       form: 'lines',
-      curves: [...curves, level(ORACLE, GREY), level(CONSTANT, GREY)],
+      curves: [...curves, level('oracle', ORACLE), level('constant plan', CONSTANT)],
       format: percent,
     };
   });
