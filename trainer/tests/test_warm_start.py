@@ -11,8 +11,8 @@ from safetensors.torch import load_file
 from conductor_trainer import ranks
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.model import load_tokenizer
-from conductor_trainer.warm_start import IGNORED, read_examples, warm_start
+from conductor_trainer.model import load_policy, load_tokenizer
+from conductor_trainer.warm_start import IGNORED, ScoredReplies, read_examples, warm_start
 from tiny_run import (
     FULL,
     LORA,
@@ -55,6 +55,27 @@ def test_loss_is_taken_on_the_reply_and_its_end_alone(root: Path, tmp_path: Path
     reply_ids = tokenizer.encode(closed["completion"])
     assert first["input_ids"] == prompt_ids + reply_ids
     assert first["labels"] == [IGNORED] * len(prompt_ids) + reply_ids
+
+
+def test_replies_alone_are_scored_and_lose_what_they_lose_in_whole_rows(
+    root: Path, tmp_path: Path
+) -> None:
+    tokenizer = tokenizer_of(root)
+    examples = [
+        {"prompt": prompt_of("law" * n), "completion": reply_of("x" * n, n)} for n in (1, 4)
+    ]
+    rows = read_examples(write_examples(tmp_path / "examples", *examples), tokenizer)
+    model = load_policy(root, require_record(root, checkpoint("base")), config_of()).eval()
+    batch = ScoredReplies(tokenizer)(rows)
+    scored = model(**batch)
+    replies = [sum(label != IGNORED for label in row["labels"]) for row in rows]
+    assert scored.logits.shape[1] == max(replies) + 1
+    alone = [
+        model(input_ids=torch.tensor([row["input_ids"]]), labels=torch.tensor([row["labels"]])).loss
+        for row in rows
+    ]
+    whole = sum(loss * count for loss, count in zip(alone, replies, strict=True)) / sum(replies)
+    assert scored.loss.item() == pytest.approx(whole.item(), abs=1e-5)
 
 
 def test_what_was_shown_becomes_likely(root: Path) -> None:

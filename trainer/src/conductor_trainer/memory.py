@@ -77,9 +77,18 @@ def this_machine(config: Config) -> Machine:
     return Machine(min(sizes), [Gpu(total, total - free) for free, total in memory])
 
 
-def require_memory(model_folder: Path, config: Config, tokens: int | None = None) -> None:
-    """Raises `OutOfMemory`. `tokens` pass at once in a warm start, whose logits are held whole."""
-    lack = find_lack(shape_of(model_folder, config), config, this_machine(config), tokens)
+@dataclass(frozen=True)
+class Passing:
+    """What passes through the model at once in a warm start."""
+
+    tokens: int
+    scored: int
+    """Of them, those whose logits are held."""
+
+
+def require_memory(model_folder: Path, config: Config, passing: Passing | None = None) -> None:
+    """Raises `OutOfMemory`. Without `passing` it reckons an update."""
+    lack = find_lack(shape_of(model_folder, config), config, this_machine(config), passing)
     if lack is not None:
         raise OutOfMemory(f"{lack}. {_ADVICE}")
 
@@ -116,7 +125,7 @@ def _count(module: torch.nn.Module) -> int:
     return sum(each.numel() for each in module.parameters())
 
 
-def needed_by_process(shape: Shape, config: Config, tokens: int | None = None) -> Bytes:
+def needed_by_process(shape: Shape, config: Config, passing: Passing | None = None) -> Bytes:
     """What each process of a step holds where it computes, at the moment when that is most."""
     is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
     width = _HALF if is_half else _FLOAT
@@ -133,18 +142,18 @@ def needed_by_process(shape: Shape, config: Config, tokens: int | None = None) -
         # Those layers that are put together now, with their gradients.
         outside = shape.weights - shape.layers * shape.layer
         copies = 2 * width * min(shape.weights, outside + 2 * shape.layer)
-    if tokens is None:
+    if passing is None:
         longest = config["maxPromptTokens"] + config["maxCompletionTokens"]
-        passing: int = config["microBatch"] * longest
+        tokens: int = config["microBatch"] * longest
         scored = config["microBatch"] * config["maxCompletionTokens"]
         logits = 2 * _FLOAT * scored * min(shape.vocabulary, _LOGITS_AT_ONCE)
     else:
-        passing = tokens
+        tokens = passing.tokens
         # The library's loss has them in 32 bits as well, and their gradient.
-        logits = (width + 2 * _FLOAT) * tokens * shape.vocabulary
-    of_layer = width * passing * (10 * shape.hidden + 4 * shape.feed_forward)
+        logits = (width + 2 * _FLOAT) * passing.scored * shape.vocabulary
+    of_layer = width * tokens * (10 * shape.hidden + 4 * shape.feed_forward)
     # On a GPU layers keep their inputs alone, and compute the rest anew.
-    inputs = _FLOAT * passing * shape.hidden * shape.layers + 2 * of_layer
+    inputs = _FLOAT * tokens * shape.hidden * shape.layers + 2 * of_layer
     held = {} if is_offloaded else resting
     at_work = {
         **held,
@@ -177,10 +186,10 @@ def _reference(shape: Shape, config: Config) -> int:
 
 
 def find_lack(
-    shape: Shape, config: Config, machine: Machine, tokens: int | None = None
+    shape: Shape, config: Config, machine: Machine, passing: Passing | None = None
 ) -> str | None:
     """Why a run does not fit into a machine, with the sums; None where it does."""
-    processes, each = config["processes"], needed_by_process(shape, config, tokens)
+    processes, each = config["processes"], needed_by_process(shape, config, passing)
     if config["device"] == "cpu":
         whole = {name: size * processes for name, size in each.items()}
         return _compare(f"Training on the CPU with processes: {processes}", whole, machine.host)

@@ -29,7 +29,7 @@ from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import BadRequest, NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter, shared_arguments
 from conductor_trainer.init import BASE, begin
-from conductor_trainer.memory import require_memory
+from conductor_trainer.memory import Passing, require_memory
 from conductor_trainer.model import END_OF_TURN, Policy, load_tokenizer
 from conductor_trainer.ranks import learn_together
 from conductor_trainer.record import Made, join_ranks, load_together, save_made
@@ -95,9 +95,9 @@ def learn_examples(
     folder = made.root / parent.folder
     tokenizer = load_tokenizer(folder)
     learned = read_examples(examples, tokenizer)
-    longest = max(len(each["input_ids"]) for each in learned)
+    rows, longest = _micro_batch(request), max(len(each["input_ids"]) for each in learned)
     whole = folder if parent.kind == "model" else made.root / parent.base
-    require_memory(whole, config, tokens=_micro_batch(request) * longest)
+    require_memory(whole, config, Passing(tokens=rows * longest, scored=rows * _scored(learned)))
     rank = join_ranks(config)
     policy = load_together(made.root, parent, config, rank)
     arguments = _arguments_of(request, made.temporary)
@@ -105,7 +105,7 @@ def learn_examples(
         model=policy,
         args=arguments,
         train_dataset=Dataset.from_list(learned),
-        data_collator=DataCollatorForSeq2Seq(tokenizer, label_pad_token_id=IGNORED),
+        data_collator=ScoredReplies(tokenizer),
         callbacks=[StopAfter(arguments.max_steps, report)],
     )
     trainer.remove_callback(PrinterCallback)
@@ -114,6 +114,27 @@ def learn_examples(
     save_made(made, policy, folder, rank)
     steps = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return policy, {"losses": steps}
+
+
+class ScoredReplies:
+    """Batches whose rows end together, so that the model has to score their ends alone.
+
+    Logits of prompts would be thrown away, and with a large vocabulary they are most of the memory.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        tokenizer.padding_side = "left"
+        self._pad = DataCollatorForSeq2Seq(tokenizer, label_pad_token_id=IGNORED)
+
+    def __call__(self, examples: Sequence[Example]) -> dict[str, Any]:
+        batch = dict(self._pad(list(examples)))
+        scored = _scored(examples)
+        return {**batch, "labels": batch["labels"][:, -scored:], "logits_to_keep": scored}
+
+
+def _scored(examples: Sequence[Example]) -> int:
+    """How many tokens the longest reply has, with the one before it, which tells its first."""
+    return 1 + max(sum(label != IGNORED for label in each["labels"]) for each in examples)
 
 
 def _micro_batch(request: JsonObject) -> int:
