@@ -23,10 +23,13 @@ export const PROMPT = {
   repairs: [],
 } as const;
 
-/** Valid plans whose length, workers, subtasks and access are drawn evenly, whatever the question. */
+/**
+ * Valid plans whose length, workers and access are drawn evenly, whatever the question. So are their subtasks, but for those
+ * in words of the question, in any order: a language model has learned to repeat, and one of random weights has not.
+ */
 export function evenExamples(
   ids: readonly string[],
-  { sets, phrases }: Pick<Recipe, 'sets' | 'phrases'>,
+  { sets, phrases, echo }: Pick<Recipe, 'sets' | 'phrases' | 'echo'>,
   count: number,
   ...name: readonly (string | number)[]
 ): WarmStartExample[] {
@@ -34,10 +37,10 @@ export function evenExamples(
   const workers = ids.map((id) => ({ id, notes: null }));
   const compositions = sets.flatMap(([, each]) => each);
   return Array.from({ length: count }, () => {
-    const { question } = drawQuestion(dice.pick(compositions), 'train', dice);
+    const { question, phrases: own } = drawQuestion(dice.pick(compositions), 'train', dice);
     return {
       prompt: renderChatml(conductorMessages({ ...PROMPT, question, workers })),
-      completion: renderPlan(drawPlan(ids, phrases, dice), ids),
+      completion: renderPlan(drawPlan(ids, dice.happens(echo) ? own : phrases, dice), ids),
     };
   });
 }

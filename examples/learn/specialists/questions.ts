@@ -16,17 +16,18 @@ export const TRAINED_PAIRS: readonly Composition[] = [
   ['max', 'sort'],
   ['max', 'shift'],
   ['max', 'count'],
-  ['shift', 'sort'],
-  ['shift', 'count'],
+  ['reverse', 'shift'],
   ['sort', 'reverse'],
   ['sort', 'shift'],
+  ['shift', 'reverse'],
+  ['shift', 'sort'],
 ];
 
 /** No trained question takes two skills of one of these, though each of their skills was trained at its place. */
 export const HELD_OUT_PAIRS: readonly Composition[] = [
   ['add', 'shift'],
   ['max', 'reverse'],
-  ['shift', 'reverse'],
+  ['shift', 'count'],
 ];
 
 export const TRAINED_TRIPLES: readonly Composition[] = [
@@ -70,6 +71,7 @@ export interface QuestionRow extends Omit<AnyQuestionRow, 'grader'> {
 /** A question with what it was made from. */
 export interface Drawn {
   readonly composition: Composition;
+  readonly phrases: readonly Phrase[];
   readonly given: Given;
   readonly question: string;
   readonly answer: string;
@@ -136,12 +138,8 @@ export function drawQuestion(composition: Composition, split: Split, dice: Dice)
     const answer = applyAll(composition, given);
     if (answer === null || splitOf(given) !== split || answer === given) continue;
     if (others.some((skills) => applyAll(skills, given) === answer)) continue;
-    const question = wordQuestion(
-      composition.map((skill) => dice.pick(phrasesOf(skill))),
-      given,
-      dice,
-    );
-    return { composition, given, question, answer };
+    const phrases = composition.map((skill) => dice.pick(phrasesOf(skill)));
+    return { composition, phrases, given, question: wordQuestion(phrases, given, dice), answer };
   }
 }
 

@@ -8,6 +8,8 @@ export interface Recipe {
   readonly sets: readonly Share[];
   /** Subtasks that its first plans are made of. */
   readonly phrases: readonly Phrase[];
+  /** Share of the first plans whose subtasks are in words of the question. */
+  readonly echo: number;
   /** Even plans, until hardly any reply is no plan. */
   readonly warmStart: Supervision & { readonly examples: number };
   /** In each cycle of the other parts, with so many plans for each. */
@@ -35,16 +37,17 @@ export const RECIPE: Recipe = {
     [0.1, TRAINED_TRIPLES],
   ],
   phrases: ALL_PHRASES,
-  warmStart: { examples: 40_000, steps: 800, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
+  echo: 0.5,
+  warmStart: { examples: 40_000, steps: 700, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
   questions: 24,
   groupSize: 32,
   imitation: {
-    cycles: 24,
+    cycles: 16,
     steps: 12,
     batch: 84,
     warmStartShare: 1 / 7,
     learningRate: 2e-3,
     warmupSteps: 3,
   },
-  rewards: { cycles: 76, learningRate: 7e-4, iterations: 2 },
+  rewards: { cycles: 104, learningRate: 7e-4, iterations: 2 },
 };
