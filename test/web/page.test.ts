@@ -28,9 +28,11 @@ describeInChromium('the page, in Chromium', () => {
     await page.goto(link);
     await page.getByLabel('Your question').waitFor();
     expect(page.url()).toBe(`${site.gateway.url}/`);
-    const paint = await page.evaluate<number>(
-      `performance.getEntriesByName('first-contentful-paint')[0].startTime`,
-    );
+    // The browser may note its first paint after the page has been built.
+    const paint = await page.evaluate<number>(`new Promise((tell) => {
+      const noted = (list) => list.getEntriesByName('first-contentful-paint').forEach(({ startTime }) => tell(startTime));
+      new PerformanceObserver(noted).observe({ type: 'paint', buffered: true });
+    })`);
     process.stderr.write(`First content ${Math.round(paint)} ms after the link (aim: 1000).\n`);
     await page.reload();
     await page.getByLabel('Your question').waitFor();
