@@ -70,12 +70,10 @@ def test_replies_alone_are_scored_and_lose_what_they_lose_in_whole_rows(
     scored = model(**batch)
     replies = [sum(label != IGNORED for label in row["labels"]) for row in rows]
     assert scored.logits.shape[1] == max(replies) + 1
-    alone = [
-        model(input_ids=torch.tensor([row["input_ids"]]), labels=torch.tensor([row["labels"]])).loss
-        for row in rows
-    ]
-    whole = sum(loss * count for loss, count in zip(alone, replies, strict=True)) / sum(replies)
-    assert scored.loss.item() == pytest.approx(whole.item(), abs=1e-5)
+    whole = [{name: torch.tensor([row[name]]) for name in ("input_ids", "labels")} for row in rows]
+    losses: list[float] = [model(**row).loss.item() for row in whole]
+    mean = sum(loss * count for loss, count in zip(losses, replies, strict=True)) / sum(replies)
+    assert scored.loss.item() == pytest.approx(mean, abs=1e-5)
 
 
 def test_what_was_shown_becomes_likely(root: Path) -> None:
