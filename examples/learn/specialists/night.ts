@@ -9,7 +9,7 @@ import { type Crew, crewConfig } from './crew';
 import { MOST_PROMPT, MOST_TOKENS, REWARDS } from './play';
 import { compositionSets, HELD_OUT_PAIRS, questionSet, type QuestionRow, trainingSet } from './questions';
 import type { Recipe } from './recipe';
-import { freePort, NETWORK } from './school';
+import { freePort, NETWORK, warmStart } from './school';
 import { LOOKED_AT, TRIED_ON } from './scores';
 
 /** A seed on the whole stack, and where its workers are asked. */
@@ -46,7 +46,7 @@ export async function spendNight(
   const up = await startUp(folder, 'train', 'up');
   const command = (...args: readonly string[]): Promise<string> => runCommand(folder, args);
   try {
-    const warm = await command('train', 'warm-start');
+    const warm = await warmStart(folder, runOf(seed), 'examples.jsonl', recipe.warmStart);
     await command('train', 'promote', warm, '--reason', 'it writes plans');
     await command('train', 'start');
     tell(`${warm} serves, and the night has begun: follow it by "train status" in ${folder}`);
@@ -57,6 +57,10 @@ export async function spendNight(
   } finally {
     await up.stop();
   }
+}
+
+function runOf(seed: number): string {
+  return `seed-${seed}`;
 }
 
 /** Questions of all sets, with ids of their own. */
@@ -74,7 +78,7 @@ function configOf({ seed, recipe, workersUrl }: NightWish, policyPort: number): 
     conductor: { provider: 'policy' },
     ...crewConfig(workersUrl),
     training: {
-      run: `seed-${seed}`,
+      run: runOf(seed),
       seed,
       data: { train: 'train.jsonl', heldOut: 'held-out.jsonl' },
       base: NETWORK,
