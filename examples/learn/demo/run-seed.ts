@@ -10,7 +10,7 @@ import { type Lesson, TRAIN_RUN } from '../support/lesson';
 import { whileAlive } from '../support/programs';
 import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
-import { openTown, type Town } from './town';
+import { openTown, type Town, warmStartArguments } from './town';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/names';
 
 /** A date of its own, so that the demo is the same on each day. */
@@ -71,11 +71,9 @@ async function learn(course: Course, town: Town): Promise<Omit<Learned, 'seed' |
 
 /** The first checkpoint, which serves from then on. */
 async function warmUp({ recipe: { warmStart }, tell }: Course, { command }: Town): Promise<CheckpointRef> {
-  const { steps, learningRate, batch, warmupSteps, weights } = warmStart;
-  const options = { steps, 'learning-rate': learningRate, batch, 'warmup-steps': warmupSteps };
-  const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
-  if (weights === 'all') given.push('--all-weights');
-  const printed = await command('train', 'warm-start', '--examples', 'examples.jsonl', ...given);
+  const given = warmStartArguments('examples.jsonl', warmStart);
+  if (warmStart.weights === 'all') given.push('--all-weights');
+  const printed = await command(...given);
   const checkpoint = readCheckpointId(printed);
   if (checkpoint === null) throw new Error(`"train warm-start" printed no checkpoint: ${printed}`);
   await command('train', 'promote', printed, '--reason', 'the one that imitates');

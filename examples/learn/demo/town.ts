@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import type { TrainableInput } from '../../../src/training/config/schema';
+import type { WarmStartRequest } from '../../../src/training/trainer-contract';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { Lesson } from '../support/lesson';
 import { watchProcess } from '../support/programs';
@@ -108,6 +109,20 @@ export async function runCommand(
     ...(signal && { signal }),
   });
   return stdout.trim();
+}
+
+/** Supervised steps of the optimizer, whose rate falls to 0. */
+export type Supervision = Pick<WarmStartRequest, 'steps' | 'batch' | 'learningRate' | 'warmupSteps'>;
+
+/** Arguments of the command that makes a first checkpoint from a file of examples. */
+export function warmStartArguments(examples: string, how: Supervision): string[] {
+  const { steps, batch, learningRate, warmupSteps } = how;
+  const options = { examples, steps, batch, 'learning-rate': learningRate, 'warmup-steps': warmupSteps };
+  return [
+    'train',
+    'warm-start',
+    ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]),
+  ];
 }
 
 /** Without the address of another Temporal server: each town has its own. */

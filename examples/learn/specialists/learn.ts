@@ -1,11 +1,12 @@
 import { shuffled } from '../../../src/evaluation/chance';
 import { groupBy } from '../../../src/evaluation/statistics';
-import { drawQuestions, sortByTopic } from '../../../src/training/draw';
+import { sortByTopic } from '../../../src/training/draw';
 import { bestRight, drawExamples, isImitating } from '../../../src/training/imitation';
 import { sixDigits } from '../../../src/training/names';
 import type { RightPlans } from '../../../src/training/records';
 import { rewardOf } from '../../../src/training/rewards';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
+import type { Supervision } from '../demo/town';
 import { toRows, update } from '../plain/learn';
 import { handOver, type StepServer } from '../plain/lesson';
 import { configOf, SMALL } from '../plain/recipe';
@@ -14,8 +15,8 @@ import type { WarmStartExample } from '../world/warm-start';
 import { diceFor } from '../world/world';
 import { evenExamples } from './conductor';
 import { MOST_PROMPT, MOST_TOKENS, type Played, type Players, REWARDS, writePlans } from './play';
-import { type QuestionRow, trainingSet } from './questions';
-import type { Recipe, Supervision } from './recipe';
+import { questionsOf, type Source, trainingSet } from './questions';
+import type { Recipe } from './recipe';
 import { NETWORK } from './school';
 
 /**
@@ -153,19 +154,9 @@ function tell({ lesson, seed }: Desk, played: readonly Played[], cycle: number):
   });
 }
 
-/** Questions to learn from, topic by topic, as a night draws them. */
-type Source = ReturnType<typeof sortByTopic<QuestionRow>>;
-
-async function rollOut(
-  desk: Desk,
-  { questions: source, topics }: Source,
-  checkpoint: Checkpoint,
-  cycle: number,
-): Promise<Played[]> {
-  const { seed, recipe } = desk;
-  const { questions, groupSize: plans } = recipe;
-  const drawn = drawQuestions({ seed, topics, questions, cycle }, questions);
-  const rows = drawn.flatMap((index) => source[index] ?? []);
+async function rollOut(desk: Desk, source: Source, checkpoint: Checkpoint, cycle: number): Promise<Played[]> {
+  const { questions, groupSize: plans } = desk.recipe;
+  const rows = questionsOf(source, { seed: desk.seed, cycle, questions });
   return writePlans(desk, checkpoint, rows, { plans, temperature: 1, seed: cycle * 1e5 });
 }
 

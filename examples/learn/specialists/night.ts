@@ -2,14 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { TrainableInput } from '../../../src/training/config/schema';
-import { runCommand, startUp } from '../demo/town';
+import { runCommand, startUp, warmStartArguments } from '../demo/town';
 import { toJsonLines } from '../world/questions';
 import { evenExamples, PROMPT } from './conductor';
 import { type Crew, crewConfig } from './crew';
 import { MOST_PROMPT, MOST_TOKENS, REWARDS } from './play';
 import { compositionSets, HELD_OUT_PAIRS, questionSet, type QuestionRow, trainingSet } from './questions';
 import type { Recipe } from './recipe';
-import { freePort, NETWORK, warmStart } from './school';
+import { freePort, NETWORK } from './school';
 import { LOOKED_AT, TRIED_ON } from './scores';
 
 /** A seed on the whole stack, and where its workers are asked. */
@@ -46,7 +46,7 @@ export async function spendNight(
   const up = await startUp(folder, 'train', 'up');
   const command = (...args: readonly string[]): Promise<string> => runCommand(folder, args);
   try {
-    const warm = await warmStart(folder, runOf(seed), 'examples.jsonl', recipe.warmStart);
+    const warm = await command(...warmStartArguments('examples.jsonl', recipe.warmStart));
     await command('train', 'promote', warm, '--reason', 'it writes plans');
     await command('train', 'start');
     tell(`${warm} serves, and the night has begun: follow it by "train status" in ${folder}`);
@@ -57,10 +57,6 @@ export async function spendNight(
   } finally {
     await up.stop();
   }
-}
-
-function runOf(seed: number): string {
-  return `seed-${seed}`;
 }
 
 /** Questions of all sets, with ids of their own. */
@@ -78,7 +74,7 @@ function configOf({ seed, recipe, workersUrl }: NightWish, policyPort: number): 
     conductor: { provider: 'policy' },
     ...crewConfig(workersUrl),
     training: {
-      run: runOf(seed),
+      run: `seed-${seed}`,
       seed,
       data: { train: 'train.jsonl', heldOut: 'held-out.jsonl' },
       base: NETWORK,

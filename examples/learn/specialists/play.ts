@@ -16,7 +16,7 @@ import type { QuestionRow } from './questions';
 export const MOST_TOKENS = 120;
 export const MOST_PROMPT = 200;
 
-/** Of two right plans the shorter one earns more: else plans grow to the longest, by steps that change nothing. */
+/** Shorter right plans earn more. Otherwise plans pad themselves with steps that change nothing. */
 export const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0.1 };
 
 /** A plan that was written, carried out and judged. */

@@ -1,3 +1,4 @@
+import { drawQuestions, type sortByTopic } from '../../../src/training/draw';
 import type { QuestionRow as AnyQuestionRow } from '../world/questions';
 import { type Dice, diceFor } from '../world/world';
 import { applySkill, type Given, type Phrase, phrasesOf, type Skill, SKILLS } from './skills';
@@ -9,7 +10,6 @@ export type Composition = readonly [Skill, ...Skill[]];
 
 export const SINGLES: readonly Composition[] = SKILLS.map((skill): Composition => [skill]);
 
-/** Every skill that comes first is followed by more than one, so that the second is not known from the first. */
 export const TRAINED_PAIRS: readonly Composition[] = [
   ['add', 'reverse'],
   ['add', 'count'],
@@ -115,7 +115,7 @@ export function compositionSets(
 /** Compositions with their share of the questions. */
 export type Share = readonly [share: number, compositions: readonly Composition[]];
 
-/** More than a Conductor meets before it has learned. */
+/** Enough that no question comes twice. */
 const TO_LEARN_FROM = 5000;
 
 /** Questions to learn from. */
@@ -126,11 +126,22 @@ export function trainingSet(sets: readonly Share[], ...name: readonly (string | 
   return rows.map((row, index) => ({ ...row, id: `train-${String(index).padStart(5, '0')}` }));
 }
 
+/** Questions topic by topic, as a night sorts them. */
+export type Source = ReturnType<typeof sortByTopic<QuestionRow>>;
+
+/** Draws the questions of a cycle, as a night does. */
+export function questionsOf(
+  { questions: rows, topics }: Source,
+  draw: { readonly seed: number; readonly cycle: number; readonly questions: number },
+): QuestionRow[] {
+  return drawQuestions({ ...draw, topics }, draw.questions).flatMap((index) => rows[index] ?? []);
+}
+
 function topicOf(composition: Composition): string {
   return composition.join('-');
 }
 
-/** Draws until other skills, or fewer, do not come to the same answer: what is right is so by no luck. */
+/** Draws until neither other skills nor fewer of them lead to the same answer: a wrong plan must not be right by luck. */
 export function drawQuestion(composition: Composition, split: Split, dice: Dice): Drawn {
   const others = decoysOf(composition);
   for (;;) {
@@ -143,7 +154,7 @@ export function drawQuestion(composition: Composition, split: Split, dice: Dice)
   }
 }
 
-/** All ways to leave skills out, and all compositions as long that take others. */
+/** The composition with skills left out, and those of the same length with other skills. */
 function decoysOf(composition: Composition): readonly (readonly Skill[])[] {
   const ways = Array.from({ length: 2 ** composition.length - 2 }, (_, index) => index + 1);
   const shorter = ways.map((way) => composition.filter((_, place) => (way >> place) % 2 === 1));

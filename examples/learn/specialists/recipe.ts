@@ -1,4 +1,5 @@
 import type { ImitationSettings } from '../../../src/training/config/schema';
+import type { Supervision } from '../demo/town';
 import { type Share, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
 import { ALL_PHRASES, type Phrase } from './skills';
 
@@ -19,14 +20,6 @@ export interface Recipe {
   readonly imitation: ImitationSettings;
   /** GRPO. */
   readonly rewards: { readonly cycles: number; readonly learningRate: number; readonly iterations: number };
-}
-
-/** Supervised steps of the optimizer, whose rate falls to 0. */
-export interface Supervision {
-  readonly steps: number;
-  readonly batch: number;
-  readonly learningRate: number;
-  readonly warmupSteps: number;
 }
 
 export const RECIPE: Recipe = {

@@ -5,10 +5,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import type { TrainableInput, TrainingInput } from '../../../src/training/config/schema';
-import { runCommand, startUp } from '../demo/town';
+import { runCommand, startUp, warmStartArguments } from '../demo/town';
 import { toJsonLines } from '../world/questions';
 import { questionSet, SINGLES } from './questions';
-import type { Supervision } from './recipe';
 import { SCHOOLINGS, schoolExamples, type Schooling } from './workers';
 
 /** Enough that a worker sees each example a few times at most. */
@@ -75,20 +74,12 @@ async function teach(room: string, pupil: Schooling, model: string): Promise<str
   const file = `${id}.jsonl`;
   await writeFile(join(room, file), toJsonLines(schoolExamples(pupil, EXAMPLES)));
   const how = { steps, batch: BATCH, learningRate: 3e-3, warmupSteps: 50 };
-  const checkpoint = await warmStart(room, id, file, how);
+  const checkpoint = await runCommand(room, [...warmStartArguments(file, how), '--run', id]);
   const exported = join(room, 'exported', id);
   await runCommand(room, ['train', 'export', checkpoint, exported]);
   await mkdir(dirname(model), { recursive: true });
   await rename(exported, model);
   return `${id} learned in ${Math.round((performance.now() - began) / 1000)} s`;
-}
-
-/** Has a run in a folder begin with examples, and returns the checkpoint's name. */
-export function warmStart(folder: string, run: string, examples: string, how: Supervision): Promise<string> {
-  const { steps, batch, learningRate, warmupSteps } = how;
-  const options = { run, examples, steps, batch, 'learning-rate': learningRate, 'warmup-steps': warmupSteps };
-  const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
-  return runCommand(folder, ['train', 'warm-start', ...given]);
 }
 
 /** For the policy server, which `train up` starts at a place of its configuration. */

@@ -83,8 +83,8 @@ export function phrasesOf(skill: Skill): readonly Phrase[] {
 }
 
 /**
- * A phrase as an instruction of its own, which a plan gives a worker: "Now write it backwards." Its words are the same tokens as
- * in a question, which has no phrase at the beginning of a sentence either.
+ * A phrase as an instruction of its own, which a plan gives a worker: "Now mirror it." Its words are the same tokens as in a
+ * question, which never begins with a phrase either.
  */
 export function toSubtask({ skill, template }: Phrase): string {
   return `Now ${template.replace('{}', takesNumbers(skill) ? 'them' : 'it')}.`;

@@ -1,9 +1,9 @@
 import type { Plan, Step } from '../../../src/plan/plan';
-import { drawQuestions, sortByTopic } from '../../../src/training/draw';
+import { sortByTopic } from '../../../src/training/draw';
 import { type Dice, diceFor } from '../world/world';
 import { drawPlan } from './conductor';
 import type { Crew } from './crew';
-import { type QuestionRow, trainingSet } from './questions';
+import { type QuestionRow, questionsOf, trainingSet } from './questions';
 import type { Recipe } from './recipe';
 import { toSubtask } from './skills';
 
@@ -28,12 +28,10 @@ const CHANGED = 0.2;
 export async function learnTable(crew: Crew, recipe: Recipe): Promise<(row: QuestionRow) => Plan | null> {
   const table: Table = new Map();
   const dice = diceFor('table');
-  const { questions: source, topics } = sortByTopic(trainingSet(recipe.sets, 'table'));
+  const source = sortByTopic(trainingSet(recipe.sets, 'table'));
   const { questions, groupSize, imitation, rewards } = recipe;
   for (let cycle = 1; cycle <= imitation.cycles + rewards.cycles; cycle += 1) {
-    const rows = drawQuestions({ seed: 0, topics, questions, cycle }, questions).flatMap(
-      (index) => source[index] ?? [],
-    );
+    const rows = questionsOf(source, { seed: 0, cycle, questions });
     await Promise.all(
       rows.map(async (row) => {
         const known = entriesOf(table, row.topic);
