@@ -104,7 +104,10 @@ export const trainerConfigSchema = z.strictObject({
   /** Processes that make an update together, each on a GPU of its own; whole weights are shared out among them. */
   processes: count,
   offload: z.boolean(),
+  /** Passes over the batch. */
   iterations: count,
+  /** Optimizer steps of a pass, each on its part of the batch. */
+  minibatches: count,
   temperature: z.number().positive(),
   maxPromptTokens: count,
   maxCompletionTokens: count,

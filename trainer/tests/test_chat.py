@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import httpx
 import pytest
 import torch
 
+from conductor_trainer.policy_server.chat import ChatPrompt, answer_together, fit_prompt
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
 from conductor_trainer.policy_server.service import PolicyService
 from policies import make_policy
@@ -81,6 +83,17 @@ def test_a_greedy_reply_has_the_likeliest_tokens(client: httpx.Client, folder: P
         answer = response.json()
         assert answer["choices"][0]["finish_reason"] == ("stop" if is_whole else "length")
         assert answer["usage"]["completion_tokens"] == len(ids)
+
+
+def test_a_greedy_reply_says_something_even_where_to_end_is_likeliest(folder: Path) -> None:
+    policy = load_policy(folder)
+    (likeliest,) = likeliest_ids(policy, QUESTIONS[0], 1)
+    ending = replace(policy, end_ids=frozenset({likeliest}))
+    asked = {"messages": [{"role": "user", "content": QUESTIONS[0]}]}
+    prompt = fit_prompt({"model": "worker", "temperature": 0, "max_tokens": 3, **asked}, ending)
+    assert isinstance(prompt, ChatPrompt)
+    (reply,) = answer_together(ending, [prompt])
+    assert reply.token_ids[0] != likeliest
 
 
 def test_greedy_requests_that_wait_share_a_pass_and_answer_as_alone(

@@ -73,6 +73,20 @@ def test_it_learns_what_stock_trl_learns_from_the_whole_batch_at_once(
     assert require_record(root, checkpoint("000001")).step == 2
 
 
+@pytest.mark.parametrize("micro", [2, 4])
+@pytest.mark.parametrize("loss", ["dapo", "grpo", "dr_grpo"])
+def test_each_minibatch_is_a_step_of_its_own_as_in_stock_trl(
+    root: Path, loss: str, micro: int
+) -> None:
+    # TRL's ratios of a second minibatch are here part of its importance weights.
+    wide = {"name": loss, "epsilon": 10.0, "epsilonHigh": 10.0, "mostWeight": 100.0}
+    config = config_of(loss=wide, microBatch=micro, iterations=1, minibatches=2)
+    rows = rows_of_batch(root, "warm", config)
+    metrics = learn(root, 1, "warm", config, rows)["metrics"]
+    require_equal(root, metrics, stock_trainer(root, config, rows))
+    assert require_record(root, checkpoint("000001")).step == 2
+
+
 @pytest.mark.parametrize("micro", [3, 8])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_it_corrects_for_the_sampler_and_masks_as_trl_does_beside_vllm(
@@ -203,7 +217,7 @@ def stock_trainer(root: Path, config: Config, rows: list[dict[str, Any]]) -> GRP
     """TRL as it is, the whole batch at once, through its own door for rollouts."""
     record = require_record(root, checkpoint("warm"))
     loss = config["loss"]
-    whole: Config = {**config, "microBatch": len(rows)}
+    whole: Config = {**config, "microBatch": len(rows) // config["minibatches"]}
     args = grpo_config(whole, 2, root / "stock")
     args.num_generations = config["groupSize"]
     args.max_steps = 2

@@ -51,6 +51,7 @@ def config_of(
         "processes": 1,
         "offload": False,
         "iterations": 2,
+        "minibatches": 1,
         "temperature": 1.0,
         "maxPromptTokens": 64,
         "maxCompletionTokens": 96,

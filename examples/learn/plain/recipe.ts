@@ -62,7 +62,7 @@ export interface Learning {
   readonly warmupSteps: number;
   /** Weight of the pull back to the warm start. */
   readonly beta: number;
-  /** Optimizer steps on each batch. */
+  /** Passes over each batch, each of one optimizer step. */
   readonly iterations: number;
   /** Cycles by which the plans of a batch are behind the policy that learns from them. */
   readonly staleness: TrainingSettings['staleness'];
@@ -218,6 +218,7 @@ export function configOf(
     processes: 1,
     offload: false,
     iterations,
+    minibatches: 1,
     temperature: 1,
     maxPromptTokens,
     maxCompletionTokens: LONGEST_PLAN,

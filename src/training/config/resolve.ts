@@ -69,7 +69,7 @@ function resolveTrainer(training: TrainingConfig): TrainingSettings['trainer'] {
   return {
     ...trainer,
     seed,
-    optimizer: { ...optimizer, totalSteps: updates * trainer.iterations },
+    optimizer: { ...optimizer, totalSteps: updates * trainer.iterations * trainer.minibatches },
     scale: reward.scale,
     maxAdvantage: reward.maxAdvantage,
     rollouts: questions * groupSize * recursion.rounds,

@@ -53,6 +53,7 @@ const trainerSchema = z.strictObject({
   processes: count.max(64).default(1),
   offload: z.boolean().default(false),
   iterations: count.default(1),
+  minibatches: count.default(1),
 });
 
 const artifactsSchema = path.refine((url) => !/^\w+:/.test(url) || readStoreUrl(url)?.kind === 's3', {
@@ -191,6 +192,14 @@ export const trainingSchema = z
     path: ['imitation', 'warmStartShare'],
     error: 'expected "warmStart" beside it, whose examples it draws',
   })
+  .refine(
+    ({ questions, groupSize, recursion, trainer: { microBatch, processes, minibatches } }) =>
+      minibatches === 1 || microBatch * processes * minibatches <= questions * groupSize * recursion.rounds,
+    {
+      path: ['trainer', 'minibatches'],
+      error: 'expected fewer, or a smaller "microBatch": a batch has not so many rollouts',
+    },
+  )
   .refine(({ policy, pool }) => policy.describe !== 'ordinals' || !(pool.adaptive || pool.permuteIds), {
     path: ['policy', 'describe'],
     error:

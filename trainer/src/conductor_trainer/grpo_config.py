@@ -15,11 +15,13 @@ from conductor_trainer.tensors import rows_of
 def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
     """`last_step` is where this update ends; the schedule is that of the whole run."""
     optimizer, loss, rows = config["optimizer"], config["loss"], rows_of(config)
+    micro_batches = rows // (config["microBatch"] * config["processes"])
     total = max(optimizer["totalSteps"], last_step)
     return GRPOConfig(
         **shared_arguments(config, output),
         per_device_train_batch_size=config["microBatch"],
-        gradient_accumulation_steps=rows // (config["microBatch"] * config["processes"]),
+        gradient_accumulation_steps=micro_batches // config["minibatches"],
+        steps_per_generation=micro_batches,
         # The batch itself names its groups; for TRL's bookkeeping it is one group.
         num_generations=rows,
         num_iterations=config["iterations"],
@@ -74,6 +76,11 @@ def _schedule_of(schedule: str, total: int) -> dict[str, Any]:
             return {"lr_scheduler_type": "warmup_stable_decay", "lr_scheduler_kwargs": decay}
         case _:
             return {"lr_scheduler_type": schedule}
+
+
+def steps_of(config: Config) -> int:
+    """Optimizer steps of one update."""
+    return config["iterations"] * config["minibatches"]
 
 
 def require_steps_left(config: Config, last_step: int) -> None:

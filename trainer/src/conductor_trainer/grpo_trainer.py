@@ -5,8 +5,10 @@ Departs from TRL 1.16 in four points, each of which a test compares with stock T
 1. What a batch's loss is divided by (its tokens, or its rollouts) is counted over the whole batch.
    TRL takes the mean of each micro batch's mean, so that a knob for memory changes the objective:
    with one rollout at a time its `bnpo` is `grpo`.
-2. The denominator of the ratio is the policy's own probability before the first step. TRL has it
-   from a pass of its own; here the first step's passes give it, which compute the same.
+2. The denominator of the ratio is the policy's own probability before the first step on a
+   minibatch. TRL has that of before the whole update, from a pass of its own; here the first pass
+   gives it. How the policy changed before that is part of the importance weight, whose numerator
+   it is (as in arXiv 2505.24298).
 3. The sampler's probabilities come with the batch, whoever sampled. TRL corrects for them only
    where it asked vLLM itself.
 4. The entropy bonus is the mean over the tokens of the whole batch, for the reason of 1.
@@ -63,10 +65,11 @@ class ExternalGRPOTrainer(GRPOTrainer):
         # TRL's loss reads `importance_sampling_ratio` only then. Nothing is asked of a vLLM.
         self.use_vllm = self.vllm_importance_sampling_correction = True
         self._micro_batch: Tensors | None = None
-        self.first_step = TokenSums()
-        """Before anything was learned from the batch."""
-        self.all_steps = TokenSums()
+        self.first_pass = TokenSums()
+        """Before anything was learned from each minibatch."""
+        self.all_passes = TokenSums()
         self._passes = 0
+        self._minibatches = self.args.steps_per_generation // self.args.gradient_accumulation_steps
 
     def _generate_and_score_completions(self, inputs: Any) -> Tensors:
         batch = {name: tensor.to(self.accelerator.device) for name, tensor in self._batch.items()}
@@ -111,20 +114,23 @@ class ExternalGRPOTrainer(GRPOTrainer):
             )
         logprobs_BC, entropies_BC, _ = self._scored
         scored = (inputs, logprobs_BC.detach(), entropies_BC.detach(), self._loss)
-        self.all_steps.add(*scored)
-        if self._passes < self.args.gradient_accumulation_steps:
-            self.first_step.add(*scored)
+        self.all_passes.add(*scored)
+        if self._passes < self.args.steps_per_generation:
+            self.first_pass.add(*scored)
         self._passes += 1
         return loss
 
     def _share_of(self, micro_batch: Tensors) -> torch.Tensor | float:
-        """Makes TRL's mean over a micro batch this one's part of the mean over the whole batch."""
+        """Makes TRL's mean over a micro batch this one's part of the mean over its minibatch.
+
+        All minibatches count as if they had as many tokens and rollouts.
+        """
         mask_BC = micro_batch["completion_mask"]
-        # TRL divides by the number of steps' parts, and the processes' gradients are averaged.
-        parts = self.current_gradient_accumulation_steps * self.accelerator.num_processes
+        # TRL divides by the number of a step's parts, and the processes' gradients are averaged.
+        parts = self.args.steps_per_generation * self.accelerator.num_processes
         match self.loss_type:
             case "dapo":
-                # Here TRL counts the tokens of the whole batch itself.
+                # Here TRL counts the tokens itself.
                 return 1.0
             case "bnpo":
                 return mask_BC.sum() * parts / micro_batch["num_items_in_batch"].clamp(min=1)
@@ -132,12 +138,12 @@ class ExternalGRPOTrainer(GRPOTrainer):
                 return mask_BC.size(0) * parts / micro_batch["rollouts_in_batch"]
 
     def _entropy_of(self, micro_batch: Tensors) -> torch.Tensor:
-        """This micro batch's part of the mean entropy of a token."""
+        """This micro batch's part of the mean entropy of a token of its minibatch."""
         _, entropies_BC, _ = self._scored
         entropy = (entropies_BC * micro_batch["completion_mask"]).sum()
         # The processes' gradients are averaged.
-        processes = self.accelerator.num_processes
-        return entropy * processes / micro_batch["num_items_in_batch"].clamp(min=1)
+        parts = self.accelerator.num_processes * self._minibatches
+        return entropy * parts / micro_batch["num_items_in_batch"].clamp(min=1)
 
     def _load_from_checkpoint(self, *args: Any, **kwargs: Any) -> None:
         """The policy has its own folder; `trainer/` holds only the rest of the state."""

@@ -18,8 +18,8 @@ STD_FLOOR = 1e-4
 
 
 def rows_of(config: Config) -> int:
-    """Rows of every batch: whole micro batches of all processes, so that all have one shape."""
-    together = config["microBatch"] * config["processes"]
+    """Rows of every batch: minibatches of whole micro batches of all processes, all of one shape."""
+    together = config["microBatch"] * config["processes"] * config["minibatches"]
     return max(2, -(-config["rollouts"] // together) * together)
 
 

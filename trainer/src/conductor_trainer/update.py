@@ -19,7 +19,7 @@ from conductor_trainer.checkpoint import (
 )
 from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import NonFiniteLoss
-from conductor_trainer.grpo_config import grpo_config, require_steps_left
+from conductor_trainer.grpo_config import grpo_config, require_steps_left, steps_of
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import Policy, load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.optimizer_state import save_state
@@ -46,7 +46,7 @@ def update(root: Path, request: JsonObject, batch: Path, report: Report) -> Json
             identity_of("update", request),
             parent.base,
             config,
-            (parent.step if is_same_run else 0) + config["iterations"],
+            (parent.step if is_same_run else 0) + steps_of(config),
             request["parent"],
             parent.first or request["parent"],
         )
@@ -92,7 +92,7 @@ def learn(
     steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
     save_state(trainer, made.temporary / TRAINER_FOLDER)
     save_made(made, policy, root / parent.folder, rank)
-    sums = {"first": asdict(trainer.first_step), "every": asdict(trainer.all_steps)}
+    sums = {"first": asdict(trainer.first_pass), "every": asdict(trainer.all_passes)}
     return policy, {"steps": steps, "advantage": tensors["advantages"].abs().max().item(), **sums}
 
 
@@ -103,7 +103,7 @@ def expected_of(request: JsonObject, parent: Record) -> Expected:
 
 
 def metrics_of(told: Sequence[Mapping[str, Any]]) -> JsonObject:
-    """The means over all optimizer steps, the sampler's over the first alone."""
+    """The means over all optimizer steps, the sampler's over the first pass alone."""
     steps = told[0]["steps"]
     first = add_up([TokenSums(**each["first"]) for each in told])
     every = add_up([TokenSums(**each["every"]) for each in told])

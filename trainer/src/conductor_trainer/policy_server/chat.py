@@ -151,6 +151,8 @@ def _answer_greedily(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Rep
     out_NT = model.generate(
         **padded,
         do_sample=False,
+        # Clients take an answer of no tokens for a failure, and would ask again in vain.
+        min_new_tokens=1,
         max_new_tokens=max(request.max_tokens for request in requests),
         eos_token_id=sorted(policy.end_ids),
         pad_token_id=policy.tokenizer.pad_token_id,
