@@ -33,7 +33,7 @@ const SMALL: Recipe = {
   questions: 12,
   groupSize: 24,
   imitation: { ...RECIPE.imitation, cycles: 6, batch: 56 },
-  rewards: { cycles: 12, learningRate: 1e-3, iterations: 2 },
+  rewards: { cycles: 12, learningRate: 1e-3, iterations: 2, minibatches: 1 },
 };
 
 async function learnFrom(desk: Desk, progress: Progress): Promise<Cycle[]> {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { Plan } from '../../../src/plan/plan';
 import { readRecord, writeRecord } from '../../../src/store/records';
@@ -22,14 +23,24 @@ export type Measured = Readonly<z.infer<typeof measuredSchema>>;
 /** File beside the workers. */
 const MEASURED = 'baselines.json';
 
+/** Figures that were measured before. */
+export async function readMeasured(root: string): Promise<Measured> {
+  const measured = await findMeasured(root);
+  if (measured !== null) return measured;
+  throw new RangeError(`${join(root, MEASURED)} is not there yet: have at least one seed learn (--seeds 1).`);
+}
+
+function findMeasured(root: string): Promise<Measured | null> {
+  return readRecord(new ArtifactFolder(root), MEASURED, measuredSchema);
+}
+
 /** Measures once, and keeps the figures beside the workers. */
 export async function measureOnce(root: string, crew: Crew): Promise<Measured> {
-  const files = new ArtifactFolder(root);
-  const earlier = await readRecord(files, MEASURED, measuredSchema);
+  const earlier = await findMeasured(root);
   if (earlier !== null) return earlier;
   const abilities = await measureAbilities(crew);
   const measured = { abilities, scores: await measureBaselines(crew, abilities) };
-  await writeRecord(files, MEASURED, measured);
+  await writeRecord(new ArtifactFolder(root), MEASURED, measured);
   return measured;
 }
 

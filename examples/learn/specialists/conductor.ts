@@ -1,3 +1,4 @@
+import { shuffled } from '../../../src/evaluation/chance';
 import type { Plan } from '../../../src/plan/plan';
 import { conductorMessages } from '../../../src/plan/prompt/conductor';
 import { renderPlan } from '../../../src/plan/render';
@@ -38,19 +39,34 @@ export function evenExamples(
   const compositions = sets.flatMap(([, each]) => each);
   return Array.from({ length: count }, () => {
     const { question, phrases: own } = drawQuestion(dice.pick(compositions), 'train', dice);
+    const plan = dice.happens(echo) ? drawEcho(ids, own, dice) : drawPlan(ids, phrases, dice);
     return {
       prompt: renderChatml(conductorMessages({ ...PROMPT, question, workers })),
-      completion: renderPlan(drawPlan(ids, dice.happens(echo) ? own : phrases, dice), ids),
+      completion: renderPlan(plan, ids),
     };
   });
 }
 
 /** A plan whose parts are all drawn evenly. */
 export function drawPlan(ids: readonly string[], phrases: readonly Phrase[], dice: Dice): Plan {
-  const length = 1 + Math.floor(dice.roll() * LONGEST_PLAN);
-  const steps = Array.from({ length }, (_, index) => ({
+  const drawn = Array.from({ length: drawLength(dice) }, () => dice.pick(phrases));
+  return planOf(ids, drawn, dice);
+}
+
+/** A plan in words of a question: in any order, none twice before all were used. */
+function drawEcho(ids: readonly string[], own: readonly Phrase[], dice: Dice): Plan {
+  const rounds = Array.from({ length: LONGEST_PLAN }, () => shuffled(own, () => dice.roll()));
+  return planOf(ids, rounds.flat().slice(0, drawLength(dice)), dice);
+}
+
+function drawLength(dice: Dice): number {
+  return 1 + Math.floor(dice.roll() * LONGEST_PLAN);
+}
+
+function planOf(ids: readonly string[], phrases: readonly Phrase[], dice: Dice): Plan {
+  const steps = phrases.map((phrase, index) => ({
     worker: dice.pick(ids),
-    subtask: toSubtask(dice.pick(phrases)),
+    subtask: toSubtask(phrase),
     sees: dice.happens(0.5) ? [] : Array.from({ length: index }, (_, earlier) => earlier),
   }));
   return { steps };

@@ -196,5 +196,6 @@ function configFor(seed: number, { questions, groupSize, rewards }: Recipe): Ret
     warmupSteps: 4,
   };
   const config = configOf({ ...SMALL, learning, maxPromptTokens: MOST_PROMPT }, seed);
-  return { ...config, microBatch: 256, maxCompletionTokens: MOST_TOKENS };
+  const { minibatches } = rewards;
+  return { ...config, minibatches, microBatch: 192, maxCompletionTokens: MOST_TOKENS };
 }

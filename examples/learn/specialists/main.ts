@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { renderMarkdown, writeReport } from '../../../src/evaluation/report/report';
 import { timed } from '../plain/run-course';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
-import { measureOnce } from './baselines';
+import { type Measured, measureOnce, readMeasured } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS } from './learn';
 import { spendNight } from './night';
@@ -20,8 +20,8 @@ import { SCHOOLINGS } from './workers';
 //   npm run learn -- specialists [--folder DIR] [--seeds 1] [--first 0] [--lesson verdicts|shuffled|none]
 //   npm run learn -- specialists --night [--folder DIR] [--first 0]
 // Workers that were taught stay in the folder, as does each seed, which goes on where it was killed. At its end it tells
-// of all seeds in the folder, and writes `report/` there; `--seeds 0` does nothing else. `--night` has one learn on the
-// whole stack instead.
+// of all seeds in the folder, and writes `report/` there; `--seeds 0` only reads what is kept. `--night` has one learn on
+// the whole stack instead.
 
 async function main(): Promise<void> {
   const { folder, seeds, first, lesson, night } = parseArgs({
@@ -35,6 +35,8 @@ async function main(): Promise<void> {
   }).values;
   const root = resolve(folder);
   const tell = timed();
+  const asked = Array.from({ length: Number(seeds) }, (_, index) => Number(first) + index);
+  if (!night && asked.length === 0) return report(root, await readMeasured(root), tell);
   await teachWorkers(root, tell);
   const { lost, need } = needProcesses(root);
   const models = SCHOOLINGS.flatMap((schooling) => [
@@ -47,7 +49,6 @@ async function main(): Promise<void> {
   const workersUrl = `${url}/v1`;
   const crew = openCrew(workersUrl);
   try {
-    const asked = Array.from({ length: Number(seeds) }, (_, index) => Number(first) + index);
     const work = night
       ? spendNight(crew, root, { seed: Number(first), recipe: RECIPE, workersUrl }, tell)
       : learn(crew, root, readLesson(lesson), asked, tell);
@@ -73,10 +74,17 @@ async function learn(
 ): Promise<void> {
   for (const seed of seeds) await runSeed(crew, root, { seed, lesson, recipe: RECIPE }, tell);
   tell('measuring what can be had without a Conductor that reads, if that was not done yet');
-  const { abilities, scores } = await measureOnce(root, crew);
-  const report = await reportSeeds(abilityTable(abilities), scores, await readSeeds(root));
-  console.log(renderMarkdown(report));
-  (await writeReport(report, join(root, 'report'))).forEach(tell);
+  await report(root, await measureOnce(root, crew), tell);
+}
+
+async function report(
+  root: string,
+  { abilities, scores }: Measured,
+  tell: (line: string) => void,
+): Promise<void> {
+  const told = await reportSeeds(abilityTable(abilities), scores, await readSeeds(root));
+  console.log(renderMarkdown(told));
+  (await writeReport(told, join(root, 'report'))).forEach(tell);
 }
 
 main().catch((error: unknown) => {

@@ -103,8 +103,9 @@ function configOf({ seed, recipe, workersUrl }: NightWish, policyPort: number): 
         precision: 'float32',
         loss: { name: 'dapo', epsilonHigh: 0.28 },
         optimizer: { learningRate: rewards.learningRate, schedule: 'constant', warmupSteps: 4 },
-        microBatch: 256,
+        microBatch: 192,
         iterations: rewards.iterations,
+        minibatches: rewards.minibatches,
       },
     },
   };

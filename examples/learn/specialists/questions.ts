@@ -12,15 +12,30 @@ export const SINGLES: readonly Composition[] = SKILLS.map((skill): Composition =
 
 export const TRAINED_PAIRS: readonly Composition[] = [
   ['add', 'reverse'],
+  ['add', 'trim'],
+  ['add', 'mark'],
   ['add', 'count'],
   ['max', 'sort'],
   ['max', 'shift'],
+  ['max', 'trim'],
+  ['max', 'mark'],
   ['max', 'count'],
   ['reverse', 'shift'],
+  ['reverse', 'mark'],
   ['sort', 'reverse'],
   ['sort', 'shift'],
+  ['sort', 'trim'],
   ['shift', 'reverse'],
   ['shift', 'sort'],
+  ['shift', 'trim'],
+  ['shift', 'mark'],
+  ['trim', 'sort'],
+  ['trim', 'shift'],
+  ['trim', 'mark'],
+  ['trim', 'count'],
+  ['mark', 'reverse'],
+  ['mark', 'shift'],
+  ['mark', 'count'],
 ];
 
 /** No trained question takes two skills of one of these, though each of their skills was trained at its place. */
@@ -28,17 +43,28 @@ export const HELD_OUT_PAIRS: readonly Composition[] = [
   ['add', 'shift'],
   ['max', 'reverse'],
   ['shift', 'count'],
+  ['sort', 'mark'],
+  ['mark', 'sort'],
+  ['trim', 'reverse'],
+  ['reverse', 'trim'],
 ];
 
 export const TRAINED_TRIPLES: readonly Composition[] = [
+  ['add', 'mark', 'reverse'],
+  ['add', 'reverse', 'mark'],
   ['max', 'sort', 'shift'],
   ['max', 'shift', 'sort'],
+  ['max', 'trim', 'mark'],
+  ['shift', 'sort', 'reverse'],
+  ['mark', 'shift', 'reverse'],
+  ['trim', 'sort', 'shift'],
 ];
 
 export const HELD_OUT_TRIPLES: readonly Composition[] = [
-  ['max', 'sort', 'reverse'],
+  ['max', 'trim', 'sort'],
+  ['add', 'trim', 'mark'],
   ['sort', 'shift', 'reverse'],
-  ['shift', 'sort', 'reverse'],
+  ['trim', 'shift', 'mark'],
 ];
 
 /** All that may be learned from. */
@@ -116,7 +142,7 @@ export function compositionSets(
 export type Share = readonly [share: number, compositions: readonly Composition[]];
 
 /** Enough that no question comes twice. */
-const TO_LEARN_FROM = 5000;
+const TO_LEARN_FROM = 20_000;
 
 /** Questions to learn from. */
 export function trainingSet(sets: readonly Share[], ...name: readonly (string | number)[]): QuestionRow[] {
@@ -154,12 +180,14 @@ export function drawQuestion(composition: Composition, split: Split, dice: Dice)
   }
 }
 
-/** The composition with skills left out, and those of the same length with other skills. */
+/** The composition with skills left out, and all others that are no longer, unless they take the same skills. */
 function decoysOf(composition: Composition): readonly (readonly Skill[])[] {
   const ways = Array.from({ length: 2 ** composition.length - 2 }, (_, index) => index + 1);
   const shorter = ways.map((way) => composition.filter((_, place) => (way >> place) % 2 === 1));
   const others = COMPOSITIONS.filter(
-    (other) => other.length === composition.length && other.some((skill) => !composition.includes(skill)),
+    (other) =>
+      other.length < composition.length ||
+      (other.length === composition.length && other.some((skill) => !composition.includes(skill))),
   );
   return [...shorter, ...others];
 }

@@ -19,28 +19,33 @@ export interface Recipe {
   /** Its own right plans, among them even ones, so that it goes on trying others. */
   readonly imitation: ImitationSettings;
   /** GRPO. */
-  readonly rewards: { readonly cycles: number; readonly learningRate: number; readonly iterations: number };
+  readonly rewards: {
+    readonly cycles: number;
+    readonly learningRate: number;
+    readonly iterations: number;
+    readonly minibatches: number;
+  };
 }
 
 export const RECIPE: Recipe = {
   // Pairs are to be learned; single skills are easy, and would take over.
   sets: [
-    [0.3, SINGLES],
-    [0.6, TRAINED_PAIRS],
+    [0.15, SINGLES],
+    [0.75, TRAINED_PAIRS],
     [0.1, TRAINED_TRIPLES],
   ],
   phrases: ALL_PHRASES,
-  echo: 0.5,
-  warmStart: { examples: 40_000, steps: 700, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
-  questions: 24,
-  groupSize: 32,
+  echo: 0.9,
+  warmStart: { examples: 40_000, steps: 900, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
+  questions: 48,
+  groupSize: 24,
   imitation: {
-    cycles: 16,
+    cycles: 30,
     steps: 12,
     batch: 84,
     warmStartShare: 1 / 7,
     learningRate: 2e-3,
     warmupSteps: 3,
   },
-  rewards: { cycles: 104, learningRate: 7e-4, iterations: 2 },
+  rewards: { cycles: 110, learningRate: 5e-4, iterations: 1, minibatches: 6 },
 };

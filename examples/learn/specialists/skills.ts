@@ -1,6 +1,6 @@
 // What a worker of this world may know: small operations on numbers, words and digits, each in ten phrasings.
 
-export const SKILLS = ['add', 'max', 'reverse', 'sort', 'shift', 'count'] as const;
+export const SKILLS = ['add', 'max', 'reverse', 'sort', 'shift', 'trim', 'mark', 'count'] as const;
 export type Skill = (typeof SKILLS)[number];
 
 /** Two numbers to add, three to find the largest of; or characters: the letters of a word, or the digits of a result. */
@@ -46,6 +46,14 @@ const PHRASES: Readonly<Record<Skill, Readonly<Record<Phrasing, readonly string[
     plain: ['shift {}', 'advance {}', 'move {}', 'push {}', 'step {}'],
     fancy: ['bump {}', 'raise {}', 'nudge {}', 'lift {}', 'promote {}'],
   },
+  trim: {
+    plain: ['trim {}', 'cut {}', 'crop {}', 'clip {}', 'shorten {}'],
+    fancy: ['prune {}', 'shear {}', 'dock {}', 'pare {}', 'lop {}'],
+  },
+  mark: {
+    plain: ['mark {}', 'stamp {}', 'seal {}', 'sign {}', 'tag {}'],
+    fancy: ['label {}', 'brand {}', 'badge {}', 'crown {}', 'ticket {}'],
+  },
   count: {
     plain: [
       'count the low ones of {}',
@@ -71,7 +79,7 @@ export interface Phrase {
   readonly template: string;
 }
 
-/** All sixty. */
+/** All eighty. */
 export const ALL_PHRASES: readonly Phrase[] = SKILLS.flatMap((skill) =>
   (['plain', 'fancy'] as const).flatMap((phrasing) =>
     PHRASES[skill][phrasing].map((template) => ({ skill, phrasing, template })),
@@ -108,6 +116,10 @@ export function applySkill(skill: Skill, given: Given): string | null {
       return join(characters.toSorted(), areDigits);
     case 'shift':
       return join(characters.map(successorOf), areDigits);
+    case 'trim':
+      return characters.length > 1 ? join(characters.slice(0, -1), areDigits) : null;
+    case 'mark':
+      return join([...characters, areDigits ? '0' : 'a'], areDigits);
     case 'count':
       return String(characters.filter((character) => LOW.includes(character)).length);
     default:

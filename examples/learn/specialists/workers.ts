@@ -8,6 +8,7 @@ import {
   applySkill,
   type Phrase,
   type Phrasing,
+  phrasesOf,
   type Skill,
   SKILLS,
   takesNumbers,
@@ -25,16 +26,25 @@ export interface Schooling {
   readonly steps: number;
 }
 
-/** Steps of the optimizer. */
+/** Steps of the optimizer. To add and to compare numbers takes longest. */
 const FROM_SCRATCH = 12_000;
 const FROM_PARENT = 5000;
+const FOR_NUMBERS = { add: 18_000, max: 10_000 };
 
 /**
  * One or two skills each for five of them, in words that hardly another understands; the last one saw a little of all,
  * and alone was shown add and count in fancy words.
  */
 export const SCHOOLINGS: readonly Schooling[] = [
-  { id: 'w0', taught: [['add', 'plain']], steps: FROM_SCRATCH },
+  {
+    id: 'w0',
+    taught: [
+      ['add', 'plain'],
+      ['mark', 'plain'],
+      ['mark', 'fancy'],
+    ],
+    steps: FOR_NUMBERS.add,
+  },
   {
     id: 'w1',
     taught: [
@@ -49,6 +59,7 @@ export const SCHOOLINGS: readonly Schooling[] = [
     taught: [
       ['reverse', 'fancy'],
       ['shift', 'plain'],
+      ['shift', 'fancy'],
     ],
     steps: FROM_PARENT,
   },
@@ -67,9 +78,10 @@ export const SCHOOLINGS: readonly Schooling[] = [
     taught: [
       ['max', 'plain'],
       ['max', 'fancy'],
-      ['shift', 'fancy'],
+      ['trim', 'plain'],
+      ['trim', 'fancy'],
     ],
-    steps: FROM_PARENT,
+    steps: FOR_NUMBERS.max,
   },
   {
     id: 'w5',
@@ -86,9 +98,11 @@ const FOREIGN = 0.25;
 
 /** What a worker reads in a solve, and what it should answer, for as many steps of plans as asked for. */
 export function schoolExamples({ id, taught }: Schooling, count: number): WarmStartExample[] {
-  const own = taught.map(([skill, phrasing]) =>
-    ALL_PHRASES.filter((phrase) => phrase.skill === skill && phrase.phrasing === phrasing),
-  );
+  const own = SKILLS.map((skill) =>
+    phrasesOf(skill).filter(({ phrasing }) =>
+      taught.some(([one, words]) => one === skill && words === phrasing),
+    ),
+  ).filter(({ length }) => length > 0);
   const foreign = ALL_PHRASES.filter((phrase) => !own.flat().includes(phrase));
   const dice = diceFor('schooling', id);
   return Array.from({ length: count }, () => {
