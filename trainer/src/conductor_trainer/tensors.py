@@ -18,7 +18,7 @@ STD_FLOOR = 1e-4
 
 
 def rows_of(config: Config) -> int:
-    """Rows of every batch: minibatches of whole micro batches of all processes, all of one shape."""
+    """Rows of every batch, so that all minibatches are whole micro batches of all processes."""
     together = config["microBatch"] * config["processes"] * config["minibatches"]
     return max(2, -(-config["rollouts"] // together) * together)
 
