@@ -19,7 +19,7 @@ import { PERFECT } from '../learn/specialists/perfect-crew';
 
 const SKILLS: readonly Skill[] = ['reverse', 'sort', 'shift'];
 
-/** Three single skills, for each of which two of three workers can be asked, each in words of its own. */
+/** Three single skills. Who of three workers can do one depends on the words. */
 const SMALL: Recipe = {
   ...RECIPE,
   sets: [[1, SKILLS.map((skill) => [skill])]],

@@ -98,38 +98,40 @@ export function toSubtask({ skill, template }: Phrase): string {
   return `Now ${template.replace('{}', takesNumbers(skill) ? 'them' : 'it')}.`;
 }
 
+type NumberSkill = keyof typeof OF_NUMBERS;
+
 /** Whether a skill begins with the numbers of a question, and so can only come first. */
-export function takesNumbers(skill: Skill): boolean {
-  return skill === 'add' || skill === 'max';
+export function takesNumbers(skill: Skill): skill is NumberSkill {
+  return skill in OF_NUMBERS;
 }
 
-/** What a skill makes of what it is given; null where it is not made for that. */
+/** What a skill makes of what it is given; null where it is not made for that, or nothing is left. */
 export function applySkill(skill: Skill, given: Given): string | null {
-  if (typeof given !== 'string')
-    return takesNumbers(skill) ? String(OF_NUMBERS[skill === 'add' ? 'add' : 'max'](given)) : null;
+  if (typeof given !== 'string') return takesNumbers(skill) ? String(OF_NUMBERS[skill](given)) : null;
+  if (takesNumbers(skill)) return null;
   const characters = Array.from(given.replaceAll(' ', ''));
   const areDigits = characters.every((character) => /\d/.test(character));
-  switch (skill) {
-    case 'reverse':
-      return join(characters.toReversed(), areDigits);
-    case 'sort':
-      return join(characters.toSorted(), areDigits);
-    case 'shift':
-      return join(characters.map(successorOf), areDigits);
-    case 'trim':
-      return characters.length > 1 ? join(characters.slice(0, -1), areDigits) : null;
-    case 'mark':
-      return join([...characters, areDigits ? '0' : 'a'], areDigits);
-    case 'count':
-      return String(characters.filter((character) => LOW.includes(character)).length);
-    default:
-      return null;
-  }
+  const made = OF_CHARACTERS[skill](characters, areDigits);
+  // Letters stand apart, so that a tiny model reads one token for each.
+  return made.length === 0 ? null : made.join(areDigits ? '' : ' ');
 }
 
 const OF_NUMBERS = {
   add: (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0),
   max: (numbers: readonly number[]): number => Math.max(...numbers),
+};
+
+type Characters = readonly string[];
+
+const OF_CHARACTERS: Readonly<
+  Record<Exclude<Skill, NumberSkill>, (characters: Characters, areDigits: boolean) => Characters>
+> = {
+  reverse: (characters) => characters.toReversed(),
+  sort: (characters) => characters.toSorted(),
+  shift: (characters) => characters.map(successorOf),
+  trim: (characters) => characters.slice(0, -1),
+  mark: (characters, areDigits) => [...characters, areDigits ? '0' : 'a'],
+  count: (characters) => [String(characters.filter((character) => LOW.includes(character)).length)],
 };
 
 /** The first half of the letters, and of the digits. */
@@ -140,9 +142,4 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 function successorOf(character: string): string {
   const row = /\d/.test(character) ? '0123456789' : LETTERS;
   return row.charAt((row.indexOf(character) + 1) % row.length);
-}
-
-/** Letters stand apart, so that a tiny model reads one token for each. */
-function join(characters: readonly string[], areDigits: boolean): string {
-  return characters.join(areDigits ? '' : ' ');
 }
