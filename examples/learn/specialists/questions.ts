@@ -20,18 +20,15 @@ export const TRAINED_PAIRS: readonly Composition[] = [
   ['max', 'trim'],
   ['max', 'mark'],
   ['max', 'count'],
-  ['reverse', 'shift'],
+  ['reverse', 'trim'],
   ['reverse', 'mark'],
   ['sort', 'reverse'],
   ['sort', 'shift'],
   ['sort', 'trim'],
-  ['shift', 'reverse'],
   ['shift', 'sort'],
-  ['shift', 'trim'],
   ['shift', 'mark'],
+  ['trim', 'reverse'],
   ['trim', 'sort'],
-  ['trim', 'shift'],
-  ['trim', 'mark'],
   ['trim', 'count'],
   ['mark', 'reverse'],
   ['mark', 'shift'],
@@ -45,8 +42,7 @@ export const HELD_OUT_PAIRS: readonly Composition[] = [
   ['shift', 'count'],
   ['sort', 'mark'],
   ['mark', 'sort'],
-  ['trim', 'reverse'],
-  ['reverse', 'trim'],
+  ['trim', 'mark'],
 ];
 
 export const TRAINED_TRIPLES: readonly Composition[] = [
@@ -54,17 +50,17 @@ export const TRAINED_TRIPLES: readonly Composition[] = [
   ['add', 'reverse', 'mark'],
   ['max', 'sort', 'shift'],
   ['max', 'shift', 'sort'],
-  ['max', 'trim', 'mark'],
+  ['max', 'trim', 'sort'],
   ['shift', 'sort', 'reverse'],
-  ['mark', 'shift', 'reverse'],
-  ['trim', 'sort', 'shift'],
+  ['trim', 'sort', 'reverse'],
+  ['sort', 'reverse', 'trim'],
 ];
 
 export const HELD_OUT_TRIPLES: readonly Composition[] = [
-  ['max', 'trim', 'sort'],
-  ['add', 'trim', 'mark'],
-  ['sort', 'shift', 'reverse'],
-  ['trim', 'shift', 'mark'],
+  ['add', 'mark', 'count'],
+  ['max', 'sort', 'trim'],
+  ['reverse', 'trim', 'sort'],
+  ['sort', 'trim', 'reverse'],
 ];
 
 /** All that may be learned from. */
@@ -180,16 +176,21 @@ export function drawQuestion(composition: Composition, split: Split, dice: Dice)
   }
 }
 
-/** The composition with skills left out, and all others that are no longer, unless they take the same skills. */
+/** The composition with skills left out or in another order, and all others that are no longer. */
 function decoysOf(composition: Composition): readonly (readonly Skill[])[] {
-  const ways = Array.from({ length: 2 ** composition.length - 2 }, (_, index) => index + 1);
-  const shorter = ways.map((way) => composition.filter((_, place) => (way >> place) % 2 === 1));
-  const others = COMPOSITIONS.filter(
-    (other) =>
-      other.length < composition.length ||
-      (other.length === composition.length && other.some((skill) => !composition.includes(skill))),
-  );
-  return [...shorter, ...others];
+  const chosen = choicesOf(composition).filter((skills) => skills.length > 0);
+  const others = COMPOSITIONS.filter(({ length }) => length <= composition.length);
+  return [...chosen, ...others].filter((skills) => skills.join() !== composition.join());
+}
+
+/** All ways to take some of the skills, in all orders. */
+function choicesOf(skills: readonly Skill[]): readonly (readonly Skill[])[] {
+  return [
+    [],
+    ...skills.flatMap((skill, place) =>
+      choicesOf(skills.toSpliced(place, 1)).map((others) => [skill, ...others]),
+    ),
+  ];
 }
 
 /** The answer; null where a skill is not made for what it is given. */

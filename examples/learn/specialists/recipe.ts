@@ -13,7 +13,7 @@ export interface Recipe {
   readonly echo: number;
   /** Even plans, until hardly any reply is no plan. */
   readonly warmStart: Supervision & { readonly examples: number };
-  /** In each cycle of the other parts, with so many plans for each. */
+  /** In each cycle of the other parts, with so many plans for each: new pairs are learned from many questions. */
   readonly questions: number;
   readonly groupSize: number;
   /** Its own right plans, among them even ones, so that it goes on trying others. */
@@ -37,15 +37,15 @@ export const RECIPE: Recipe = {
   phrases: ALL_PHRASES,
   echo: 0.9,
   warmStart: { examples: 40_000, steps: 900, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
-  questions: 48,
-  groupSize: 24,
+  questions: 96,
+  groupSize: 12,
   imitation: {
-    cycles: 30,
+    cycles: 40,
     steps: 12,
     batch: 84,
     warmStartShare: 1 / 7,
     learningRate: 2e-3,
     warmupSteps: 3,
   },
-  rewards: { cycles: 110, learningRate: 5e-4, iterations: 1, minibatches: 6 },
+  rewards: { cycles: 170, learningRate: 5e-4, iterations: 1, minibatches: 2 },
 };
