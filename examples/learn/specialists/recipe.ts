@@ -47,5 +47,5 @@ export const RECIPE: Recipe = {
     learningRate: 2e-3,
     warmupSteps: 3,
   },
-  rewards: { cycles: 170, learningRate: 5e-4, iterations: 1, minibatches: 2 },
+  rewards: { cycles: 220, learningRate: 5e-4, iterations: 1, minibatches: 2 },
 };
