@@ -7,13 +7,13 @@ import type { Scores } from './scores';
 import { CONSTANT, ORACLE } from './baselines';
 import type { Lesson } from './learn';
 import { SET_NAMES, type SetName } from './questions';
-import { AS_LEARNED, type KeptSeed } from './seed';
+import { AS_LEARNED, type LearnedSeed } from './seed';
 
 /** What the seeds of one folder came to, beside what can be had without learning. */
 export async function reportSeeds(
   abilities: Table,
   baselines: Readonly<Record<string, Scores>>,
-  seeds: ReadonlyMap<string, KeptSeed>,
+  seeds: ReadonlyMap<string, LearnedSeed>,
 ): Promise<Report> {
   const learned = [...seeds].filter(([, { lesson }]) => lesson === 'verdicts');
   const parts = [
@@ -44,18 +44,18 @@ type Row = readonly [name: string, seeds: readonly Scores[]];
 
 function accuracyTable(
   baselines: Readonly<Record<string, Scores>>,
-  seeds: ReadonlyMap<string, KeptSeed>,
+  seeds: ReadonlyMap<string, LearnedSeed>,
 ): Table {
   const each = [...seeds].map(([name, { learned }]): Row => [
     name,
-    learned?.[AS_LEARNED] ? [learned[AS_LEARNED]] : [],
+    learned[AS_LEARNED] ? [learned[AS_LEARNED]] : [],
   ]);
   const rows: readonly Row[] = [
     ...Object.entries(baselines).map(([name, scores]): Row => [name, [scores]]),
     ['warm start alone', taught(seeds, 'verdicts').map(({ warm }) => warm)],
     ...['generic', 'silent', 'permuted'].map((change): Row => [
       `learned, ${change}`,
-      taught(seeds, 'verdicts').flatMap(({ learned }) => learned?.[change] ?? []),
+      taught(seeds, 'verdicts').flatMap(({ learned }) => learned[change] ?? []),
     ]),
     ...each,
   ];
@@ -73,7 +73,7 @@ function accuracyTable(
   };
 }
 
-function taught(seeds: ReadonlyMap<string, KeptSeed>, by: Lesson): KeptSeed[] {
+function taught(seeds: ReadonlyMap<string, LearnedSeed>, by: Lesson): LearnedSeed[] {
   return [...seeds.values()].filter(({ lesson }) => lesson === by);
 }
 
@@ -82,11 +82,14 @@ const LEAST_SHARE = 0.8;
 const LEAST_LOSS = 0.2;
 
 /** The criterion, which was written down before the seeds it is about: see docs/specialists.md. */
-function judge(baselines: Readonly<Record<string, Scores>>, seeds: ReadonlyMap<string, KeptSeed>): string[] {
+function judge(
+  baselines: Readonly<Record<string, Scores>>,
+  seeds: ReadonlyMap<string, LearnedSeed>,
+): string[] {
   const learned = taught(seeds, 'verdicts');
   if (learned.length === 0) return [];
-  const of = (all: readonly KeptSeed[], change: string): (readonly number[])[] =>
-    all.flatMap((kept) => [kept.learned?.[change]?.[JUDGED] ?? []]);
+  const of = (all: readonly LearnedSeed[], change: string): (readonly number[])[] =>
+    all.flatMap(({ learned }) => [learned[change]?.[JUDGED] ?? []]);
   const accuracy = mean(of(learned, AS_LEARNED).map(mean));
   const [low, high] = intervalOf(of(learned, AS_LEARNED));
   const oracle = mean(baselines[ORACLE]?.[JUDGED] ?? []);
@@ -129,7 +132,7 @@ export function intervalOf(seeds: readonly (readonly number[])[]): readonly [num
 /** Curves of every seed with the lines of the baselines. */
 function curvesOf(
   baselines: Readonly<Record<string, Scores>>,
-  seeds: readonly (readonly [string, KeptSeed])[],
+  seeds: readonly (readonly [string, LearnedSeed])[],
 ): Parameters<typeof curvesChart>[0] {
   const cycles = seeds[0]?.[1].curve.map(({ cycle }) => cycle) ?? [];
   const panels = SET_NAMES.map((set): Panel => {

@@ -25,34 +25,42 @@ const shownSchema = z.object({ question: z.string(), plans: z.array(z.string()) 
 
 const madeSchema = checkpointSchema.extend({ folder: z.string() });
 
-const keptSchema = z.object({
+const waySchema = z.object({
   lesson: z.enum(LESSONS),
-  done: z.number(),
-  checkpoint: madeSchema,
-  writer: madeSchema,
-  own: rightPlansSchema,
   curve: z.array(pointSchema),
   warm: scoresSchema,
   /** Plans for one question, before it learned and after. */
   shown: z.array(shownSchema),
-  /** Null until it has learned to the end; by what was done to its plans. */
-  learned: z.record(z.string(), scoresSchema).nullable(),
 });
 
-/** A Conductor's way. Scores are 1 for each question that was answered rightly, else 0, by set. */
-export type KeptSeed = z.infer<typeof keptSchema>;
+const keptSchema = waySchema.extend({
+  done: z.number(),
+  checkpoint: madeSchema,
+  writer: madeSchema,
+  own: rightPlansSchema,
+});
+type Kept = z.infer<typeof keptSchema>;
 
-/** File in a seed's folder. */
+const learnedSchema = waySchema.extend({
+  /** By what was done to its plans. */
+  learned: z.record(z.string(), scoresSchema),
+});
+
+/** A Conductor that learned to its end. Scores are 1 for each question that was answered rightly, else 0, by set. */
+export type LearnedSeed = z.infer<typeof learnedSchema>;
+
+/** Files in a seed's folder: after every cycle, and at the end. */
 const KEPT = 'kept.json';
+const LEARNED = 'learned.json';
 
 /** Those that learned to their end, by name. */
-export async function readSeeds(root: string): Promise<Map<string, KeptSeed>> {
+export async function readSeeds(root: string): Promise<Map<string, LearnedSeed>> {
   const found = (await readdir(root)).filter((name) => /^seed-\d+/.test(name));
   const names = found.sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
-  const seeds = new Map<string, KeptSeed>();
+  const seeds = new Map<string, LearnedSeed>();
   for (const name of names) {
-    const kept = await readRecord(new ArtifactFolder(join(root, name)), KEPT, keptSchema);
-    if (kept !== null && kept.learned !== null) seeds.set(name, kept);
+    const learned = await readRecord(new ArtifactFolder(join(root, name)), LEARNED, learnedSchema);
+    if (learned !== null) seeds.set(name, learned);
   }
   return seeds;
 }
@@ -69,12 +77,14 @@ export async function runSeed(
   root: string,
   wish: SeedWish,
   tell: (line: string) => void,
-): Promise<KeptSeed> {
+): Promise<LearnedSeed> {
   const trainRun = nameOf(wish);
   const folder = join(root, trainRun);
   await mkdir(folder, { recursive: true });
-  const earlier = await readRecord(new ArtifactFolder(folder), KEPT, keptSchema);
-  if (earlier !== null && earlier.learned !== null) return earlier;
+  const files = new ArtifactFolder(folder);
+  const learned = await readRecord(files, LEARNED, learnedSchema);
+  if (learned !== null) return learned;
+  const earlier = await readRecord(files, KEPT, keptSchema);
   const { lost, need } = needProcesses(folder);
   const server = need('policy server', await runPython('policy_server', ['--port', '0']));
   const { url } = z.object({ url: z.string() }).parse(server.ready);
@@ -94,7 +104,7 @@ function nameOf({ seed, lesson }: Pick<SeedWish, 'seed' | 'lesson'>): string {
 /** Cycles that are told of as one line, after which it is tried on questions. */
 const TOLD = 20;
 
-async function goOn(desk: Desk, earlier: KeptSeed | null, tell: (line: string) => void): Promise<KeptSeed> {
+async function goOn(desk: Desk, earlier: Kept | null, tell: (line: string) => void): Promise<LearnedSeed> {
   const files = new ArtifactFolder(desk.folder);
   let kept = earlier ?? (await begin(desk));
   tell(`${desk.trainRun}: ${describePoint(kept.curve.at(-1))}`);
@@ -114,14 +124,16 @@ async function goOn(desk: Desk, earlier: KeptSeed | null, tell: (line: string) =
     if (!needed.includes(spare.name)) await rm(dirname(spare.folder), { recursive: true });
   }
   const plans = await writeGreedily(desk, kept.checkpoint, TRIED_ON);
-  const learned: NonNullable<KeptSeed['learned']> = {};
+  const learned: LearnedSeed['learned'] = {};
   for (const [name, change] of Object.entries(CHANGES)) learned[name] = await score(desk, plans, change);
-  kept = { ...kept, learned, shown: [...kept.shown, await showPlans(desk, kept.checkpoint)] };
-  await writeRecord(files, KEPT, kept);
-  return kept;
+  const { lesson, curve, warm } = kept;
+  const shown = [...kept.shown, await showPlans(desk, kept.checkpoint)];
+  const result: LearnedSeed = { lesson, curve, warm, shown, learned };
+  await writeRecord(files, LEARNED, result);
+  return result;
 }
 
-async function begin(desk: Desk): Promise<KeptSeed> {
+async function begin(desk: Desk): Promise<Kept> {
   const checkpoint = await warmUp(desk);
   const warm = await score(desk, await writeGreedily(desk, checkpoint, TRIED_ON));
   const curve = [{ cycle: 0, accuracy: await lookAt(desk, checkpoint) }];
@@ -135,12 +147,11 @@ async function begin(desk: Desk): Promise<KeptSeed> {
     curve,
     warm,
     shown,
-    learned: null,
   };
 }
 
 /** Plans as they are sampled for the first held-out pair, with what came of each. */
-async function showPlans(desk: Desk, checkpoint: Checkpoint): Promise<KeptSeed['shown'][number]> {
+async function showPlans(desk: Desk, checkpoint: Checkpoint): Promise<Kept['shown'][number]> {
   const [row] = questionSet(HELD_OUT_PAIRS, 'heldOut', 1, 'shown');
   if (row === undefined) throw new RangeError('There is no held-out pair.');
   const played = await writePlans(desk, checkpoint, [row], { plans: 3, temperature: 1, seed: 0 });
@@ -209,7 +220,7 @@ async function lookAt(desk: Desk, checkpoint: Checkpoint): Promise<Record<string
   return Object.fromEntries(Object.entries(right).map(([set, values]) => [set, mean(values)]));
 }
 
-function describePoint(point: KeptSeed['curve'][number] | undefined): string {
+function describePoint(point: Kept['curve'][number] | undefined): string {
   const shares = Object.entries(point?.accuracy ?? {}).map(([set, share]) => `${set} ${share.toFixed(2)}`);
   return `cycle ${point?.cycle}: right of ${shares.join(', ')}`;
 }
