@@ -312,6 +312,7 @@ def test_steps_of_their_own_equal_one_uninterrupted_run_bit_by_bit(
         processing_class=load_tokenizer(root / record.folder),
         batch=batch,
         loss=config["loss"],
+        minibatches=config["minibatches"],
         load_reference=lambda: load_policy(root, record, config),
         stop_after=6,
         report=lambda _: None,

@@ -43,6 +43,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         *,
         batch: Tensors,
         loss: JsonObject,
+        minibatches: int,
         load_reference: Callable[[], Policy],
         stop_after: int,
         report: Callable[[str], None],
@@ -69,7 +70,8 @@ class ExternalGRPOTrainer(GRPOTrainer):
         """Before anything was learned from each minibatch."""
         self.all_passes = TokenSums()
         self._passes = 0
-        self._minibatches = self.args.steps_per_generation // self.args.gradient_accumulation_steps
+        self._minibatches = minibatches
+        self._micro_batches = minibatches * self.args.gradient_accumulation_steps
 
     def _generate_and_score_completions(self, inputs: Any) -> Tensors:
         batch = {name: tensor.to(self.accelerator.device) for name, tensor in self._batch.items()}
@@ -115,7 +117,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         logprobs_BC, entropies_BC, _ = self._scored
         scored = (inputs, logprobs_BC.detach(), entropies_BC.detach(), self._loss)
         self.all_passes.add(*scored)
-        if self._passes < self.args.steps_per_generation:
+        if self._passes < self._micro_batches:
             self.first_pass.add(*scored)
         self._passes += 1
         return loss
@@ -127,7 +129,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         """
         mask_BC = micro_batch["completion_mask"]
         # TRL divides by the number of a step's parts, and the processes' gradients are averaged.
-        parts = self.args.steps_per_generation * self.accelerator.num_processes
+        parts = self._micro_batches * self.accelerator.num_processes
         match self.loss_type:
             case "dapo":
                 # Here TRL counts the tokens itself.

@@ -82,6 +82,7 @@ def learn(
         processing_class=tokenizer,
         batch=share_of_rank(tensors, rank),
         loss=config["loss"],
+        minibatches=config["minibatches"],
         load_reference=lambda: load_policy(root, require_record(root, first), config),
         stop_after=last_step,
         report=report,
