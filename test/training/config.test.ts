@@ -86,7 +86,7 @@ describe('what one asks for', () => {
       temperature: 0.9,
       reward: { scale: 'batch', maxAdvantage: 3 },
       recursion: { rounds: 2 },
-      trainer: { iterations: 2 },
+      trainer: { iterations: 2, minibatches: 3 },
       budget: { costUsd: 1.5, hours: 0.5 },
       policy: { ...smallest.policy, patience: '90s' },
       keep: { every: 10 },
@@ -102,7 +102,7 @@ describe('what one asks for', () => {
       groupSize: 8,
       temperature: 0.9,
     });
-    expect(settings.trainer.optimizer.totalSteps).toBe(60);
+    expect(settings.trainer.optimizer.totalSteps).toBe(180);
   });
 
   test('of one night goes before what is configured', () => {
@@ -185,6 +185,11 @@ describe('what cannot be trained is refused:', () => {
     ['no questions', { data: { train: 'a' } }, 'training.data.heldOut is missing'],
     ['more cycles than a night has', { cycles: 1e9 }, 'training.cycles is 1000000000: expected'],
     ['more plans than a group has', { groupSize: 1025 }, 'training.groupSize is 1025: expected'],
+    [
+      'more minibatches than rollouts fill',
+      { groupSize: 2, trainer: { minibatches: 3 } },
+      'training.trainer.minibatches is 3: expected fewer',
+    ],
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
     ['right answers that earn nothing', { reward: { correct: 0.5 } }, 'training.reward.correct is 0.5'],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],
