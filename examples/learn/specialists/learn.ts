@@ -196,6 +196,10 @@ function configFor(seed: number, { questions, groupSize, rewards }: Recipe): Ret
     warmupSteps: 4,
   };
   const config = configOf({ ...SMALL, learning, maxPromptTokens: MOST_PROMPT }, seed);
-  const { minibatches } = rewards;
-  return { ...config, minibatches, microBatch: 192, maxCompletionTokens: MOST_TOKENS };
+  return {
+    ...config,
+    minibatches: rewards.minibatches,
+    microBatch: 192,
+    maxCompletionTokens: MOST_TOKENS,
+  };
 }

@@ -137,7 +137,7 @@ export function compositionSets(
 /** Compositions with their share of the questions. */
 export type Share = readonly [share: number, compositions: readonly Composition[]];
 
-/** Enough that no question comes twice. */
+/** Enough that most questions come once. */
 const TO_LEARN_FROM = 20_000;
 
 /** Questions to learn from. */
@@ -163,7 +163,7 @@ function topicOf(composition: Composition): string {
   return composition.join('-');
 }
 
-/** Draws until neither other skills nor fewer of them lead to the same answer: a wrong plan must not be right by luck. */
+/** Draws until no other skills, no fewer and no other order lead to the answer: a wrong plan must not be right by luck. */
 export function drawQuestion(composition: Composition, split: Split, dice: Dice): Drawn {
   const others = decoysOf(composition);
   for (;;) {
@@ -178,12 +178,11 @@ export function drawQuestion(composition: Composition, split: Split, dice: Dice)
 
 /** The composition with skills left out or in another order, and all others that are no longer. */
 function decoysOf(composition: Composition): readonly (readonly Skill[])[] {
-  const chosen = choicesOf(composition).filter((skills) => skills.length > 0);
   const others = COMPOSITIONS.filter(({ length }) => length <= composition.length);
-  return [...chosen, ...others].filter((skills) => skills.join() !== composition.join());
+  return [...choicesOf(composition), ...others].filter((skills) => skills.join() !== composition.join());
 }
 
-/** All ways to take some of the skills, in all orders. */
+/** All ways to take some of the skills, or none, in all orders. */
 function choicesOf(skills: readonly Skill[]): readonly (readonly Skill[])[] {
   return [
     [],
