@@ -122,24 +122,27 @@ describe('the priority of a run', () => {
   test('lets an interactive call overtake a nightly backlog that was queued before it', async () => {
     const goOn = stage.providers.hold('conductor');
     for (let run = 0; run < 5; run += 1) stage.plan([step('a', 'Answer.')]);
-    /** Starts a run and waits until its first call stands in the queue, or is made. */
-    const queue = async (question: string, priority: number): Promise<string> => {
-      const { id } = await stage.client.start({ question, priority });
-      const calls = async () => {
-        const { raw } = await stage.temporal.client.workflow.getHandle(id).describe();
-        return raw.pendingActivities?.length ?? 0;
-      };
-      await until(calls, (count) => count === 1);
-      return id;
+    /** How many calls stand in the queue itself: a call is in its run's history before that. */
+    const waiting = async (): Promise<number> => {
+      const { stats } = await stage.temporal.client.workflowService.describeTaskQueue({
+        namespace: 'default',
+        taskQueue: { name: stage.taskQueue },
+        taskQueueType: ACTIVITIES,
+        reportStats: true,
+      });
+      return Number(stats?.approximateBacklogCount ?? 0);
     };
     await stage.whileWorking(
       async () => {
-        const ids = [await queue('nightly 0', 5)];
+        const start = (question: string, priority: number) => stage.client.start({ question, priority });
+        const runs = [await start('nightly 0', 5)];
         await stage.providers.waitForRequest(({ model }) => model === 'conductor');
-        for (const question of ['nightly 1', 'nightly 2', 'nightly 3']) ids.push(await queue(question, 5));
-        ids.push(await queue('interactive', 1));
+        for (const question of ['nightly 1', 'nightly 2', 'nightly 3']) runs.push(await start(question, 5));
+        await until(waiting, (count) => count === 3);
+        runs.push(await start('interactive', 1));
+        await until(waiting, (count) => count === 4);
         goOn();
-        for (const id of ids) await stage.temporal.client.workflow.getHandle(id).result();
+        for (const { id } of runs) await stage.temporal.client.workflow.getHandle(id).result();
       },
       { maxConcurrentActivityTaskExecutions: 1 },
     );
