@@ -12,7 +12,7 @@ import {
   type Progress,
   warmUp,
 } from '../../examples/learn/specialists/learn';
-import { RECIPE, type Recipe } from '../../examples/learn/specialists/recipe';
+import { TINY, type Recipe } from '../../examples/learn/specialists/recipe';
 import { phrasesOf, type Skill } from '../../examples/learn/specialists/skills';
 import { runPython } from '../../examples/learn/support/programs';
 import { PERFECT } from '../learn/specialists/perfect-crew';
@@ -21,7 +21,7 @@ const SKILLS: readonly Skill[] = ['reverse', 'sort', 'shift'];
 
 /** Three single skills. Who of three workers can do one depends on the words. */
 const SMALL: Recipe = {
-  ...RECIPE,
+  ...TINY,
   sets: [[1, SKILLS.map((skill) => [skill])]],
   phrases: SKILLS.flatMap((skill) => {
     const [plain, fancy] = ['plain', 'fancy'].map((words) =>
@@ -32,7 +32,7 @@ const SMALL: Recipe = {
   warmStart: { examples: 4000, steps: 300, batch: 32, learningRate: 3e-3, warmupSteps: 20 },
   questions: 12,
   groupSize: 24,
-  imitation: { ...RECIPE.imitation, cycles: 6, batch: 56 },
+  imitation: { ...TINY.imitation, cycles: 6, batch: 56 },
   rewards: { cycles: 12, learningRate: 1e-3, iterations: 2, minibatches: 1 },
 };
 

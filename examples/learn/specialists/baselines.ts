@@ -8,7 +8,7 @@ import { drawPlan } from './conductor';
 import type { Crew } from './crew';
 import { abilitiesSchema, type Ability, measureAbilities } from './matrix';
 import { compositionSets, COMPOSITIONS, type QuestionRow } from './questions';
-import { RECIPE } from './recipe';
+import type { Recipe } from './recipe';
 import { scoresSchema, scoreSets, TRIED_ON } from './scores';
 import { bestPlan, searchPlans } from './search';
 import { learnTable } from './table';
@@ -35,11 +35,11 @@ function findMeasured(root: string): Promise<Measured | null> {
 }
 
 /** Measures once, and keeps the figures beside the workers. */
-export async function measureOnce(root: string, crew: Crew): Promise<Measured> {
+export async function measureOnce(root: string, crew: Crew, recipe: Recipe): Promise<Measured> {
   const earlier = await findMeasured(root);
   if (earlier !== null) return earlier;
   const abilities = await measureAbilities(crew);
-  const measured = { abilities, scores: await measureBaselines(crew, abilities) };
+  const measured = { abilities, scores: await measureBaselines(crew, abilities, recipe) };
   await writeRecord(new ArtifactFolder(root), MEASURED, measured);
   return measured;
 }
@@ -55,12 +55,16 @@ type Choose = (topics: readonly string[]) => (row: QuestionRow) => Plan;
 /** Questions of each composition that plans are chosen on, none of which they are tried on. */
 const CHOSEN_ON = 8;
 
-async function measureBaselines(crew: Crew, abilities: readonly Ability[]): Promise<Measured['scores']> {
+async function measureBaselines(
+  crew: Crew,
+  abilities: readonly Ability[],
+  recipe: Recipe,
+): Promise<Measured['scores']> {
   const known = compositionSets('train', CHOSEN_ON, 'chosen on').flatMap(([, rows]) => rows);
   const search = await searchPlans(crew, abilities, known, COMPOSITIONS);
-  const inTable = await learnTable(crew, RECIPE);
+  const inTable = await learnTable(crew, recipe);
   const dice = diceFor('random plans');
-  const drawn = (): Plan => drawPlan(crew.ids, RECIPE.phrases, dice);
+  const drawn = (): Plan => drawPlan(crew.ids, recipe.phrases, dice);
   const bestOfEach = (longest?: number) => (topics: readonly string[]) => {
     const plans = new Map(topics.map((topic) => [topic, bestPlan(search, [topic], longest).plan]));
     return ({ topic }: QuestionRow) => plans.get(topic) ?? drawn();

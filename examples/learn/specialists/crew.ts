@@ -6,14 +6,17 @@ import type { Message, Plan } from '../../../src/plan/plan';
 import { workerMessages } from '../../../src/plan/prompt/worker';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { Turns } from '../../../src/turns';
-import { SCHOOLINGS, type WorkerTask } from './workers';
+import type { Schooling, WorkerTask } from './workers';
 
 // The workers, asked through the product's own adapter, as a solve asks them.
 
 /** The workers' part of `conductor.yaml`. */
-export function crewConfig(baseUrl: string): Pick<ConfigInput, 'workers' | 'limits'> {
+export function crewConfig(
+  baseUrl: string,
+  workers: readonly Pick<Schooling, 'id'>[],
+): Pick<ConfigInput, 'workers' | 'limits'> {
   return {
-    workers: SCHOOLINGS.map(({ id }) => ({
+    workers: workers.map(({ id }) => ({
       id,
       provider: 'openai',
       api: 'chat',
@@ -37,6 +40,8 @@ const TIMEOUT_MS = 120_000;
 const AT_ONCE = 256;
 
 export interface Crew {
+  /** Base URL of their server, ending in `/v1`. */
+  readonly url: string;
   readonly ids: readonly string[];
   ask(worker: string, task: WorkerTask): Promise<string>;
   /** Asks for the whole question, without a plan. */
@@ -48,9 +53,9 @@ export interface Crew {
 }
 
 /** @param baseUrl of the workers' server, ending in `/v1` */
-export function openCrew(baseUrl: string): Crew {
-  const { workers } = configSchema.parse({ conductor: { provider: 'policy' }, ...crewConfig(baseUrl) });
-  const cards = workers.map((worker) => resolveWorker(worker, new Date()) as ModelCard);
+export function openCrew(baseUrl: string, workers: readonly Pick<Schooling, 'id'>[]): Crew {
+  const config = configSchema.parse({ conductor: { provider: 'policy' }, ...crewConfig(baseUrl, workers) });
+  const cards = config.workers.map((worker) => resolveWorker(worker, new Date()) as ModelCard);
   const complete: Complete = createComplete(() =>
     Promise.reject(new Error('No worker here is a local one.')),
   );
@@ -78,6 +83,7 @@ export function openCrew(baseUrl: string): Crew {
   };
   const ask: Crew['ask'] = (worker, task) => send(worker, workerMessages({ ...task, layout: 'plain' }));
   return {
+    url: baseUrl,
     ids: cards.map(({ id }) => id),
     ask,
     askWhole: (worker, question) => send(worker, [{ role: 'user', text: question }]),

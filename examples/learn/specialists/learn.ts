@@ -5,19 +5,18 @@ import { bestRight, drawExamples, isImitating } from '../../../src/training/imit
 import { sixDigits } from '../../../src/training/names';
 import type { RightPlans } from '../../../src/training/records';
 import { rewardOf } from '../../../src/training/rewards';
-import type { Checkpoint } from '../../../src/training/trainer-contract';
+import type { Checkpoint, TrainerConfig } from '../../../src/training/trainer-contract';
 import type { Supervision } from '../demo/town';
 import { toRows, update } from '../plain/learn';
 import { handOver, type StepServer } from '../plain/lesson';
-import { configOf, SMALL } from '../plain/recipe';
 import { toJsonLines } from '../world/questions';
 import type { WarmStartExample } from '../world/warm-start';
 import { diceFor } from '../world/world';
 import { evenExamples } from './conductor';
-import { MOST_PROMPT, MOST_TOKENS, type Played, type Players, REWARDS, writePlans } from './play';
+import { type Played, type Players, REWARDS, writePlans } from './play';
 import { questionsOf, type Source, trainingSet } from './questions';
 import type { Recipe } from './recipe';
-import { NETWORK } from './school';
+import { trainerConfigFor } from './settings';
 
 /**
  * What a Conductor learns from. `verdicts`: which of its plans came to right answers. As controls, `shuffled`: as many of its
@@ -61,44 +60,43 @@ export function cyclesOf({
 }
 
 /** The first checkpoint: a network of random weights that was shown even plans. */
-export async function warmUp({ seed, recipe, crew, steps, trainRun, folder }: Desk): Promise<Checkpoint> {
+export async function warmUp(desk: Desk): Promise<Checkpoint> {
+  const { seed, recipe, crew, steps, trainRun, folder } = desk;
   const { examples: count, ...how } = recipe.warmStart;
   const examples = evenExamples(crew.ids, recipe, count, seed);
   const spelled = examples
     .slice(0, 3000)
     .map(({ prompt, completion }) => JSON.stringify(prompt + completion));
   const texts = await handOver(folder, 'texts.jsonl', `${spelled.join('\n')}\n`);
-  const config = configFor(seed, recipe);
-  await steps.init({ trainRun, base: { ...NETWORK, texts: texts.stored }, config }, texts.path);
-  return imitate(
-    { seed, recipe, steps, trainRun, folder },
-    { trainRun, name: 'base' },
-    'warm',
-    examples,
-    how,
-  );
+  const base = recipe.base.kind === 'folder' ? recipe.base : { ...recipe.base, texts: texts.stored };
+  await steps.init({ trainRun, base, config: configOf(desk) }, texts.path);
+  return imitate(desk, { trainRun, name: 'base' }, 'warm', examples, how);
 }
 
 /** Supervised steps on examples, by the trainer's warm start. */
 async function imitate(
-  { seed, recipe, steps, trainRun, folder }: Pick<Desk, 'seed' | 'recipe' | 'steps' | 'trainRun' | 'folder'>,
+  desk: Desk,
   parent: { readonly trainRun: string; readonly name: string },
   name: string,
   examples: readonly WarmStartExample[],
   how: Supervision,
 ): Promise<Checkpoint> {
+  const { steps, trainRun, folder } = desk;
   const taught = await handOver(folder, 'examples.jsonl', toJsonLines(examples));
-  const config = configFor(seed, recipe);
   const asked = {
     trainRun,
     parent,
     name,
     examples: taught.stored,
-    config,
+    config: configOf(desk),
     weights: 'tuned' as const,
     ...how,
   };
   return (await steps.warmStart(asked, taught.path)).checkpoint;
+}
+
+function configOf(desk: Desk): TrainerConfig {
+  return trainerConfigFor({ ...desk, workersUrl: desk.crew.url });
 }
 
 /** Cycles of both parts, from where it has come. The next one's plans are written and played while the trainer works. */
@@ -180,26 +178,5 @@ async function learnFromRewards(
   const groups = [...groupBy(played, ({ prompt }) => prompt).values()];
   const rows = groups.flatMap((group, draw) => toRows(group, { checkpoint: writer, draw, round: 0 }));
   if (rows.length === 0) return parent;
-  const config = configFor(desk.seed, desk.recipe);
-  return (await update(desk, config, parent, cycle, rows)).checkpoint;
-}
-
-function configFor(seed: number, { questions, groupSize, rewards }: Recipe): ReturnType<typeof configOf> {
-  const learning = {
-    ...SMALL.learning,
-    questions,
-    groupSize,
-    cycles: rewards.cycles,
-    learningRate: rewards.learningRate,
-    iterations: rewards.iterations,
-    schedule: 'constant' as const,
-    warmupSteps: 4,
-  };
-  const config = configOf({ ...SMALL, learning, maxPromptTokens: MOST_PROMPT }, seed);
-  return {
-    ...config,
-    minibatches: rewards.minibatches,
-    microBatch: 192,
-    maxCompletionTokens: MOST_TOKENS,
-  };
+  return (await update(desk, configOf(desk), parent, cycle, rows)).checkpoint;
 }

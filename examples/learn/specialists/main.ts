@@ -1,57 +1,61 @@
-import { parseArgs } from 'node:util';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { renderMarkdown, writeReport } from '../../../src/evaluation/report/report';
 import { timed } from '../plain/run-course';
+import { smollm2Folder } from '../smollm2/unpack';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
 import { type Measured, measureOnce, readMeasured } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS } from './learn';
 import { spendNight } from './night';
-import { RECIPE } from './recipe';
+import { type Recipe, smollm2Recipe, TINY } from './recipe';
 import { abilityTable } from './matrix';
 import { reportSeeds } from './report';
 import { modelOf, teachWorkers } from './school';
-import { readSeeds, runSeed } from './seed';
-import { SCHOOLINGS } from './workers';
+import { readSeeds, runSeed, type SeedWish } from './seed';
 
 // Workers that learned one or two skills each, by the product's own commands; what can be had of them by plans; and a
 // Conductor that learns to write them from rewards, in a plain loop without Temporal:
 //   npm run learn -- specialists [--folder DIR] [--seeds 1] [--first 0] [--lesson verdicts|shuffled|none]
 //   npm run learn -- specialists --night [--folder DIR] [--first 0]
+//   npm run learn -- specialists --model smollm2 [--device cuda] …
 // Workers that were taught stay in the folder, as does each seed, which goes on where it was killed. At its end it tells
 // of all seeds in the folder, and writes `report/` there; `--seeds 0` only reads what is kept. `--night` has one learn on
-// the whole stack instead.
+// the whole stack instead. With `--model smollm2` all of them are SmolLM2-135M with adapters.
 
 async function main(): Promise<void> {
-  const { folder, seeds, first, lesson, night } = parseArgs({
+  const { folder, seeds, first, lesson, night, model, device } = parseArgs({
     options: {
-      folder: { type: 'string', default: '.conductor/specialists' },
+      folder: { type: 'string' },
       seeds: { type: 'string', default: '1' },
       first: { type: 'string', default: '0' },
       lesson: { type: 'string', default: 'verdicts' },
       night: { type: 'boolean', default: false },
+      model: { type: 'string', default: 'tiny' },
+      device: { type: 'string', default: 'cpu' },
     },
   }).values;
-  const root = resolve(folder);
+  const root = resolve(
+    folder ?? (model === 'tiny' ? '.conductor/specialists' : `.conductor/specialists-${model}`),
+  );
   const tell = timed();
   const asked = Array.from({ length: Number(seeds) }, (_, index) => Number(first) + index);
   if (!night && asked.length === 0) return report(root, await readMeasured(root), tell);
-  await teachWorkers(root, tell);
+  const recipe = { ...(await readModel(model, tell)), device: readDevice(device) };
+  await teachWorkers(root, recipe, tell);
   const { lost, need } = needProcesses(root);
-  const models = SCHOOLINGS.flatMap((schooling) => [
-    '--model',
-    `${schooling.id}=${modelOf(root, schooling)}`,
-  ]);
-  const options = ['--port', '0', '--in-memory', `${SCHOOLINGS.length}`, ...models];
+  const { workers } = recipe;
+  const models = workers.flatMap((worker) => ['--model', `${worker.id}=${modelOf(root, worker)}`]);
+  const options = ['--port', '0', '--device', recipe.device, '--in-memory', `${workers.length}`, ...models];
   const server = need('workers’ server', await runPython('policy_server', options));
   const { url } = z.object({ url: z.string() }).parse(server.ready);
-  const workersUrl = `${url}/v1`;
-  const crew = openCrew(workersUrl);
+  const crew = openCrew(`${url}/v1`, workers);
   try {
     const work = night
-      ? spendNight(crew, root, { seed: Number(first), recipe: RECIPE, workersUrl }, tell)
-      : learn(crew, root, readLesson(lesson), asked, tell);
+      ? spendNight(crew, root, { seed: Number(first), recipe }, tell)
+      : learn(crew, root, { recipe, lesson: readLesson(lesson) }, asked, tell);
     await whileAlive(lost, work);
   } finally {
     await server.stop();
@@ -65,16 +69,29 @@ function readLesson(text: string): Lesson {
   return lesson;
 }
 
+function readDevice(text: string): Recipe['device'] {
+  if (text === 'cpu' || text === 'cuda') return text;
+  throw new RangeError(`--device is ${JSON.stringify(text)}: give cpu or cuda.`);
+}
+
+/** Programs of the trainer compute on one core by default, which suits tiny networks alone. */
+async function readModel(name: string, tell: (line: string) => void): Promise<Recipe> {
+  if (name === 'tiny') return TINY;
+  if (name !== 'smollm2') throw new RangeError(`--model is ${JSON.stringify(name)}: give tiny or smollm2.`);
+  process.env.OMP_NUM_THREADS ??= String(availableParallelism());
+  return smollm2Recipe(await smollm2Folder(tell));
+}
+
 async function learn(
   crew: Crew,
   root: string,
-  lesson: Lesson,
+  wish: Omit<SeedWish, 'seed'>,
   seeds: readonly number[],
   tell: (line: string) => void,
 ): Promise<void> {
-  for (const seed of seeds) await runSeed(crew, root, { seed, lesson, recipe: RECIPE }, tell);
+  for (const seed of seeds) await runSeed(crew, root, { ...wish, seed }, tell);
   tell('measuring what can be had without a Conductor that reads, if that was not done yet');
-  await report(root, await measureOnce(root, crew), tell);
+  await report(root, await measureOnce(root, crew, wish.recipe), tell);
 }
 
 async function report(

@@ -1,10 +1,18 @@
-import type { ImitationSettings } from '../../../src/training/config/schema';
+import type { ImitationSettings, TrainingConfig } from '../../../src/training/config/schema';
+import type { TrainerConfig } from '../../../src/training/trainer-contract';
 import type { Supervision } from '../demo/town';
 import { type Share, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
-import { ALL_PHRASES, type Phrase } from './skills';
+import { ALL_PHRASES, type Phrase, SKILLS } from './skills';
+import { type Schooling, SCHOOLINGS } from './workers';
 
-/** How a Conductor learns, in three parts one after the other. */
+/** How workers and a Conductor learn: the Conductor in three parts, one after the other. */
 export interface Recipe {
+  /** The network that all of them begin with, and which of its weights learn. */
+  readonly base: TrainingConfig['base'];
+  readonly tuning: TrainerConfig['tuning'];
+  readonly device: TrainerConfig['device'];
+  readonly workers: readonly Schooling[];
+  readonly schooling: Omit<Supervision, 'steps'>;
   /** What questions take, each with its share of them. */
   readonly sets: readonly Share[];
   /** Subtasks that its first plans are made of. */
@@ -25,9 +33,27 @@ export interface Recipe {
     readonly iterations: number;
     readonly minibatches: number;
   };
+  /** Rows that the trainer takes at a time. */
+  readonly microBatch: number;
 }
 
-export const RECIPE: Recipe = {
+/** Networks of 120,000 random weights. */
+export const TINY: Recipe = {
+  base: {
+    kind: 'tiny',
+    vocabulary: 900,
+    hidden: 64,
+    layers: 2,
+    heads: 4,
+    keyValueHeads: 4,
+    feedForward: 192,
+    maxPositions: 512,
+    initializerRange: 0.08,
+  },
+  tuning: { kind: 'full' },
+  device: 'cpu',
+  workers: SCHOOLINGS,
+  schooling: { batch: 16, learningRate: 3e-3, warmupSteps: 50 },
   // Pairs are to be learned; single skills are easy, and would take over.
   sets: [
     [0.15, SINGLES],
@@ -48,4 +74,27 @@ export const RECIPE: Recipe = {
     warmupSteps: 3,
   },
   rewards: { cycles: 220, learningRate: 5e-4, iterations: 1, minibatches: 2 },
+  microBatch: 192,
 };
+
+/** A language model, of which each worker has an adapter for one skill, and the Conductor one for plans. */
+export const smollm2Recipe = (path: string): Recipe => ({
+  ...TINY,
+  base: { kind: 'folder', path },
+  tuning: { kind: 'lora', rank: 16, alpha: 32, targets: 'all-linear' },
+  workers: SKILLS.map((skill, index) => ({
+    id: `w${index}`,
+    taught: [
+      [skill, 'plain'],
+      [skill, 'fancy'],
+    ],
+    steps: 200,
+  })),
+  schooling: { batch: 16, learningRate: 5e-4, warmupSteps: 10 },
+  warmStart: { examples: 2000, steps: 80, batch: 16, learningRate: 5e-4, warmupSteps: 8 },
+  questions: 16,
+  groupSize: 12,
+  imitation: { ...TINY.imitation, learningRate: 3e-4 },
+  rewards: { cycles: 100, learningRate: 1e-4, iterations: 1, minibatches: 2 },
+  microBatch: 16,
+});

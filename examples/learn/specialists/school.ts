@@ -4,28 +4,15 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
-import type { TrainableInput, TrainingInput } from '../../../src/training/config/schema';
+import type { TrainableInput } from '../../../src/training/config/schema';
 import { runCommand, startUp, warmStartArguments } from '../demo/town';
 import { toJsonLines } from '../world/questions';
 import { questionSet, SINGLES } from './questions';
-import { SCHOOLINGS, schoolExamples, type Schooling } from './workers';
+import type { Recipe } from './recipe';
+import { schoolExamples, type Schooling } from './workers';
 
 /** Enough that a worker sees each example a few times at most. */
 const EXAMPLES = 60_000;
-const BATCH = 16;
-
-/** A network of 120,000 weights. */
-export const NETWORK = {
-  kind: 'tiny',
-  vocabulary: 900,
-  hidden: 64,
-  layers: 2,
-  heads: 4,
-  keyValueHeads: 4,
-  feedForward: 192,
-  maxPositions: 512,
-  initializerRange: 0.08,
-} as const;
 
 /** Where a worker's model lies once it was taught. */
 export function modelOf(folder: string, { id }: Pick<Schooling, 'id'>): string {
@@ -36,17 +23,22 @@ export function modelOf(folder: string, { id }: Pick<Schooling, 'id'>): string {
  * Has workers learn by `train warm-start`, each as a training run of its own, and exports their models. Those that are
  * there already stay. Two learn at a time, those that go on from another's model after it.
  */
-export async function teachWorkers(folder: string, tell: (line: string) => void): Promise<void> {
-  const missing = SCHOOLINGS.filter((schooling) => !existsSync(modelOf(folder, schooling)));
+export async function teachWorkers(
+  folder: string,
+  recipe: Recipe,
+  tell: (line: string) => void,
+): Promise<void> {
+  const missing = recipe.workers.filter((schooling) => !existsSync(modelOf(folder, schooling)));
   for (const isLater of [false, true]) {
     const pupils = missing.filter(({ parent }) => (parent !== undefined) === isLater);
     const classes = [0, 1].map((place) => pupils.filter((_pupil, index) => index % 2 === place));
-    await Promise.all(classes.map((each) => teachClass(folder, each, tell)));
+    await Promise.all(classes.map((each) => teachClass(folder, recipe, each, tell)));
   }
 }
 
 async function teachClass(
   folder: string,
+  recipe: Recipe,
   pupils: readonly Schooling[],
   tell: (line: string) => void,
 ): Promise<void> {
@@ -57,24 +49,24 @@ async function teachClass(
   await writeFile(join(room, 'questions.jsonl'), toJsonLines(questionSet(SINGLES, 'train', 12, 'school')));
   const base =
     first.parent === undefined
-      ? NETWORK
+      ? recipe.base
       : { kind: 'folder' as const, path: modelOf(folder, { id: first.parent }) };
-  await writeFile(join(room, 'conductor.yaml'), stringify(configOf(base, await freePort())));
+  await writeFile(join(room, 'conductor.yaml'), stringify(configOf({ ...recipe, base }, await freePort())));
   const up = await startUp(room, 'train', 'up');
   try {
-    for (const pupil of pupils) tell(await teach(room, pupil, modelOf(folder, pupil)));
+    for (const pupil of pupils) tell(await teach(room, recipe, pupil, modelOf(folder, pupil)));
   } finally {
     await up.stop();
   }
 }
 
-async function teach(room: string, pupil: Schooling, model: string): Promise<string> {
+async function teach(room: string, { schooling }: Recipe, pupil: Schooling, model: string): Promise<string> {
   const { id, steps } = pupil;
   const began = performance.now();
   const file = `${id}.jsonl`;
   await writeFile(join(room, file), toJsonLines(schoolExamples(pupil, EXAMPLES)));
-  const how = { steps, batch: BATCH, learningRate: 3e-3, warmupSteps: 50 };
-  const checkpoint = await runCommand(room, [...warmStartArguments(file, how), '--run', id]);
+  const how = warmStartArguments(file, { steps, ...schooling });
+  const checkpoint = await runCommand(room, [...how, '--run', id]);
   const exported = join(room, 'exported', id);
   await runCommand(room, ['train', 'export', checkpoint, exported]);
   await mkdir(dirname(model), { recursive: true });
@@ -91,17 +83,17 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-function configOf(base: TrainingInput['base'], policyPort: number): TrainableInput {
+function configOf({ base, tuning, device, schooling }: Recipe, policyPort: number): TrainableInput {
   return {
     conductor: { provider: 'policy' },
     workers: [{ id: 'nobody', provider: 'openai', model: 'nobody', baseUrl: 'http://127.0.0.1:9/v1' }],
     training: {
-      ...(base && { base }),
+      base,
       data: { train: 'questions.jsonl', heldOut: 'questions.jsonl' },
       policy: { baseUrl: `http://127.0.0.1:${policyPort}/v1`, maxPromptTokens: 256, maxOutputTokens: 128 },
       questions: 4,
       groupSize: 16,
-      trainer: { device: 'cpu', precision: 'float32', microBatch: BATCH },
+      trainer: { device, precision: 'float32', tuning, microBatch: schooling.batch },
     },
   };
 }

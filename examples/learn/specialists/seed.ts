@@ -86,7 +86,10 @@ export async function runSeed(
   if (learned !== null) return learned;
   const earlier = await readRecord(files, KEPT, keptSchema);
   const { lost, need } = needProcesses(folder);
-  const server = need('policy server', await runPython('policy_server', ['--port', '0']));
+  const server = need(
+    'policy server',
+    await runPython('policy_server', ['--port', '0', '--device', wish.recipe.device]),
+  );
   const { url } = z.object({ url: z.string() }).parse(server.ready);
   const steps = await startStepServer(root);
   const desk: Desk = { ...wish, crew, steps, policyUrl: `${url}/v1`, trainRun, folder };

@@ -1,5 +1,5 @@
 import { evenExamples } from '../../../examples/learn/specialists/conductor';
-import { RECIPE } from '../../../examples/learn/specialists/recipe';
+import { TINY } from '../../../examples/learn/specialists/recipe';
 import { ALL_PHRASES, toSubtask } from '../../../examples/learn/specialists/skills';
 import { PERFECT } from './perfect-crew';
 
@@ -11,7 +11,7 @@ function isEcho({ prompt, completion }: { readonly prompt: string; readonly comp
 
 test('the first plans are in words of the question as often as asked for, and ask all workers', () => {
   const shareOf = (echo: number): number => {
-    const examples = evenExamples(PERFECT.ids, { ...RECIPE, echo }, 1000, 1);
+    const examples = evenExamples(PERFECT.ids, { ...TINY, echo }, 1000, 1);
     return examples.filter(isEcho).length / examples.length;
   };
   expect(shareOf(0)).toBeLessThan(0.1);
@@ -19,7 +19,7 @@ test('the first plans are in words of the question as often as asked for, and as
   expect(shareOf(0.5)).toBeLessThan(0.6);
   expect(shareOf(1)).toBe(1);
 
-  const examples = evenExamples(PERFECT.ids, RECIPE, 1000, 1);
+  const examples = evenExamples(PERFECT.ids, TINY, 1000, 1);
   const firstWorkers = new Set(examples.map(({ completion }) => /\[(\d)/.exec(completion)?.[1]));
   expect(firstWorkers.size).toBe(PERFECT.ids.length);
 });

@@ -9,6 +9,7 @@ import {
 
 /** Workers who do exactly what the real ones are shown. */
 export const PERFECT: Crew = {
+  url: 'http://127.0.0.1:9/v1',
   ids: SCHOOLINGS.map(({ id }) => id),
   ask,
   askWhole: () => Promise.resolve(REFUSAL),
