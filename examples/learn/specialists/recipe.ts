@@ -54,11 +54,11 @@ export const TINY: Recipe = {
   device: 'cpu',
   workers: SCHOOLINGS,
   schooling: { batch: 16, learningRate: 3e-3, warmupSteps: 50 },
-  // Pairs are to be learned; single skills are easy, and would take over.
+  // Pairs are to be learned, and single skills tell early whom to ask.
   sets: [
-    [0.15, SINGLES],
-    [0.75, TRAINED_PAIRS],
-    [0.1, TRAINED_TRIPLES],
+    [0.3, SINGLES],
+    [0.65, TRAINED_PAIRS],
+    [0.05, TRAINED_TRIPLES],
   ],
   phrases: ALL_PHRASES,
   echo: 0.9,
@@ -66,14 +66,14 @@ export const TINY: Recipe = {
   questions: 96,
   groupSize: 12,
   imitation: {
-    cycles: 40,
+    cycles: 60,
     steps: 12,
     batch: 84,
     warmStartShare: 1 / 7,
     learningRate: 2e-3,
     warmupSteps: 3,
   },
-  rewards: { cycles: 220, learningRate: 5e-4, iterations: 1, minibatches: 2 },
+  rewards: { cycles: 200, learningRate: 5e-4, iterations: 1, minibatches: 2 },
   microBatch: 192,
 };
 

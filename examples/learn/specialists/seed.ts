@@ -198,9 +198,12 @@ async function writeGreedily(
   checkpoint: Checkpoint,
   questions: typeof TRIED_ON,
 ): Promise<Greedy> {
-  const rows = compositionSets('heldOut', questions.count, questions.name).flatMap(([, each]) => each);
-  const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
-  return { questions, plans: new Map(played.map(({ row, plan }) => [row.question, plan])) };
+  const plans = new Map<string, Plan | null>();
+  for (const [, rows] of compositionSets('heldOut', questions.count, questions.name)) {
+    const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
+    for (const { row, plan } of played) plans.set(row.question, plan);
+  }
+  return { questions, plans };
 }
 
 /** Tries plans, or what a change makes of them. */
