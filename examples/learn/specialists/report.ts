@@ -2,6 +2,7 @@ import { randomFrom } from '../../../src/evaluation/chance';
 import { curvesChart, type Panel } from '../../../src/evaluation/report/curves-chart';
 import { colourOf, drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
 import type { Report, Table } from '../../../src/evaluation/report/report';
+import { counted } from '../../../src/trace/describe';
 import { mean } from '../plain/scoring';
 import type { Scores } from './scores';
 import { CONSTANT, ORACLE } from './baselines';
@@ -107,7 +108,7 @@ function judge(
     [`silent steps lose more than ${LEAST_LOSS} (${show(losses[1])})`, (losses[1] ?? 0) > LEAST_LOSS],
   ];
   return [
-    `On ${JUDGED}, ${learned.length} seeds come to ${show(accuracy)} (95 % interval ${show(low)} to ${show(high)}, by seeds and questions).`,
+    `On ${JUDGED}, the mean of ${counted(learned.length, 'seed')} is ${show(accuracy)} (95 % interval ${show(low)} to ${show(high)}, by seeds and questions).`,
     ...holds.map(([what, isTrue]) => `${isTrue ? 'Holds' : 'Does not hold'}: ${what}.`),
   ];
 }
