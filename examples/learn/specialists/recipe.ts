@@ -56,8 +56,8 @@ export const TINY: Recipe = {
   schooling: { batch: 16, learningRate: 3e-3, warmupSteps: 50 },
   // Pairs are to be learned, and single skills tell early whom to ask.
   sets: [
-    [0.3, SINGLES],
-    [0.65, TRAINED_PAIRS],
+    [0.2, SINGLES],
+    [0.75, TRAINED_PAIRS],
     [0.05, TRAINED_TRIPLES],
   ],
   phrases: ALL_PHRASES,

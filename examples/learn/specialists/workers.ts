@@ -159,7 +159,8 @@ function drawSeen(step: number, dice: Dice): WorkerTask['sees'][number] {
   const subtask = toSubtask(dice.pick(ALL_PHRASES));
   if (dice.happens(REFUSED)) return { step, subtask, output: REFUSAL };
   const areDigits = dice.happens(0.5);
-  const length = (areDigits ? 2 : 3) + Math.floor(dice.roll() * 2);
+  // To trim takes one away from what questions give, and to mark adds one.
+  const length = (areDigits ? 1 : 2) + Math.floor(dice.roll() * 4);
   const row = areDigits ? '0123456789' : 'abcdefghijklmnopqrstuvwxyz';
   const output = Array.from({ length }, () => dice.pick(Array.from(row))).join(areDigits ? '' : ' ');
   return { step, subtask, output: spoken(output) };
