@@ -69,7 +69,8 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
 
 /** The trainer's own steps, without Temporal: one after the other, each in a process of its own. */
 export interface StepServer {
-  init(request: InitRequest, texts: string): Promise<TrainerMessage<'checkpointResult'>>;
+  /** @param texts file of texts for a tokenizer, where one is made */
+  init(request: InitRequest, texts?: string): Promise<TrainerMessage<'checkpointResult'>>;
   warmStart(request: WarmStartRequest, examples: string): Promise<TrainerMessage<'warmStartResult'>>;
   update(request: UpdateRequest, batch: string): Promise<TrainerMessage<'updateResult'>>;
   close(): Promise<void>;
@@ -102,7 +103,14 @@ export async function startStepServer(root: string): Promise<StepServer> {
   });
   return {
     init: async (request, texts) =>
-      inPlace(await perform('init', request, { texts }, trainerMessages.checkpointResult)),
+      inPlace(
+        await perform(
+          'init',
+          request,
+          texts === undefined ? {} : { texts },
+          trainerMessages.checkpointResult,
+        ),
+      ),
     warmStart: async (request, examples) =>
       inPlace(await perform('warmStart', request, { examples }, trainerMessages.warmStartResult)),
     update: async (request, batch) =>

@@ -61,16 +61,27 @@ export function cyclesOf({
 
 /** The first checkpoint: a network of random weights that was shown even plans. */
 export async function warmUp(desk: Desk): Promise<Checkpoint> {
-  const { seed, recipe, crew, steps, trainRun, folder } = desk;
+  const { seed, recipe, crew, trainRun } = desk;
   const { examples: count, ...how } = recipe.warmStart;
   const examples = evenExamples(crew.ids, recipe, count, seed);
+  await begin(desk, examples);
+  return imitate(desk, { trainRun, name: 'base' }, 'warm', examples, how);
+}
+
+/** The network before anything was learned, and its tokenizer, which is made of examples where it has none. */
+async function begin(desk: Desk, examples: readonly WarmStartExample[]): Promise<void> {
+  const { recipe, steps, trainRun, folder } = desk;
+  const config = configOf(desk);
+  const { base } = recipe;
+  if (base.kind === 'folder') {
+    await steps.init({ trainRun, base, config });
+    return;
+  }
   const spelled = examples
     .slice(0, 3000)
     .map(({ prompt, completion }) => JSON.stringify(prompt + completion));
   const texts = await handOver(folder, 'texts.jsonl', `${spelled.join('\n')}\n`);
-  const base = recipe.base.kind === 'folder' ? recipe.base : { ...recipe.base, texts: texts.stored };
-  await steps.init({ trainRun, base, config: configOf(desk) }, texts.path);
-  return imitate(desk, { trainRun, name: 'base' }, 'warm', examples, how);
+  await steps.init({ trainRun, base: { ...base, texts: texts.stored }, config }, texts.path);
 }
 
 /** Supervised steps on examples, by the trainer's warm start. */
