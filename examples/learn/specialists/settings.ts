@@ -10,7 +10,8 @@ import type { Recipe } from './recipe';
 
 // A recipe in the words of `conductor.yaml`, which a night and the plain loop both learn by.
 
-interface Place {
+/** A seed, and where its models are asked. */
+interface Setup {
   readonly seed: number;
   readonly recipe: Recipe;
   /** Base URLs, ending in `/v1`. */
@@ -19,7 +20,7 @@ interface Place {
 }
 
 /** Content of `conductor.yaml` beside the files that a night learns from. */
-export function configFor({ seed, recipe, workersUrl, policyUrl }: Place): TrainableInput {
+export function configFor({ seed, recipe, workersUrl, policyUrl }: Setup): TrainableInput {
   const { base, tuning, device, workers, warmStart, imitation, rewards, questions, groupSize, microBatch } =
     recipe;
   const { steps, batch, learningRate, warmupSteps } = warmStart;
@@ -68,7 +69,7 @@ export function configFor({ seed, recipe, workersUrl, policyUrl }: Place): Train
 }
 
 /** The trainer's part of it. */
-export function trainerConfigFor(place: Place): TrainerConfig {
-  const { trainer } = resolveTraining(parseTrainable(configFor(place)));
+export function trainerConfigFor(setup: Setup): TrainerConfig {
+  const { trainer } = resolveTraining(parseTrainable(configFor(setup)));
   return z.object(trainerConfigSchema.shape).parse(trainer);
 }
