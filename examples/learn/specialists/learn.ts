@@ -59,7 +59,7 @@ export function cyclesOf({
   return imitation.cycles + (lesson === 'none' ? 0 : rewards.cycles);
 }
 
-/** The first checkpoint: a network of random weights that was shown even plans. */
+/** The first checkpoint: a network that was shown even plans. */
 export async function warmUp(desk: Desk): Promise<Checkpoint> {
   const { seed, recipe, crew, trainRun } = desk;
   const { examples: count, ...how } = recipe.warmStart;

@@ -77,7 +77,10 @@ export const TINY: Recipe = {
   microBatch: 192,
 };
 
-/** A language model, of which each worker has an adapter for one skill, and the Conductor one for plans. */
+/**
+ * A language model, of which each worker has an adapter for one skill, and the Conductor one for plans. Its numbers are
+ * guesses: no run has come to its end.
+ */
 export const smollm2Recipe = (path: string): Recipe => ({
   ...TINY,
   base: { kind: 'folder', path },
