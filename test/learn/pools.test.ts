@@ -15,13 +15,13 @@ function scores(share: number): TeamScore[] {
   );
 }
 
-const weak = { own: scores(0.8), swapped: scores(0.8) };
-const good = { own: scores(0.96), swapped: scores(0.85) };
+const weak = { own: scores(0.8), swapped: scores(0.8), joined: scores(0.8) };
+const good = { own: scores(0.96), swapped: scores(0.85), joined: scores(0.9) };
 
 test('holds where unseen teams come near their own optimum, and swapped notes cost', () => {
   expect(holdsForPools({ before: weak, after: good })).toBe(true);
   expect(tellPools({ before: weak, after: good })).toMatch(
-    /^pools: held-out subsets ratio 0\.960 ± 0\.00\d \(start 0\.800, notes permuted 0\.850: less by 0\.110 ± 0\.000\), USD for a thousand plans 0\.096 \(start 0\.080\)$/,
+    /^pools: held-out subsets ratio 0\.960 ± 0\.00\d \(start 0\.800, notes permuted 0\.850: less by 0\.110 ± 0\.000\), with a newcomer 0\.900 ± 0\.00\d \(start 0\.800\), USD for a thousand plans 0\.096 \(start 0\.080\)$/,
   );
   expect(tellTeams(good.own)).toBe('a+b 0.960  b+c 0.960');
 });

@@ -4,10 +4,11 @@ import { lowerBound } from '../../../src/evaluation/statistics';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { findOptimum, optimumFor, toReward } from '../world/optimum';
 import { questionSet } from '../world/questions';
-import { MIDDLE_WORLD, teamsOf, withWorkers } from '../world/world';
+import { MIDDLE_WORLD, NEWCOMER, teamsOf, withWorkers } from '../world/world';
 import { carryOut, planIn, sampleRound } from './group';
 import { type Taught, teach } from './learn';
 import type { Lesson, Sampled } from './lesson';
+import { workersFor } from './notes';
 import { type Recipe, SMALL, WHOLE } from './recipe';
 import { runCourse } from './run-course';
 import { chanceIn, halfWidth95, mean } from './scoring';
@@ -15,8 +16,9 @@ import { chanceIn, halfWidth95, mean } from './scoring';
 // A Conductor that is given other workers each time, told apart by notes that were measured on the training questions:
 //   npm run learn -- pools [--cost-weight USD] [--seeds 1] [--first 0] [--cycles N] [--folder DIR]
 // Training without Temporal, by the product's own draws, prompts, rewards, trainer and policy server. Exits with 1 where
-// teams that were never trained on stay below 0.95 of their own optimum, or where the notes are not read. With a weight,
-// cheap teams earn more, and the ratio to the optimum is still that of being right alone.
+// teams that were never trained on stay below 0.95 of their own optimum, or where the notes are not read. Teams with a
+// worker that no policy learned with are tried beside them. With a weight, cheap teams earn more, and the ratio to the
+// optimum is still that of being right alone.
 
 const LEAST = 2;
 
@@ -50,21 +52,37 @@ async function learnPools(lesson: Lesson, tell: (line: string) => void): Promise
     const greedy = await tryTeams(lesson, checkpoint, { temperature: 0, notes: 'own' });
     const own = await tryTeams(lesson, checkpoint, { temperature: 0.2, notes: 'own' });
     const swapped = await tryTeams(lesson, checkpoint, { temperature: 0.2, notes: 'swapped' });
+    const joined = await tryTeams(withNewcomer(lesson), checkpoint, { temperature: 0.2, notes: 'own' });
     tell(tellTeams(own));
     tell(
       `ratio ${ratioOf(own).toFixed(3)}, greedy ${ratioOf(greedy).toFixed(3)}, notes swapped ${ratioOf(swapped).toFixed(3)}`,
     );
-    return { own, swapped };
+    return { own, swapped, joined };
   };
   const taught = await teach(lesson, tell, measure);
   tell(tellPools(taught));
   return holdsForPools(taught);
 }
 
-/** A policy on the same questions with the same teams, their notes their own and swapped among them. */
+/** A policy on the same questions with teams that it did not learn with. */
 export interface PoolTrial {
   readonly own: readonly TeamScore[];
+  /** The same teams, their notes swapped among them. */
   readonly swapped: readonly TeamScore[];
+  /** Two known workers and the newcomer, each time. */
+  readonly joined: readonly TeamScore[];
+}
+
+/** The newcomer among its workers, measured as they were, and in teams with each two of them. */
+function withNewcomer(lesson: Lesson): Lesson {
+  const { recipe, seed } = lesson;
+  const world = { ...recipe.world, workers: [...recipe.world.workers, NEWCOMER] };
+  const known = recipe.world.workers.map(({ id }) => id);
+  const teams = known.flatMap((one, index) =>
+    known.slice(index + 1).map((other) => [one, other, NEWCOMER.id]),
+  );
+  const wider = { ...recipe, world, pool: { ...recipe.pool, heldOut: teams } };
+  return { ...lesson, recipe: wider, workers: workersFor(wider, seed) };
 }
 
 /** Least share of their own optimum that unseen teams must reach, and that a warm start must not. */
@@ -78,16 +96,21 @@ export function holdsForPools({ before, after }: Taught<PoolTrial>): boolean {
 
 /** The figures of that in one line. */
 export function tellPools({ before, after }: Taught<PoolTrial>): string {
-  const { own, swapped } = after;
-  const ratio = ratioOf(own);
-  const spread = halfWidth95(own.map(({ reward, best }) => reward - ratio * best)) / bestOf(own);
+  const { own, swapped, joined } = after;
   const loss = (mean(lossesOf(after)) / bestOf(own)).toFixed(3);
   const lossSpread = (halfWidth95(lossesOf(after)) / bestOf(own)).toFixed(3);
   return (
-    `pools: held-out subsets ratio ${ratio.toFixed(3)} ± ${spread.toFixed(3)} (start ${ratioOf(before.own).toFixed(3)}, ` +
+    `pools: held-out subsets ratio ${tellRatio(own)} (start ${ratioOf(before.own).toFixed(3)}, ` +
     `notes permuted ${ratioOf(swapped).toFixed(3)}: less by ${loss} ± ${lossSpread}), ` +
+    `with a newcomer ${tellRatio(joined)} (start ${ratioOf(before.joined).toFixed(3)}), ` +
     `USD for a thousand plans ${costOf(own).toFixed(3)} (start ${costOf(before.own).toFixed(3)})`
   );
+}
+
+function tellRatio(scores: readonly TeamScore[]): string {
+  const ratio = ratioOf(scores);
+  const spread = halfWidth95(scores.map(({ reward, best }) => reward - ratio * best)) / bestOf(scores);
+  return `${ratio.toFixed(3)} ± ${spread.toFixed(3)}`;
 }
 
 /** The ratio of each team. */

@@ -228,6 +228,18 @@ export const MIDDLE_WORLD: World = {
   maxSteps: 2,
 };
 
+/** A worker to join teams whose policy learned without it: it is better at two topics than any other. */
+export const NEWCOMER: WorldWorker = {
+  id: 'newcomer',
+  specialty: 'law and code',
+  plan: chances(0.5, 0.5, 0.5, 0.5),
+  solve: chances(0.5, 0.2, 0.7, 0.65),
+  verify: chances(0.1, 0.2, 0.1, 0.2),
+  refine: chances(0.1, 0.1, 0.25, 0.1),
+  checkSpoils: 2,
+  price: { input: 1, output: 4 },
+};
+
 const TRIVIA: Topic = {
   ...topicOf(WHOLE_WORLD, 'trivia'),
   decoy: { worker: 'critic', shape: ['solve', 'verify'] },
