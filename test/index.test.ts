@@ -70,7 +70,7 @@ describe('a worker', () => {
     const registered = registeredBy(new trainingDoor.TrainingPlugin({ config, store }));
     expect(registered).toEqual(expect.arrayContaining(SOLVING));
     const others = registered.filter((name) => ![...SOLVING, ...EVALUATING].includes(name));
-    expect(others).toHaveLength(13);
+    expect(others).toHaveLength(14);
     for (const name of others) expect(name).toMatch(/^conductor\.train\./);
   });
 

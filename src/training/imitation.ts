@@ -5,15 +5,22 @@ import type { ImitationSettings } from './config/schema';
 import type { RightPlans, Rollout } from './records';
 
 // The first cycles of a run may imitate its own right plans instead of learning from rewards: where most groups hold no
-// right plan, GRPO learns above all to avoid replies that are no plan. This is filtered imitation, as in STaR
-// (arXiv 2203.14465) and ReST (arXiv 2308.08998); the paper has GRPO alone.
+// right plan, GRPO learns above all to avoid replies that are no plan. Later ones may do so again, since right plans of
+// thousands of questions teach more than the rewards of one cycle. This is filtered imitation, as in STaR (arXiv 2203.14465)
+// and ReST (arXiv 2308.08998); the paper has GRPO alone.
 
 /** Questions with right plans from which on topics count alike. */
 const ENOUGH = 20;
 
-/** Whether a cycle of a run imitates; the later ones learn from rewards. */
-export function isImitating(imitation: ImitationSettings | undefined, cycle: number): boolean {
-  return cycle <= (imitation?.cycles ?? 0);
+/** Questions with right plans that are drawn from, the latest ones: earlier plans are those of a poorer policy. */
+const LATEST = 4000;
+
+/** Optimizer steps by which a cycle of a run imitates; 0 where it learns from rewards. */
+export function imitationSteps(imitation: ImitationSettings | undefined, cycle: number): number {
+  if (imitation === undefined) return 0;
+  const { cycles, steps, again } = imitation;
+  if (cycle <= cycles) return steps;
+  return again !== undefined && (cycle - cycles) % again.every === 0 ? again.steps : 0;
 }
 
 /** The right plans of a group that earned most: where length or cost counts, the shorter or cheaper ones. */
@@ -26,23 +33,26 @@ export function bestRight<Each extends Pick<Rollout, 'verdict' | 'reward'>>(grou
 /**
  * Draws the examples of a cycle. For each of the run's own, a topic is drawn first, then a question of it, then one of its
  * right plans: a hard topic counts as much as an easy one. While few questions of a topic had right plans, these may be luck,
- * and the topic is drawn less often. Examples of the warm start keep the policy trying other plans.
+ * and the topic is drawn less often. In the first cycles, examples of the warm start keep the policy trying other plans.
  *
  * @param warm examples of the warm start
- * @param key names the draw
+ * @param seed of the run
  */
 export function drawExamples(
   own: readonly RightPlans[],
   warm: readonly Example[],
-  { steps, batch, warmStartShare }: ImitationSettings,
-  ...key: readonly (string | number)[]
+  imitation: ImitationSettings,
+  seed: number,
+  cycle: number,
 ): Example[] {
-  const random = randomFrom('imitation', ...key);
-  const topics = [...groupBy(own, ({ topic }) => topic).values()];
+  const random = randomFrom('imitation', seed, cycle);
+  const { cycles, batch, warmStartShare } = imitation;
+  const topics = [...groupBy(own.slice(-LATEST), ({ topic }) => topic).values()];
   // A topic has one place for each of its questions, up to the bound.
   const places = topics.flatMap((topic) => topic.slice(0, ENOUGH).map(() => topic));
-  const kept = Math.round(steps * batch * warmStartShare);
-  const drawn = Array.from({ length: steps * batch - kept }, () => {
+  const count = imitationSteps(imitation, cycle) * batch;
+  const kept = cycle <= cycles ? Math.round(count * warmStartShare) : 0;
+  const drawn = Array.from({ length: count - kept }, () => {
     const { prompt, completions } = pick(pick(places, random), random);
     return { prompt, completion: pick(completions, random) };
   });

@@ -19,6 +19,7 @@ export const OPEN_NIGHT = 'conductor.train.openNight';
 export const SAMPLE_PLANS = 'conductor.train.samplePlans';
 export const KEEP_GROUP = 'conductor.train.keepGroup';
 export const WRITE_BATCH = 'conductor.train.writeBatch';
+export const KEEP_RIGHT_PLANS = 'conductor.train.keepRightPlans';
 export const WRITE_EXAMPLES = 'conductor.train.writeExamples';
 export const KEEP_CHECKPOINT = 'conductor.train.keepCheckpoint';
 export const CLOSE_CYCLE = 'conductor.train.closeCycle';

@@ -1,4 +1,5 @@
-import { bestRight, drawExamples, isImitating } from '../../src/training/imitation';
+import type { ImitationSettings } from '../../src/training/config/schema';
+import { bestRight, drawExamples, imitationSteps } from '../../src/training/imitation';
 
 const SETTINGS = {
   cycles: 2,
@@ -16,9 +17,12 @@ const plansFor = (topic: string, question: string, count: number) => ({
   completions: Array.from({ length: count }, (_, index) => `${question}, plan ${index}`),
 });
 
-test('the first cycles of a run imitate, and without the setting none does', () => {
-  expect([1, 2, 3].map((cycle) => isImitating(SETTINGS, cycle))).toEqual([true, true, false]);
-  expect(isImitating(undefined, 1)).toBe(false);
+test('the first cycles of a run imitate, and some later ones where they are to', () => {
+  const stepsIn = (imitation?: ImitationSettings) =>
+    [1, 2, 3, 4, 5, 6, 7, 8].map((cycle) => imitationSteps(imitation, cycle));
+  expect(stepsIn()).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
+  expect(stepsIn(SETTINGS)).toEqual([10, 10, 0, 0, 0, 0, 0, 0]);
+  expect(stepsIn({ ...SETTINGS, again: { every: 3, steps: 50 } })).toEqual([10, 10, 0, 0, 50, 0, 0, 50]);
 });
 
 test('of right plans those that earned most are imitated, and no wrong one', () => {
@@ -40,6 +44,7 @@ test('topics are imitated alike, however many right plans they have; but a lucky
     [],
     { ...SETTINGS, steps: 100, batch: 41, warmStartShare: 0 },
     1,
+    1,
   );
   expect(examples).toHaveLength(4100);
   const shareOf = (topic: string): number => examples.filter(({ prompt }) => prompt.startsWith(topic)).length;
@@ -53,14 +58,22 @@ test('topics are imitated alike, however many right plans they have; but a lucky
 
 test('a share of the examples is the warm start’s, and each stays with its prompt', () => {
   const warm = [{ prompt: 'warm', completion: 'any plan' }];
-  const examples = drawExamples([plansFor('t', 'q', 3)], warm, SETTINGS, 1);
+  const examples = drawExamples([plansFor('t', 'q', 3)], warm, SETTINGS, 1, 1);
   expect(examples).toHaveLength(200);
   expect(examples.filter(({ prompt }) => prompt === 'warm')).toHaveLength(50);
   const own = examples.filter(({ prompt }) => prompt !== 'warm');
   expect(own.every(({ prompt, completion }) => completion.startsWith(`${prompt}, `))).toBe(true);
 });
 
-test('a draw depends on its name alone', () => {
+test('later cycles draw as many as they take steps for, of the latest right plans alone', () => {
+  const own = [plansFor('t', 'old', 1), ...Array.from({ length: 4000 }, () => plansFor('t', 'new', 1))];
+  const imitation = { ...SETTINGS, again: { every: 3, steps: 50 } };
+  const examples = drawExamples(own, [], imitation, 1, 5);
+  expect(examples).toHaveLength(1000);
+  expect(new Set(examples.map(({ prompt }) => prompt))).toEqual(new Set(['new']));
+});
+
+test('a draw depends on seed and cycle alone', () => {
   const own = [plansFor('t', 'q', 9)];
   const draw = (cycle: number) => drawExamples(own, [], { ...SETTINGS, warmStartShare: 0 }, 1, cycle);
   expect(draw(1)).toEqual(draw(1));

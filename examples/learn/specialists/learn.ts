@@ -1,7 +1,7 @@
 import { shuffled } from '../../../src/evaluation/chance';
 import { groupBy } from '../../../src/evaluation/statistics';
 import { sortByTopic } from '../../../src/training/draw';
-import { bestRight, drawExamples, isImitating } from '../../../src/training/imitation';
+import { bestRight, drawExamples, imitationSteps } from '../../../src/training/imitation';
 import { sixDigits } from '../../../src/training/names';
 import type { RightPlans } from '../../../src/training/records';
 import { rewardOf } from '../../../src/training/rewards';
@@ -122,11 +122,11 @@ export async function* learn(desk: Desk, from: Progress): AsyncGenerator<Cycle> 
     // Leaves a failure ahead to its own cycle.
     ahead.catch(() => undefined);
     const told = tell(desk, played, cycle);
-    const isImitation = isImitating(desk.recipe.imitation, cycle);
-    if (isImitation) own = [...own, ...rightPlansIn(told)];
-    const learned = isImitation
-      ? await imitateOwn(desk, checkpoint, cycle, own)
-      : await learnFromRewards(desk, { checkpoint, writer }, cycle, told);
+    own = [...own, ...rightPlansIn(told)];
+    const learned =
+      imitationSteps(desk.recipe.imitation, cycle) > 0
+        ? await imitateOwn(desk, checkpoint, cycle, own)
+        : await learnFromRewards(desk, { checkpoint, writer }, cycle, told);
     [writer, checkpoint] = [checkpoint, learned];
     yield { done: cycle, checkpoint, writer, own, played };
   }
@@ -140,10 +140,10 @@ async function imitateOwn(
 ): Promise<Checkpoint> {
   if (own.length === 0) return parent;
   const { recipe, seed, crew } = desk;
-  const { steps, batch, warmStartShare, learningRate, warmupSteps } = recipe.imitation;
-  const even = evenExamples(crew.ids, recipe, Math.round(steps * batch * warmStartShare), seed, cycle);
+  const { steps: first, batch, warmStartShare, learningRate, warmupSteps } = recipe.imitation;
+  const even = evenExamples(crew.ids, recipe, Math.round(first * batch * warmStartShare), seed, cycle);
   const examples = drawExamples(own, even, recipe.imitation, seed, cycle);
-  const how = { steps, batch, learningRate, warmupSteps };
+  const how = { steps: imitationSteps(recipe.imitation, cycle), batch, learningRate, warmupSteps };
   return imitate(desk, parent, sixDigits(cycle), examples, how);
 }
 

@@ -26,7 +26,7 @@ export interface Recipe {
   readonly groupSize: number;
   /** Its own right plans, among them even ones, so that it goes on trying others. */
   readonly imitation: ImitationSettings;
-  /** GRPO. */
+  /** GRPO, but for the cycles that imitate again. */
   readonly rewards: {
     readonly cycles: number;
     readonly learningRate: number;
@@ -72,8 +72,9 @@ export const TINY: Recipe = {
     warmStartShare: 1 / 7,
     learningRate: 2e-3,
     warmupSteps: 3,
+    again: { every: 40, steps: 240 },
   },
-  rewards: { cycles: 200, learningRate: 5e-4, iterations: 1, minibatches: 2 },
+  rewards: { cycles: 160, learningRate: 5e-4, iterations: 1, minibatches: 2 },
   microBatch: 192,
 };
 
@@ -97,7 +98,7 @@ export const smollm2Recipe = (path: string): Recipe => ({
   warmStart: { examples: 2000, steps: 80, batch: 16, learningRate: 5e-4, warmupSteps: 8 },
   questions: 16,
   groupSize: 12,
-  imitation: { ...TINY.imitation, learningRate: 3e-4 },
+  imitation: { ...TINY.imitation, learningRate: 3e-4, again: { every: 20, steps: 24 } },
   rewards: { cycles: 100, learningRate: 1e-4, iterations: 1, minibatches: 2 },
   microBatch: 16,
 });

@@ -14,31 +14,18 @@ import { type Example, exampleSchema, readRows } from './data';
 import { askedHow, rightPlansOf } from './examples';
 import { readGroup, readRightPlans } from './records';
 
-export interface WriteExamplesRequest {
+export interface KeepRightPlansRequest {
   readonly cycle: number;
   readonly settings: TrainingSettings;
   /** Store keys of the cycle's groups, each with its question. */
   readonly groups: readonly { readonly key: string; readonly question: QuestionRef }[];
 }
 
-interface Dependencies {
-  readonly config: TrainableConfig;
-  readonly store: Store;
-  readonly sealed: SealedFiles;
-  readonly questions: QuestionSets;
-}
-
-/**
- * Activity `conductor.train.writeExamples`: keeps the right plans of a cycle, and draws what it imitates from those of the run
- * so far and from its warm start; null where no plan was right yet. Equal groups give equal examples.
- */
-export async function writeExamples(
-  dependencies: Dependencies,
-  { cycle, settings, groups }: WriteExamplesRequest,
-): Promise<WarmStartRequest['examples'] | null> {
-  const { config, store, sealed, questions } = dependencies;
-  const { trainRun, imitation, seed } = settings;
-  if (imitation === undefined) throw new RangeError('training.imitation is not set: no cycle imitates.');
+/** Activity `conductor.train.keepRightPlans`: keeps the right plans of a cycle to imitate, then or later. */
+export async function keepRightPlans(
+  { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
+  { cycle, settings, groups }: KeepRightPlansRequest,
+): Promise<void> {
   const asked = askedHow(store, settings);
   const right: RightPlans[] = [];
   for (const { key, question } of groups) {
@@ -48,7 +35,27 @@ export async function writeExamples(
     const [first] = examples;
     if (first !== undefined) right.push({ topic: group.topic ?? '', prompt: first.prompt, completions });
   }
-  await writeRecord(store, rightPlansKey(trainRun, cycle), right);
+  await writeRecord(store, rightPlansKey(settings.trainRun, cycle), right);
+}
+
+interface Dependencies {
+  readonly config: TrainableConfig;
+  readonly store: Store;
+  readonly sealed: SealedFiles;
+}
+
+export type WriteExamplesRequest = Pick<KeepRightPlansRequest, 'cycle' | 'settings'>;
+
+/**
+ * Activity `conductor.train.writeExamples`: draws what a cycle imitates from the right plans of the run so far and from its
+ * warm start; null where no plan was right yet.
+ */
+export async function writeExamples(
+  { config, store, sealed }: Dependencies,
+  { cycle, settings }: WriteExamplesRequest,
+): Promise<WarmStartRequest['examples'] | null> {
+  const { trainRun, imitation, seed } = settings;
+  if (imitation === undefined) throw new RangeError('training.imitation is not set: no cycle imitates.');
   const own = await readOwn(store, trainRun, cycle);
   if (own.length === 0) return null;
   const examples = drawExamples(own, await readWarm(config), imitation, seed, cycle);

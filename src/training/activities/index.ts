@@ -9,7 +9,7 @@ import { writeBatch, type WriteBatchRequest } from './batch';
 import { checkInput, checkPlaces } from './check-input';
 import { closeCycle, type CloseCycleRequest, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
-import { writeExamples, type WriteExamplesRequest } from './imitate';
+import { keepRightPlans, writeExamples, type WriteExamplesRequest } from './imitate';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
 import { openNight } from './open-night';
 import { writeRecord } from '../../store/records';
@@ -42,6 +42,7 @@ function activitiesOf({ config, store }: Given) {
     // A worker without `training:` has no artifacts.
     [names.WRITE_BATCH]: (request: WriteBatchRequest) =>
       asFailure(async () => writeBatch({ store, sealed: openSealed(config) }, request)),
+    [names.KEEP_RIGHT_PLANS]: bind(keepRightPlans, all),
     [names.WRITE_EXAMPLES]: (request: WriteExamplesRequest) =>
       asFailure(async () => writeExamples({ ...all, sealed: openSealed(config) }, request)),
     [names.KEEP_CHECKPOINT]: bind(async (_, request: Parameters<typeof keepCheckpoint>[1]) => {

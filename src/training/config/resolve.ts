@@ -5,6 +5,7 @@ import { resolveVerifier } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { TrainableConfig, TrainingConfig } from './schema';
 import type { ModelCard, ResolvedRun, RunLimits } from '../../protocol/cards';
+import { imitationSteps } from '../imitation';
 import type { PolicySettings, RewardSettings } from '../inputs';
 import type { TrainerConfig } from '../trainer-contract';
 
@@ -65,7 +66,8 @@ export function resolveTraining(
 function resolveTrainer(training: TrainingConfig): TrainingSettings['trainer'] {
   const { seed, questions, groupSize, recursion, temperature, reward, policy, imitation } = training;
   const { optimizer, ...trainer } = training.trainer;
-  const updates = training.totalCycles - (imitation?.cycles ?? 0);
+  const cycles = Array.from({ length: training.totalCycles }, (_, before) => before + 1);
+  const updates = cycles.filter((cycle) => imitationSteps(imitation, cycle) === 0).length;
   return {
     ...trainer,
     seed,

@@ -38,6 +38,8 @@ const imitationSchema = z.strictObject({
   warmupSteps: z.int().nonnegative().default(0),
   /** Share of a batch that is drawn from the examples of the warm start, so that other plans go on being tried. */
   warmStartShare: share.lt(1).default(0),
+  /** After them, each time that so many cycles are over, one imitates again, by steps of its own. */
+  again: z.strictObject({ every: z.int().min(2).max(MAX_CYCLE), steps: count }).exactOptional(),
 });
 export type ImitationSettings = z.output<typeof imitationSchema>;
 

@@ -1,4 +1,4 @@
-import { isImitating } from '../imitation';
+import { imitationSteps } from '../imitation';
 import type { CheckpointRef } from '../names';
 import * as names from '../names';
 import type { CycleMetrics } from '../records';
@@ -28,11 +28,14 @@ export async function learn(
   watch: Watch,
 ): Promise<(Learned & { readonly served: readonly CheckpointRef[] }) | null> {
   const { settings } = night.state.opened;
-  const imitates = isImitating(settings.imitation, cycle);
+  const imitates = imitationSteps(settings.imitation, cycle) > 0;
+  if (imitates || settings.imitation?.again !== undefined) await keepRightPlans(night, cycle, played);
   if (!imitates && played.learnable.length === 0) return null;
   night.phase = 'update';
   rollouts.begin(cycle + 1);
-  const learned = await (imitates ? imitate : learnFromRewards)(night, cycle, played, watch);
+  const learned = await (imitates
+    ? imitate(night, cycle, watch)
+    : learnFromRewards(night, cycle, played, watch));
   if (learned === null) return null;
   // A server that holds one policy at a time would load them in turns.
   await rollouts.whenOver();
@@ -68,26 +71,28 @@ async function learnFromRewards(
   return { checkpoint, update: metrics, imitation: null };
 }
 
-/** Supervised steps on right plans of this cycle and those before it; null as long as none was right. */
-async function imitate(
-  night: Night,
-  cycle: number,
-  { groups, writer }: CycleRollouts,
-  watch: Watch,
-): Promise<Learned | null> {
-  const { checkpoint: parent, opened } = night.state;
-  const { settings, init } = opened;
-  const { trainRun, imitation } = settings;
-  if (imitation === undefined) return null;
+async function keepRightPlans(night: Night, cycle: number, { groups, writer }: CycleRollouts): Promise<void> {
+  const { settings } = night.state.opened;
   const drawn = drawGroups(night, { cycle, writer }, 0, groups.length);
   const played = groups.flatMap(({ draw, rounds: [first] }) => {
     const question = drawn[draw]?.question;
     return first === undefined || question === undefined ? [] : [{ key: first.key, question }];
   });
   const store = storeActivities(`right plans of cycle ${cycle}`);
-  const examples = await store[names.WRITE_EXAMPLES]({ cycle, settings, groups: played });
+  await store[names.KEEP_RIGHT_PLANS]({ cycle, settings, groups: played });
+}
+
+/** Supervised steps on right plans of this cycle and those before it; null as long as none was right. */
+async function imitate(night: Night, cycle: number, watch: Watch): Promise<Learned | null> {
+  const { checkpoint: parent, opened } = night.state;
+  const { settings, init } = opened;
+  const { trainRun, imitation } = settings;
+  if (imitation === undefined) return null;
+  const store = storeActivities(`examples of cycle ${cycle}`);
+  const examples = await store[names.WRITE_EXAMPLES]({ cycle, settings });
   if (examples === null) return null;
-  const { steps, batch, learningRate, warmupSteps } = imitation;
+  const steps = imitationSteps(imitation, cycle);
+  const { batch, learningRate, warmupSteps } = imitation;
   const trainer = trainerActivities(`imitation of cycle ${cycle}`, settings, night.patienceMs());
   const { checkpoint, loss, seconds } = await watch.time('update', () =>
     trainer[names.WARM_START]({

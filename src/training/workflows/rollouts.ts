@@ -2,7 +2,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { CheckpointRef } from '../names';
 import type { GroupResult, GroupRound } from '../contract';
 import { chooseGroups, drawQuestions, drawWorkers, type GroupOptions } from '../draw';
-import { isImitating } from '../imitation';
+import { imitationSteps } from '../imitation';
 import { learnableParts } from '../rewards';
 import type { Night } from './night';
 
@@ -61,7 +61,7 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
     try {
       for (;;) {
         const isEnough = (group: GroupResult): boolean =>
-          isImitating(settings.imitation, cycle) || learnableIn(group, settings.keepFlat).length > 0;
+          imitationSteps(settings.imitation, cycle) > 0 || learnableIn(group, settings.keepFlat).length > 0;
         const spreads = drawn.map((group) => group && isEnough(group));
         const { keep, more } = chooseGroups(settings, spreads);
         for (const options of drawGroups(night, { cycle, writer }, drawn.length, more)) {

@@ -2,7 +2,7 @@ import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { questionSetKey } from '../../../src/evaluation/contract';
 import { keepLines } from '../../../src/store/texts';
 import type { Example } from '../../../src/training/activities/data';
-import { writeExamples } from '../../../src/training/activities/imitate';
+import { keepRightPlans, writeExamples } from '../../../src/training/activities/imitate';
 import { keepGroup } from '../../../src/training/activities/records';
 import { resolveTraining } from '../../../src/training/config/resolve';
 import type { TrainableConfig, TrainingInput } from '../../../src/training/config/schema';
@@ -47,8 +47,9 @@ async function write(
     ...training,
   });
   const { store } = folder;
-  const given = { config, store, sealed: store, questions: new QuestionSets(store) };
-  const stored = await writeExamples(given, { cycle, settings: resolveTraining(config), groups });
+  const asked = { cycle, settings: resolveTraining(config) };
+  await keepRightPlans({ store, questions: new QuestionSets(store) }, { ...asked, groups });
+  const stored = await writeExamples({ config, store, sealed: store }, asked);
   if (stored === null) return null;
   const lines = (await store.read(stored.key))?.toString().trimEnd().split('\n') ?? [];
   return lines.map((line) => JSON.parse(line) as Example);
