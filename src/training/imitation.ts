@@ -1,8 +1,7 @@
 import { randomFrom } from '../evaluation/chance';
 import { groupBy } from '../evaluation/statistics';
-import type { Example } from './activities/data';
 import type { ImitationSettings } from './config/schema';
-import type { RightPlans, Rollout } from './records';
+import type { Example, RightPlans, Rollout } from './records';
 
 // The first cycles of a run may imitate its own right plans instead of learning from rewards: where most groups hold no
 // right plan, GRPO learns above all to avoid replies that are no plan. Later ones may do so again, since right plans of

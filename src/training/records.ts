@@ -74,6 +74,10 @@ export type SampledPlan = Pick<Rollout, 'plan' | 'problem' | 'tokens'>;
 export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;
 export type GroupRecord = Readonly<z.infer<typeof groupRecordSchema>>;
 
+/** What a policy reads, markers included, and what it is to write, without the marker at its end. */
+export const exampleSchema = z.strictObject({ prompt: z.string().min(1), completion: z.string().min(1) });
+export type Example = z.infer<typeof exampleSchema>;
+
 /** The different right plans that the policy wrote for one question of a cycle, as the model reads and writes them. */
 export const rightPlansSchema = z.array(
   z.object({ topic: z.string(), prompt: z.string(), completions: z.array(z.string()).readonly() }),

@@ -9,6 +9,7 @@ import type { TrainingSettings } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';
 import type { OpenedNight } from '../contract';
 import type { WarmStartInput } from '../inputs';
+import { type Example, exampleSchema } from '../records';
 import { examplesKey, tokenizerTextsKey } from '../store-keys';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { z } from 'zod';
@@ -59,10 +60,6 @@ export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<r
 }
 
 const TOKENIZER_TEXTS = 2000;
-
-/** What a policy reads, markers included, and what it is to write, without the marker at its end. */
-export const exampleSchema = z.strictObject({ prompt: z.string().min(1), completion: z.string().min(1) });
-export type Example = z.infer<typeof exampleSchema>;
 
 type WarmStartSettings = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'examples' | 'config'> & {
   readonly examples: readonly Example[];

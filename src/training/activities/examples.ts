@@ -11,9 +11,8 @@ import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
 import { renderChatml, withoutMarkers } from '../policy/client';
 import { bestRight } from '../imitation';
-import type { GroupRecord } from '../records';
+import { type Example, exampleSchema, type GroupRecord } from '../records';
 import { readSamples } from './batch';
-import { type Example, exampleSchema } from './data';
 import { planPrompts, type PromptSettings } from './sample-plans';
 
 const words = z.string().min(1);

@@ -7,10 +7,10 @@ import type { SealedFiles } from '../artifacts';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import { drawExamples } from '../imitation';
-import type { RightPlans } from '../records';
+import { type Example, exampleSchema, type RightPlans } from '../records';
 import { cycleExamplesKey, rightPlansKey } from '../store-keys';
 import type { WarmStartRequest } from '../trainer-contract';
-import { type Example, exampleSchema, readRows } from './data';
+import { readRows } from './data';
 import { askedHow, rightPlansOf } from './examples';
 import { readGroup, readRightPlans } from './records';
 

@@ -8,7 +8,7 @@ import type { SolveTrace } from '../../protocol/solve';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { ownRound } from '../../trace/run-tree';
-import type { Example } from '../activities/data';
+import type { Example } from '../records';
 import { type AskedHow, rightPlansOf } from '../activities/examples';
 import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 

@@ -1,9 +1,9 @@
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { questionSetKey } from '../../../src/evaluation/contract';
 import { keepLines } from '../../../src/store/texts';
-import type { Example } from '../../../src/training/activities/data';
 import { keepRightPlans, writeExamples } from '../../../src/training/activities/imitate';
 import { keepGroup } from '../../../src/training/activities/records';
+import type { Example } from '../../../src/training/records';
 import { resolveTraining } from '../../../src/training/config/resolve';
 import type { TrainableConfig, TrainingInput } from '../../../src/training/config/schema';
 import { aGroup, aRollout } from '../cli/show/a-group';
