@@ -67,13 +67,13 @@ async function learnPools(lesson: Lesson, tell: (line: string) => void): Promise
 /** A policy on the same questions with teams that it did not learn with. */
 export interface PoolTrial {
   readonly own: readonly TeamScore[];
-  /** The same teams, their notes swapped among them. */
+  /** Scores when each worker bears a teammate's notes. */
   readonly swapped: readonly TeamScore[];
-  /** Two known workers and the newcomer, each time. */
+  /** Scores of teams that the newcomer joined. */
   readonly joined: readonly TeamScore[];
 }
 
-/** The newcomer among its workers, measured as they were, and in teams with each two of them. */
+/** Adds the newcomer to a lesson, with measured notes like the others', and forms a team with every pair of them. */
 function withNewcomer(lesson: Lesson): Lesson {
   const { recipe, seed } = lesson;
   const world = { ...recipe.world, workers: [...recipe.world.workers, NEWCOMER] };

@@ -26,7 +26,7 @@ export interface Recipe {
   readonly groupSize: number;
   /** Its own right plans, among them even ones, so that it goes on trying others. */
   readonly imitation: ImitationSettings;
-  /** GRPO, but for the cycles that imitate again. */
+  /** GRPO, except in cycles that imitate again. */
   readonly rewards: {
     readonly cycles: number;
     readonly learningRate: number;

@@ -228,7 +228,7 @@ export const MIDDLE_WORLD: World = {
   maxSteps: 2,
 };
 
-/** A worker to join teams whose policy learned without it: it is better at two topics than any other. */
+/** Worker that no policy was trained with. It solves two topics better than anyone else. */
 export const NEWCOMER: WorldWorker = {
   id: 'newcomer',
   specialty: 'law and code',

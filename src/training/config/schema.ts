@@ -38,7 +38,7 @@ const imitationSchema = z.strictObject({
   warmupSteps: z.int().nonnegative().default(0),
   /** Share of a batch that is drawn from the examples of the warm start, so that other plans go on being tried. */
   warmStartShare: share.lt(1).default(0),
-  /** After them, each time that so many cycles are over, one imitates again, by steps of its own. */
+  /** After the first cycles, every so many cycles one imitates again, with its own number of steps. */
   again: z.strictObject({ every: z.int().min(2).max(MAX_CYCLE), steps: count }).exactOptional(),
 });
 export type ImitationSettings = z.output<typeof imitationSchema>;
