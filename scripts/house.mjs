@@ -7,7 +7,7 @@ import ts from 'typescript';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const MOST_FILES = 404;
-const MOST_LINES = 46_480;
+const MOST_LINES = 46_510;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
@@ -15,7 +15,7 @@ const FLOORS = [
   ['testing', /^testing\//, 1_500],
   ['command lines', /(^|\/)cli\//, 7_310],
   ['the gateway', /^gateway\//, 4_960],
-  ['training', /^training\//, 6_200],
+  ['training', /^training\//, 6_230],
   ['evaluation and grading', /^(evaluation|grading)\//, 8_600],
   ['core', /./, 17_970],
 ];

@@ -12,7 +12,7 @@ import type { Example, RightPlans, Rollout } from './records';
 const ENOUGH = 20;
 
 /** Questions with right plans that are drawn from, the latest ones: earlier plans are those of a poorer policy. */
-const LATEST = 4000;
+export const LATEST = 4000;
 
 /** Optimizer steps by which a cycle of a run imitates; 0 where it learns from rewards. */
 export function imitationSteps(imitation: ImitationSettings | undefined, cycle: number): number {

@@ -1,12 +1,12 @@
 import type { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { QuestionRef } from '../../evaluation/contract';
 import { writeRecord } from '../../store/records';
-import { eachInParallel, type Store } from '../../store/store';
+import type { Store } from '../../store/store';
 import { keepLines } from '../../store/texts';
 import type { SealedFiles } from '../artifacts';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
-import { drawExamples } from '../imitation';
+import { drawExamples, LATEST } from '../imitation';
 import { type Example, exampleSchema, type RightPlans } from '../records';
 import { cycleExamplesKey, rightPlansKey } from '../store-keys';
 import type { WarmStartRequest } from '../trainer-contract';
@@ -62,13 +62,13 @@ export async function writeExamples(
   return keepLines(sealed, examples, () => cycleExamplesKey(trainRun, cycle));
 }
 
-/** Right plans of a run's cycles up to one. */
+/** Right plans of a run's cycles up to one, as many of the latest as are drawn from. */
 async function readOwn(store: Store, trainRun: string, last: number): Promise<RightPlans[]> {
-  const cycles = new Map<number, readonly RightPlans[]>();
-  await eachInParallel([...Array(last).keys()], async (before) => {
-    cycles.set(before, (await readRightPlans(store, trainRun, before + 1)) ?? []);
-  });
-  return [...Array(last).keys()].flatMap((before) => cycles.get(before) ?? []);
+  const own: RightPlans[] = [];
+  for (let cycle = last; cycle > 0 && own.length < LATEST; cycle -= 1) {
+    own.unshift(...((await readRightPlans(store, trainRun, cycle)) ?? []));
+  }
+  return own;
 }
 
 async function readWarm(config: TrainableConfig): Promise<readonly Example[]> {
