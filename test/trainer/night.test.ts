@@ -4,8 +4,10 @@ import { Worker } from '@temporalio/worker';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import {
   checkpointsFolder,
+  cycleExamplesKey,
   manifestKey,
   metricsKey,
+  rightPlansKey,
   weightsFolder,
   weightsKey,
 } from '../../src/training/store-keys';
@@ -26,7 +28,7 @@ beforeAll(async () => {
       cycles: 3,
       totalCycles: 3,
       keep: { last: 2 },
-      imitation: { cycles: 1, steps: 2, batch: 8, learningRate: 1e-3 },
+      imitation: { cycles: 1, steps: 2, batch: 8, learningRate: 1e-3, again: { every: 2, steps: 3 } },
     },
   });
 }, 300_000);
@@ -38,7 +40,7 @@ async function read<T>(key: string): Promise<T> {
   return JSON.parse(bytes.toString('utf8')) as T;
 }
 
-test('a night makes a checkpoint a cycle, by imitation at first, and each is sampled by the next', async () => {
+test('a night makes a checkpoint a cycle, by imitation at first and later again, and each is sampled by the next', async () => {
   const { trainRun } = stage;
   const progress = await stage.whileWorking(async () => {
     const { id } = await stage.training.start({ trainRun, date: '2026-01-10' });
@@ -51,8 +53,11 @@ test('a night makes a checkpoint a cycle, by imitation at first, and each is sam
     'lesson/000002',
     'lesson/000003',
   ]);
-  expect(cycles.map(({ imitation }) => imitation !== null)).toEqual([true, false, false]);
-  expect(cycles.map(({ update }) => update !== null)).toEqual([false, true, true]);
+  expect(cycles.map(({ imitation }) => imitation !== null)).toEqual([true, false, true]);
+  expect(cycles.map(({ update }) => update !== null)).toEqual([false, true, false]);
+  const examples = await stage.artifacts.read(cycleExamplesKey(trainRun, 3));
+  expect(examples?.toString('utf8').trim().split('\n')).toHaveLength(3 * 8);
+  expect(await stage.store.read(rightPlansKey(trainRun, 2))).not.toBeNull();
   expect(cycles[1]?.update?.logprobGap).toBeLessThan(1e-4);
   expect(await read(manifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
 }, 300_000);

@@ -29,10 +29,11 @@ export async function learn(
 ): Promise<(Learned & { readonly served: readonly CheckpointRef[] }) | null> {
   const { settings } = night.state.opened;
   const imitates = imitationSteps(settings.imitation, cycle) > 0;
+  const learns = imitates || played.learnable.length > 0;
+  if (learns) rollouts.begin(cycle + 1);
   if (imitates || settings.imitation?.again !== undefined) await keepRightPlans(night, cycle, played);
-  if (!imitates && played.learnable.length === 0) return null;
+  if (!learns) return null;
   night.phase = 'update';
-  rollouts.begin(cycle + 1);
   const learned = await (imitates
     ? imitate(night, cycle, watch)
     : learnFromRewards(night, cycle, played, watch));
