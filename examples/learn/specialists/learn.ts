@@ -1,7 +1,7 @@
 import { shuffled } from '../../../src/evaluation/chance';
 import { groupBy } from '../../../src/evaluation/statistics';
 import { sortByTopic } from '../../../src/training/draw';
-import { bestRight, drawExamples, imitationSteps } from '../../../src/training/imitation';
+import { bestRight, drawExamples, imitationSteps, LATEST } from '../../../src/training/imitation';
 import { sixDigits } from '../../../src/training/names';
 import type { RightPlans } from '../../../src/training/records';
 import { rewardOf } from '../../../src/training/rewards';
@@ -122,7 +122,7 @@ export async function* learn(desk: Desk, from: Progress): AsyncGenerator<Cycle> 
     // Leaves a failure ahead to its own cycle.
     ahead.catch(() => undefined);
     const told = tell(desk, played, cycle);
-    own = [...own, ...rightPlansIn(told)];
+    own = [...own, ...rightPlansIn(told)].slice(-LATEST);
     const learned =
       imitationSteps(desk.recipe.imitation, cycle) > 0
         ? await imitateOwn(desk, checkpoint, cycle, own)

@@ -41,6 +41,10 @@ async function main(): Promise<void> {
     folder ?? (model === 'tiny' ? '.conductor/specialists' : `.conductor/specialists-${model}`),
   );
   const tell = timed();
+  if (night && device === 'cuda')
+    throw new RangeError(
+      '--night has the policy server of "train up", which runs on the CPU: leave out --device.',
+    );
   const asked = Array.from({ length: Number(seeds) }, (_, index) => Number(first) + index);
   if (!night && asked.length === 0) return report(root, await readMeasured(root), tell);
   const recipe = { ...(await readModel(model, tell)), device: readDevice(device) };

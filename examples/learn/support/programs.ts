@@ -42,7 +42,7 @@ export function runChild(file: string, args: readonly string[], env: NodeJS.Proc
 }
 
 /**
- * Runs a part of the trainer and waits for its first line.
+ * Runs a part of the trainer and waits for its first line. It ends with this process, also where that is killed.
  *
  * @param name a module of `conductor_trainer`, or a file below `trainer/`
  */
@@ -51,7 +51,9 @@ export async function runPython(
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): Promise<PythonProgram> {
-  const program = name.endsWith('.py') ? [join(ROOT, 'trainer', name)] : ['-m', `conductor_trainer.${name}`];
+  const program = name.endsWith('.py')
+    ? [join(ROOT, 'trainer', name)]
+    : ['-m', `conductor_trainer.${name}`, '--end-with-stdin'];
   const child = runProgram(await trainerPython(), [...program, ...args], { ...trainerEnv(), ...env });
   return { ...child, ready: await child.nextMessage() };
 }
