@@ -25,12 +25,12 @@ export const PROMPT = {
 } as const;
 
 /**
- * Valid plans whose length, workers and access are drawn evenly, whatever the question. So are their subtasks, but for those
- * in words of the question, in any order: a language model has learned to repeat, and one of random weights has not.
+ * Valid plans whose length, workers and access are drawn evenly, whatever the question. Their subtasks are in words of the
+ * question, in any order: a language model has learned to repeat, and one of random weights has not.
  */
 export function evenExamples(
   ids: readonly string[],
-  { sets, phrases, echo }: Pick<Recipe, 'sets' | 'phrases' | 'echo'>,
+  { sets }: Pick<Recipe, 'sets'>,
   count: number,
   ...name: readonly (string | number)[]
 ): WarmStartExample[] {
@@ -38,11 +38,10 @@ export function evenExamples(
   const workers = ids.map((id) => ({ id, notes: null }));
   const compositions = sets.flatMap(([, each]) => each);
   return Array.from({ length: count }, () => {
-    const { question, phrases: own } = drawQuestion(dice.pick(compositions), 'train', dice);
-    const plan = dice.happens(echo) ? drawEcho(ids, own, dice) : drawPlan(ids, phrases, dice);
+    const { question, phrases } = drawQuestion(dice.pick(compositions), 'train', dice);
     return {
       prompt: renderChatml(conductorMessages({ ...PROMPT, question, workers })),
-      completion: renderPlan(plan, ids),
+      completion: renderPlan(drawEcho(ids, phrases, dice), ids),
     };
   });
 }

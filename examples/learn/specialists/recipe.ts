@@ -15,10 +15,8 @@ export interface Recipe {
   readonly schooling: Omit<Supervision, 'steps'>;
   /** What questions take, each with its share of them. */
   readonly sets: readonly Share[];
-  /** Subtasks that its first plans are made of. */
+  /** Subtasks that plans are drawn from where nothing is learned, or a table is. */
   readonly phrases: readonly Phrase[];
-  /** Share of the first plans whose subtasks are in words of the question. */
-  readonly echo: number;
   /** Even plans, until hardly any reply is no plan. */
   readonly warmStart: Supervision & { readonly examples: number };
   /** In each cycle of the other parts, with so many plans for each: new pairs are learned from many questions. */
@@ -61,7 +59,6 @@ export const TINY: Recipe = {
     [0.05, TRAINED_TRIPLES],
   ],
   phrases: ALL_PHRASES,
-  echo: 0.9,
   warmStart: { examples: 40_000, steps: 900, batch: 48, learningRate: 3e-3, warmupSteps: 50 },
   questions: 96,
   groupSize: 12,
