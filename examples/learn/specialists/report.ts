@@ -1,12 +1,12 @@
 import { randomFrom } from '../../../src/evaluation/chance';
-import { curvesChart, type Panel } from '../../../src/evaluation/report/curves-chart';
+import { type Curve, curvesChart, type Panel } from '../../../src/evaluation/report/curves-chart';
 import { colourOf, drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
 import type { Report, Table } from '../../../src/evaluation/report/report';
 import { counted } from '../../../src/trace/describe';
 import { mean } from '../plain/scoring';
 import type { Scores } from './scores';
 import { CONSTANT, ORACLE } from './baselines';
-import type { Lesson } from './learn';
+import { type Lesson, LESSONS } from './learn';
 import { SET_NAMES, type SetName } from './questions';
 import { AS_LEARNED, type LearnedSeed } from './seed';
 
@@ -30,7 +30,7 @@ export async function reportSeeds(
     title: TITLE,
     parts: [
       ...parts,
-      ...(await drawCharts([curvesChart(curvesOf(baselines, learned))])),
+      ...(await drawCharts([curvesChart(curvesOf(baselines, seeds))])),
       ...(first?.shown ?? []).flatMap(({ question, plans }, index) => [
         `${index === 0 ? 'Before' : 'After'}: “${question}”`,
         { quote: plans.join('\n') },
@@ -130,34 +130,54 @@ export function intervalOf(seeds: readonly (readonly number[])[]): readonly [num
   return [means[Math.floor(0.025 * DRAWS)] ?? NaN, means[Math.ceil(0.975 * DRAWS) - 1] ?? NaN];
 }
 
-/** Curves of every seed with the lines of the baselines. */
+const NAMES: Readonly<Record<Lesson, string>> = {
+  verdicts: 'mean of seeds',
+  shuffled: 'shuffled',
+  none: 'no verdicts',
+};
+
+/** Pairs are what no worker and no constant plan can do. */
+const DRAWN: readonly SetName[] = ['trained pairs', 'held-out pairs'];
+
+/** Curves of every seed around their mean, those of the controls in other colours, with the lines of the baselines. */
 function curvesOf(
   baselines: Readonly<Record<string, Scores>>,
-  seeds: readonly (readonly [string, LearnedSeed])[],
+  seeds: ReadonlyMap<string, LearnedSeed>,
 ): Parameters<typeof curvesChart>[0] {
-  const cycles = seeds[0]?.[1].curve.map(({ cycle }) => cycle) ?? [];
-  const panels = SET_NAMES.map((set): Panel => {
+  const [first] = taught(seeds, 'verdicts');
+  const cycles = first?.curve.map(({ cycle }) => cycle) ?? [];
+  const panels = DRAWN.map((set): Panel => {
     const level = (name: string, baseline: string) => ({
       name,
       colour: GREY,
       values: cycles.map(() => mean(baselines[baseline]?.[set] ?? [])),
     });
-    const curves = seeds.map(([name, { curve }]) => ({
-      name,
-      colour: colourOf(0),
-      values: curve.map(({ accuracy }) => accuracy[set] ?? null),
-    }));
+    const curves = LESSONS.flatMap((lesson, place): Curve[] => {
+      const all = taught(seeds, lesson).map(({ curve }) =>
+        cycles.map((_, index) => curve[index]?.accuracy[set]),
+      );
+      const means = cycles.map((_, index) => mean(all.flatMap((values) => values[index] ?? [])));
+      const colour = colourOf(place);
+      return [
+        ...all.map((values) => ({
+          name: '',
+          colour: `${colour}55`,
+          values: values.map((value) => value ?? null),
+        })),
+        { name: NAMES[lesson], colour, values: means.map((value) => (Number.isNaN(value) ? null : value)) },
+      ];
+    });
     return {
       title: set,
-      note: 'share of right answers, greedy plans',
+      note: 'right answers by the likeliest plans, after so many cycles',
       form: 'lines',
-      curves: [...curves, level('oracle', ORACLE), level('constant plan', CONSTANT)],
+      curves: [level('oracle', ORACLE), ...curves, level('constant plan', CONSTANT)],
       format: percent,
     };
   });
   const heading = {
     title: TITLE,
-    subtitle: 'held-out questions; grey: the oracle, and the best constant plan',
+    subtitle: 'held-out questions; grey: the best plan of each composition, and the best of all for a set',
   };
   return { ...heading, file: 'specialists', cycles, nightStarts: [], panels };
 }

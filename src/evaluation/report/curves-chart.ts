@@ -18,6 +18,7 @@ import {
 } from './page';
 
 export interface Curve {
+  /** In the legend, unless it is empty. */
   readonly name: string;
   readonly values: readonly (number | null)[];
   readonly colour?: string;
@@ -74,7 +75,9 @@ export function curvesChart(
     legend: drawn.map(({ form, curves, left, top }) => ({
       ...legend(left + width - MARGIN.right + 6, top + MARGIN.top),
       // In the order of stacked areas, the topmost first.
-      data: (form === 'shares' ? curves.toReversed() : curves).map(({ label }) => label),
+      data: (form === 'shares' ? curves.toReversed() : curves).flatMap(({ name, label }) =>
+        name ? label : [],
+      ),
     })),
     xAxis: drawn.map(({ index }) => ({
       gridIndex: index,

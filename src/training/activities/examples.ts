@@ -88,8 +88,7 @@ export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Exam
 
 /**
  * The best right plans of a group's first round as examples to imitate, each once: a correction would be learned as a first
- * plan.
- * `unfit` counts those that this configuration could not carry out.
+ * plan. `unfit` counts those that this configuration could not carry out.
  */
 export async function rightPlansOf(
   group: GroupRecord,

@@ -34,9 +34,7 @@ export async function learn(
   if (imitates || settings.imitation?.again !== undefined) await keepRightPlans(night, cycle, played);
   if (!learns) return null;
   night.phase = 'update';
-  const learned = await (imitates
-    ? imitate(night, cycle, watch)
-    : learnFromRewards(night, cycle, played, watch));
+  const learned = await (imitates ? imitate : learnFromRewards)(night, cycle, watch, played);
   if (learned === null) return null;
   // A server that holds one policy at a time would load them in turns.
   await rollouts.whenOver();
@@ -49,8 +47,8 @@ export async function learn(
 async function learnFromRewards(
   night: Night,
   cycle: number,
-  { learnable, writer }: CycleRollouts,
   watch: Watch,
+  { learnable, writer }: CycleRollouts,
 ): Promise<Learned> {
   const { checkpoint: parent, opened } = night.state;
   const { settings, init } = opened;

@@ -92,3 +92,17 @@ test('a report is one page and one text with the same content, beside its pictur
   expect(html).toContain('<td>router</td><td>0.500</td>');
   expect(html).toContain(await readFile(join(folder, 'out', 'score-cost.svg'), 'utf8'));
 });
+
+test('a curve without a name is drawn, and left out of the legend', () => {
+  const panel = { title: 'score', note: 'by cycle', form: 'lines', format: String } as const;
+  const curves = [
+    { name: 'mean', values: [1, 2], colour: '#123456' },
+    { name: '', values: [1, 4], colour: '#654321' },
+  ];
+  const chart = curvesChart({
+    ...{ file: 'curves', title: 'title', subtitle: 'subtitle' },
+    ...{ cycles: [1, 2], nightStarts: [], panels: [{ ...panel, curves }] },
+  });
+  expect(chart.option.series).toHaveLength(2);
+  expect(chart.option.legend).toEqual([expect.objectContaining({ data: [expect.stringMatching(/mean 2$/)] })]);
+});
