@@ -104,5 +104,7 @@ test('a curve without a name is drawn, and left out of the legend', () => {
     ...{ cycles: [1, 2], nightStarts: [], panels: [{ ...panel, curves }] },
   });
   expect(chart.option.series).toHaveLength(2);
-  expect(chart.option.legend).toEqual([expect.objectContaining({ data: [expect.stringMatching(/mean 2$/)] })]);
+  expect(chart.option.legend).toEqual([
+    expect.objectContaining({ data: [expect.stringMatching(/mean 2$/)] }),
+  ]);
 });
