@@ -63,7 +63,7 @@ export function renderCycle(
 }
 
 function sumUp({ rewardMean, rewardSpread, formatRate, planLength, ...metrics }: CycleMetrics): string {
-  const { workerTokens, usd, dropped, checkpoint } = metrics;
+  const { workerTokens, usd, dropped, checkpoint, imitation } = metrics;
   return joinFacts(
     `checkpoint ${checkpoint}`,
     `reward ${plain(rewardMean)} ± ${plain(rewardSpread)}`,
@@ -71,6 +71,7 @@ function sumUp({ rewardMean, rewardSpread, formatRate, planLength, ...metrics }:
     `${plain(planLength)} ${planLength === 1 ? 'step' : 'steps'}`,
     `${plain(workerTokens)} tokens${usd === null ? '' : ` and $${plain(usd)}`} a rollout`,
     dropped > 0 && `${counted(dropped, 'group')} dropped`,
+    imitation !== null && `imitated right plans, loss ${plain(imitation.loss)}`,
   );
 }
 

@@ -70,15 +70,14 @@ async function learnFromRewards(
   return { checkpoint, update: metrics, imitation: null };
 }
 
-async function keepRightPlans(night: Night, cycle: number, { groups, writer }: CycleRollouts): Promise<void> {
+async function keepRightPlans(night: Night, cycle: number, played: CycleRollouts): Promise<void> {
   const { settings } = night.state.opened;
-  const drawn = drawGroups(night, { cycle, writer }, 0, groups.length);
-  const played = groups.flatMap(({ draw, rounds: [first] }) => {
+  const drawn = drawGroups(night, { cycle, writer: played.writer }, 0, played.groups.length);
+  const groups = played.groups.flatMap(({ draw, rounds: [first] }) => {
     const question = drawn[draw]?.question;
     return first === undefined || question === undefined ? [] : [{ key: first.key, question }];
   });
-  const store = storeActivities(`right plans of cycle ${cycle}`);
-  await store[names.KEEP_RIGHT_PLANS]({ cycle, settings, groups: played });
+  await storeActivities(`right plans of cycle ${cycle}`)[names.KEEP_RIGHT_PLANS]({ cycle, settings, groups });
 }
 
 /** Supervised steps on right plans of this cycle and those before it; null as long as none was right. */

@@ -40,11 +40,14 @@ test('tells a cycle group by group, equal plans together and the best rewarded f
   ]);
 });
 
-test('a cycle that is over is summed up, and a review that accepts is said to', () => {
-  const [metrics = null] = madeUpCycles(1);
+test('a cycle that is over is summed up, with what it imitated, and a review that accepts is said to', () => {
+  const [made] = madeUpCycles(1);
+  const metrics = made === undefined ? null : { ...made, imitation: { loss: 0.25, seconds: 4 } };
   const groups = [aGroup([aRollout(0, { plan: { steps: [] } })], { round: 1 })];
   const lines = renderCycle({ trainRun: 'made-up', cycle: 1, metrics, groups }).split('\n');
-  expect(lines[1]).toMatch(/^│ {2}checkpoint 000001 · reward 0\.9\d+ ± 0\.\d+ · 99\.\d% plans/);
+  expect(lines[1]).toMatch(
+    /^│ {2}checkpoint 000001 · reward 0\.9\d+ ± 0\.\d+ · 99\.\d% plans.* · imitated right plans, loss 0\.25$/,
+  );
   expect(lines[2]).toContain('round 2 · every reward 1');
   expect(lines.join('\n')).toContain('accepts the first answer');
 });
