@@ -81,6 +81,11 @@ function taught(seeds: ReadonlyMap<string, LearnedSeed>, by: Lesson): LearnedSee
 const JUDGED: SetName = 'held-out pairs';
 const LEAST_SHARE = 0.8;
 const LEAST_LOSS = 0.2;
+const JUDGEMENTS = new Map([
+  [true, 'Holds'],
+  [false, 'Does not hold'],
+  [null, 'Not known yet'],
+]);
 
 /** The criterion, which was written down before the seeds it is about: see docs/specialists.md. */
 function judge(
@@ -97,19 +102,19 @@ function judge(
   const constant = mean(baselines[CONSTANT]?.[JUDGED] ?? []);
   const shuffled = mean(of(taught(seeds, 'shuffled'), AS_LEARNED).map(mean));
   const losses = ['generic', 'silent'].map((change) => accuracy - mean(of(learned, change).map(mean)));
-  const holds: readonly (readonly [string, boolean])[] = [
+  const holds: readonly (readonly [string, boolean | null])[] = [
     [
       `${show(accuracy)} is at least ${LEAST_SHARE} of the oracle's ${show(oracle)}`,
       accuracy >= LEAST_SHARE * oracle,
     ],
     [`the lower bound is above the best constant plan (${show(constant)})`, low > constant],
-    [`it is above shuffled verdicts (${show(shuffled)})`, low > shuffled],
+    [`it is above shuffled verdicts (${show(shuffled)})`, Number.isNaN(shuffled) ? null : low > shuffled],
     [`generic subtasks lose more than ${LEAST_LOSS} (${show(losses[0])})`, (losses[0] ?? 0) > LEAST_LOSS],
     [`silent steps lose more than ${LEAST_LOSS} (${show(losses[1])})`, (losses[1] ?? 0) > LEAST_LOSS],
   ];
   return [
     `On ${JUDGED}, the mean of ${counted(learned.length, 'seed')} is ${show(accuracy)} (95 % interval ${show(low)} to ${show(high)}, by seeds and questions).`,
-    ...holds.map(([what, isTrue]) => `${isTrue ? 'Holds' : 'Does not hold'}: ${what}.`),
+    ...holds.map(([what, isTrue]) => `${JUDGEMENTS.get(isTrue)}: ${what}.`),
   ];
 }
 

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { readMeasured } from '../../../examples/learn/specialists/baselines';
+import { abilityTable } from '../../../examples/learn/specialists/matrix';
+import { reportSeeds } from '../../../examples/learn/specialists/report';
+import { readSeeds } from '../../../examples/learn/specialists/seed';
+import type { Report } from '../../../src/evaluation/report/report';
+import { readPage, ROOT } from '../../newcomer/pages';
+
+const RESULTS = join(ROOT, 'examples/learn/specialists/results');
+const PAGE = 'docs/specialists.md';
+
+/** Cells of a table's lines. */
+function cellsOf(page: string): string[] {
+  const lines = page.split('\n').filter((line) => line.startsWith('|'));
+  return lines.map((line) => rowOf(line.split('|').slice(1, -1)));
+}
+
+const rowOf = (cells: readonly string[]): string => cells.map((cell) => cell.trim()).join('|');
+
+function linesOf(part: Report['parts'][number]): string[] {
+  if (typeof part === 'string') return [part];
+  return 'rows' in part ? part.rows.map(rowOf) : [];
+}
+
+test(`${PAGE} has the figures that the kept results come to`, async () => {
+  const { abilities, scores } = await readMeasured(RESULTS);
+  const report = await reportSeeds(abilityTable(abilities), scores, await readSeeds(RESULTS));
+  const page = readPage(PAGE);
+  const words = page.replace(/\s+/g, ' ');
+  const rows = cellsOf(page);
+  for (const line of report.parts.flatMap(linesOf)) {
+    if (line.includes('|')) expect(rows).toContain(line);
+    else if (/^(On|Holds|Does not hold|Not known)/.test(line)) expect(words).toContain(line);
+  }
+});
