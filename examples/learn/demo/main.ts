@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Recipe, recipeFor, withCycles } from '../plain/recipe';
 import { timed } from '../plain/run-course';
+import { seedsFrom } from '../support/options';
 import { findOptimum, type Optimum, toReward } from '../world/optimum';
 import { type Learned, lessonOf, runSeed } from './run-seed';
 
@@ -17,7 +18,7 @@ const LEAST_RATIO = 0.95;
 const MOST_AT_START = 0.85;
 
 async function main(): Promise<void> {
-  const { seeds, first, world, cycles, folder } = parseArgs({
+  const { world, cycles, folder, ...values } = parseArgs({
     options: {
       seeds: { type: 'string', default: '1' },
       first: { type: 'string', default: '0' },
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
       folder: { type: 'string' },
     },
   }).values;
+  const seeds = seedsFrom(values);
   const recipe = withCycles(recipeFor(world), cycles);
   const root = resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-demo-'))));
   const optimum = findOptimum(recipe.world);
@@ -33,7 +35,7 @@ async function main(): Promise<void> {
     console.log(line);
   });
   const learned: Learned[] = [];
-  for (const seed of Array.from({ length: Number(seeds) }, (_, index) => Number(first) + index)) {
+  for (const seed of seeds) {
     const lesson = lessonOf(recipe, seed);
     const course = { recipe, lesson, seed, optimum, folder: join(root, `seed-${seed}`), tell: timed() };
     learned.push(await runSeed(course));

@@ -6,6 +6,7 @@ import { draw } from '../../../src/testing/simulated-model';
 import { randomFrom, shuffled } from '../../../src/evaluation/chance';
 import { bundleWorkflows } from '../support/bundle-workflows';
 import type { Lesson } from '../support/lesson';
+import { readWhole } from '../support/options';
 import { SMALL_WORLD } from '../world/world';
 import { type NightFacts, type PlannedKill, playNight, type Victim } from './night';
 
@@ -22,6 +23,8 @@ async function main(): Promise<void> {
       ahead: { type: 'boolean', default: false },
     },
   }).values;
+  const last = readWhole('--seeds', seeds);
+  const each = readWhole('--kills', kills);
   const lesson = { ...LESSON, training: { ...LESSON.training, staleness: ahead ? 1 : 0 } } as const;
   const folder = await mkdtemp(join(tmpdir(), 'kills-bundle-'));
   try {
@@ -29,8 +32,8 @@ async function main(): Promise<void> {
     const undisturbed = await playNight(lesson, bundle, []);
     const { length } = undisturbed.requests;
     console.log(`undisturbed: ${undisturbed.cycles.length} cycles, ${length} calls of workers`);
-    for (let seed = 1; seed <= Number(seeds); seed += 1) {
-      const planned = drawKills(seed, Number(kills), Math.floor(length * SHARE_WITH_KILLS));
+    for (let seed = 1; seed <= last; seed += 1) {
+      const planned = drawKills(seed, each, Math.floor(length * SHARE_WITH_KILLS));
       const place = store && `${store}/${Date.now().toString(36)}-${seed}`;
       const disturbed = await playNight(lesson, bundle, planned, place);
       const difference = compareNights(undisturbed, disturbed);

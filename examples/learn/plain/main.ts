@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
+import { readWhole } from '../support/options';
 import { findOptimum, type Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { priorNamed } from '../world/warm-start';
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
   };
   const root = folder ?? (await mkdtemp(join(tmpdir(), 'plain-')));
   const optimum = findOptimum(recipe.world);
-  for (const seed of seeds.split(',')) await run(recipe, Number(seed), root, optimum);
+  for (const seed of seeds.split(',')) await run(recipe, readWhole('--seeds', seed), root, optimum);
 }
 
 function topicsNamed(list: string, { world }: Recipe): string[] {

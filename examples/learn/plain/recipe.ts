@@ -6,6 +6,7 @@ import {
   trainerConfigSchema,
   type WarmStartRequest,
 } from '../../../src/training/trainer-contract';
+import { readWhole } from '../support/options';
 import { DECOY_PRIOR, type Prior } from '../world/warm-start';
 import { SMALL_WORLD, WHOLE_WORLD, type World } from '../world/world';
 
@@ -143,7 +144,7 @@ type LearningOptions = Readonly<
 /** Changes how the recipe learns, as far as given. */
 export function withLearning(recipe: Recipe, { cycles, beta, schedule, staleness }: LearningOptions): Recipe {
   const changes = {
-    ...(cycles !== undefined && { cycles: Number(cycles) }),
+    ...(cycles !== undefined && { cycles: readWhole('--cycles', cycles) }),
     ...(beta !== undefined && { beta: Number(beta) }),
     ...(schedule !== undefined && { schedule: scheduleNamed(schedule) }),
     ...(staleness !== undefined && { staleness: staleness === '1' ? (1 as const) : (0 as const) }),

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { seedsFrom } from '../support/options';
 import { whileAlive } from '../support/programs';
 import { type Lesson, openLesson } from './lesson';
 import { type Recipe, withCycles } from './recipe';
@@ -42,10 +43,10 @@ async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1], ow
       [own.name]: { type: 'string' },
     },
   });
-  const { seeds, first, cycles, folder, [own.name]: value } = values;
+  const { cycles, folder, [own.name]: value } = values;
   const planned = value === undefined ? recipe : own.change(recipe, value);
   const root = resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-'))));
-  for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
+  for (const seed of seedsFrom(values)) {
     const tell = timed();
     tell(`seed ${seed}, the ${recipe.world.name} world, in a plain loop without Temporal`);
     const lesson = await openLesson(withCycles(planned, cycles), seed, root);

@@ -6,6 +6,7 @@ import { describeScore, lessonOf, runSeed } from '../demo/run-seed';
 import { type Recipe, SMALL, withCycles } from '../plain/recipe';
 import { timed } from '../plain/run-course';
 import type { Lesson } from '../support/lesson';
+import { readWhole } from '../support/options';
 import { findOptimum } from '../world/optimum';
 import { smollm2Folder } from './unpack';
 
@@ -40,7 +41,7 @@ const RECIPE: Recipe = {
 };
 
 async function main(): Promise<void> {
-  const { seed, cycles, folder } = parseArgs({
+  const { cycles, folder, ...values } = parseArgs({
     options: {
       seed: { type: 'string', default: '0' },
       cycles: { type: 'string' },
@@ -49,11 +50,12 @@ async function main(): Promise<void> {
   }).values;
   // Programs of the trainer compute on one core by default, which suits a tiny model.
   process.env.OMP_NUM_THREADS ??= String(availableParallelism());
+  const seed = readWhole('--seed', values.seed);
   const recipe = withCycles(RECIPE, cycles);
   const learned = await runSeed({
     recipe,
-    lesson: withSmollm2(lessonOf(recipe, Number(seed)), await smollm2Folder(console.log)),
-    seed: Number(seed),
+    lesson: withSmollm2(lessonOf(recipe, seed), await smollm2Folder(console.log)),
+    seed,
     optimum: findOptimum(recipe.world),
     folder: resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-smollm2-')))),
     tell: timed(),

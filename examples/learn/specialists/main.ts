@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { renderMarkdown, writeReport } from '../../../src/evaluation/report/report';
 import { timed } from '../plain/run-course';
 import { smollm2Folder } from '../smollm2/unpack';
+import { readWhole, seedsFrom } from '../support/options';
 import { needProcesses, runPython, whileAlive } from '../support/programs';
 import { type Measured, measureOnce, readMeasured } from './baselines';
 import { type Crew, openCrew } from './crew';
@@ -26,7 +27,7 @@ import { readSeeds, runSeed, type SeedWish } from './seed';
 // the whole stack instead. With `--model smollm2` all of them are SmolLM2-135M with adapters.
 
 async function main(): Promise<void> {
-  const { folder, seeds, first, lesson, night, model, device } = parseArgs({
+  const { folder, lesson, night, model, device, ...values } = parseArgs({
     options: {
       folder: { type: 'string' },
       seeds: { type: 'string', default: '1' },
@@ -45,8 +46,8 @@ async function main(): Promise<void> {
     throw new RangeError(
       '--night has the policy server of "train up", which runs on the CPU: leave out --device.',
     );
-  const asked = Array.from({ length: Number(seeds) }, (_, index) => Number(first) + index);
-  if (!night && asked.length === 0) return report(root, await readMeasured(root), tell);
+  const seeds = seedsFrom(values);
+  if (!night && seeds.length === 0) return report(root, await readMeasured(root), tell);
   const recipe = { ...(await readModel(model, tell)), device: readDevice(device) };
   await teachWorkers(root, recipe, tell);
   const { lost, need } = needProcesses(root);
@@ -58,8 +59,8 @@ async function main(): Promise<void> {
   const crew = openCrew(`${url}/v1`, workers);
   try {
     const work = night
-      ? spendNight(crew, root, { seed: Number(first), recipe }, tell)
-      : learn(crew, root, { recipe, lesson: readLesson(lesson) }, asked, tell);
+      ? spendNight(crew, root, { seed: readWhole('--first', values.first), recipe }, tell)
+      : learn(crew, root, { recipe, lesson: readLesson(lesson) }, seeds, tell);
     await whileAlive(lost, work);
   } finally {
     await server.stop();

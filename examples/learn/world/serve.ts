@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readWhole } from '../support/options';
 import { continueLog, readPort } from '../../providers/program';
 import { startWorld } from './simulate';
 import { MIDDLE_WORLD, SMALL_WORLD, WHOLE_WORLD, type World } from './world';
@@ -40,12 +41,6 @@ function readWorld(name: string): World {
   const world = WORLDS[name];
   if (world) return world;
   throw new Error(`--world takes one of ${Object.keys(WORLDS).join(', ')}, not "${name}".`);
-}
-
-function readWhole(option: string, text: string): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number >= 0) return number;
-  throw new Error(`${option} takes a whole number from 0, not "${text}".`);
 }
 
 serve().catch((error: unknown) => {

@@ -1,0 +1,14 @@
+// Options of commands, which come as text.
+
+/** Reads a count or a seed. @throws Error for anything but a whole number from 0 */
+export function readWhole(option: string, text: string): number {
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isSafeInteger(number) && number >= 0) return number;
+  throw new Error(`${option} takes a whole number from 0, not "${text}".`);
+}
+
+/** As many seeds as `--seeds` says, from `--first` on. */
+export function seedsFrom({ seeds, first }: { readonly seeds: string; readonly first: string }): number[] {
+  const from = readWhole('--first', first);
+  return Array.from({ length: readWhole('--seeds', seeds) }, (_, index) => from + index);
+}
