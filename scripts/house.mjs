@@ -7,7 +7,7 @@ import ts from 'typescript';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const MOST_FILES = 404;
-const MOST_LINES = 46_510;
+const MOST_LINES = 46_515;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */

@@ -112,6 +112,21 @@ describe('what one asks for', () => {
     expect(resolveTraining(config, asked)).toMatchObject(asked);
   });
 
+  test('imitation leaves the other cycles to the schedule; later imitation needs a constant one', () => {
+    const imitation = { cycles: 10, steps: 4, learningRate: 1e-3 };
+    const [first, again] = [imitation, { ...imitation, again: { every: 5, steps: 20 } }];
+    expect(resolveTraining(configOf({ ...smallest, imitation: first })).trainer.optimizer.totalSteps).toBe(
+      190,
+    );
+    expect(() => configOf({ ...smallest, imitation: again })).toThrow(
+      /training\.imitation\.again is .*: expected "trainer\.optimizer\.schedule" to be constant/,
+    );
+    const trainer = { optimizer: { schedule: 'constant' as const } };
+    expect(resolveTraining(configOf({ ...smallest, imitation: again, trainer })).imitation).toMatchObject(
+      again,
+    );
+  });
+
   test('slots of their own keep nights out of the queues of providers', () => {
     const resolved = [{}, { slots: 4 }].map((change) =>
       resolveTraining(configOf({ ...smallest, ...change }, { temporal: { queuePerProvider: true } })),

@@ -59,7 +59,7 @@ export function configFor({ seed, recipe, workersUrl, policyUrl }: Setup): Train
         precision: 'float32',
         tuning,
         loss: { name: 'dapo', epsilonHigh: 0.28 },
-        optimizer: { learningRate: rewards.learningRate, schedule: 'wsd', warmupSteps: 4 },
+        optimizer: { learningRate: rewards.learningRate, schedule: 'constant', warmupSteps: 4 },
         microBatch,
         iterations: rewards.iterations,
         minibatches: rewards.minibatches,

@@ -5,7 +5,6 @@ import { resolveVerifier } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { TrainableConfig, TrainingConfig } from './schema';
 import type { ModelCard, ResolvedRun, RunLimits } from '../../protocol/cards';
-import { imitationSteps } from '../imitation';
 import type { PolicySettings, RewardSettings } from '../inputs';
 import type { TrainerConfig } from '../trainer-contract';
 
@@ -66,8 +65,7 @@ export function resolveTraining(
 function resolveTrainer(training: TrainingConfig): TrainingSettings['trainer'] {
   const { seed, questions, groupSize, recursion, temperature, reward, policy, imitation } = training;
   const { optimizer, ...trainer } = training.trainer;
-  const cycles = Array.from({ length: training.totalCycles }, (_, before) => before + 1);
-  const updates = cycles.filter((cycle) => imitationSteps(imitation, cycle) === 0).length;
+  const updates = training.totalCycles - (imitation?.cycles ?? 0);
   return {
     ...trainer,
     seed,

@@ -19,23 +19,24 @@ const baseSchema = z.discriminatedUnion(
   },
 );
 
-const warmStartSchema = z.strictObject({
-  examples: path,
+/** Optimizer steps on examples. */
+const supervision = {
   steps: count,
   batch: count.default(32),
   learningRate: z.number().positive(),
   warmupSteps: z.int().nonnegative().default(0),
+};
+
+const warmStartSchema = z.strictObject({
+  examples: path,
+  ...supervision,
   weights: contract.warmedWeights.default('tuned'),
 });
 
 const imitationSchema = z.strictObject({
   /** How many cycles imitate, counted from the start of the training run, not of a night. */
   cycles: count.max(MAX_CYCLE),
-  /** Optimizer steps of each. */
-  steps: count,
-  batch: count.default(32),
-  learningRate: z.number().positive(),
-  warmupSteps: z.int().nonnegative().default(0),
+  ...supervision,
   /** Share of a batch that is drawn from the examples of the warm start, so that other plans go on being tried. */
   warmStartShare: share.lt(1).default(0),
   /** After the first cycles, every so many cycles one imitates again, with its own number of steps. */
@@ -189,6 +190,10 @@ export const trainingSchema = z
   .refine(({ imitation, totalCycles }) => (imitation?.cycles ?? 0) < totalCycles, {
     path: ['imitation', 'cycles'],
     error: 'expected fewer than "totalCycles": what is imitated is learned to earn rewards by',
+  })
+  .refine(({ imitation, trainer }) => !imitation?.again || trainer.optimizer.schedule === 'constant', {
+    path: ['imitation', 'again'],
+    error: 'expected "trainer.optimizer.schedule" to be constant: each imitation begins the optimizer anew',
   })
   .refine(({ imitation, warmStart }) => warmStart !== undefined || (imitation?.warmStartShare ?? 0) === 0, {
     path: ['imitation', 'warmStartShare'],
