@@ -15,7 +15,7 @@ export interface Recipe {
   readonly schooling: Omit<Supervision, 'steps'>;
   /** What questions take, each with its share of them. */
   readonly sets: readonly Share[];
-  /** Subtasks that plans are drawn from where nothing is learned, or a table is. */
+  /** Subtasks of random plans, and of those that the table tries. */
   readonly phrases: readonly Phrase[];
   /** Even plans, until hardly any reply is no plan. */
   readonly warmStart: Supervision & { readonly examples: number };
