@@ -2,6 +2,7 @@ import { randomFrom } from '../../../src/evaluation/chance';
 import { type Curve, curvesChart, type Panel } from '../../../src/evaluation/report/curves-chart';
 import { colourOf, drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
 import type { Report, Table } from '../../../src/evaluation/report/report';
+import { meanOf } from '../../../src/evaluation/statistics';
 import { counted } from '../../../src/trace/describe';
 import { mean } from '../plain/scoring';
 import type { Scores } from './scores';
@@ -159,17 +160,13 @@ function curvesOf(
     });
     const curves = LESSONS.flatMap((lesson, place): Curve[] => {
       const all = taught(seeds, lesson).map(({ curve }) =>
-        cycles.map((_, index) => curve[index]?.accuracy[set]),
+        cycles.map((_, index) => curve[index]?.accuracy[set] ?? null),
       );
-      const means = cycles.map((_, index) => mean(all.flatMap((values) => values[index] ?? [])));
+      const means = cycles.map((_, index) => meanOf(all.flatMap((values) => values[index] ?? [])));
       const colour = colourOf(place);
       return [
-        ...all.map((values) => ({
-          name: '',
-          colour: `${colour}55`,
-          values: values.map((value) => value ?? null),
-        })),
-        { name: NAMES[lesson], colour, values: means.map((value) => (Number.isNaN(value) ? null : value)) },
+        ...all.map((values) => ({ name: '', colour: `${colour}55`, values })),
+        { name: NAMES[lesson], colour, values: means },
       ];
     });
     return {
