@@ -3,7 +3,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
+import { z } from 'zod';
+import { readRecord, writeRecord } from '../../../src/store/records';
+import { ArtifactFolder } from '../../../src/training/artifacts';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import { runCommand, startUp, warmStartArguments } from '../demo/town';
 import { toJsonLines } from '../world/questions';
@@ -19,6 +23,28 @@ export function modelOf(folder: string, { id }: Pick<Schooling, 'id'>): string {
   return join(folder, 'exported', id);
 }
 
+/** What a folder's workers and seeds were made by. */
+const RECIPE = 'recipe.json';
+
+/**
+ * Keeps a folder to one recipe, since all that it holds comes into one table. A device may change.
+ *
+ * @throws RangeError where another recipe was there first
+ */
+export async function claimFolder(folder: string, recipe: Recipe): Promise<void> {
+  const files = new ArtifactFolder(folder);
+  const claimed = await readRecord(files, RECIPE, z.record(z.string(), z.json()));
+  if (claimed === null) return writeRecord(files, RECIPE, recipe);
+  const own = z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(recipe)));
+  const other = Object.keys({ ...claimed, ...own }).filter(
+    (part) => part !== 'device' && !isDeepStrictEqual(claimed[part], own[part]),
+  );
+  if (other.length === 0) return;
+  throw new RangeError(
+    `${folder} holds workers and seeds of another recipe (${other.join(', ')}): name a folder of its own by --folder.`,
+  );
+}
+
 /**
  * Has workers learn by `train warm-start`, each as a training run of its own, and exports their models. Those that are
  * there already stay. Two learn at a time, those that go on from another's model after it.
@@ -28,6 +54,7 @@ export async function teachWorkers(
   recipe: Recipe,
   tell: (line: string) => void,
 ): Promise<void> {
+  await claimFolder(folder, recipe);
   const missing = recipe.workers.filter((schooling) => !existsSync(modelOf(folder, schooling)));
   for (const isLater of [false, true]) {
     const pupils = missing.filter(({ parent }) => (parent !== undefined) === isLater);

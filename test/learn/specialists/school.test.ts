@@ -1,0 +1,13 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { smollm2Recipe, TINY } from '../../../examples/learn/specialists/recipe';
+import { claimFolder } from '../../../examples/learn/specialists/school';
+
+test('a folder takes the workers and seeds of one recipe, on whichever device', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'specialists-'));
+  await claimFolder(folder, TINY);
+  await claimFolder(folder, { ...TINY, device: 'cuda' });
+  await expect(claimFolder(folder, { ...TINY, questions: 8 })).rejects.toThrow(/\(questions\)/);
+  await expect(claimFolder(folder, smollm2Recipe('smollm2'))).rejects.toThrow(/base, tuning, workers/);
+});
