@@ -93,7 +93,7 @@ def test_markers_are_one_token_each(client: httpx.Client) -> None:
 def test_logprobs_are_those_of_a_plain_forward_pass(
     client: httpx.Client, folders: list[Path], temperature: float
 ) -> None:
-    choices = ask(client, temperature=temperature)
+    choices = ask(client, temperature=temperature, n=64)
     assert {choice["finish_reason"] for choice in choices} >= {"stop"}
     for choice in choices:
         prompt, reply = choice["prompt_token_ids"], choice["token_ids"]
@@ -122,6 +122,21 @@ def test_replies_are_sampled_where_the_policy_is(folders: list[Path]) -> None:
     # A tensor that names no device of its own now has no memory, and nothing comes of it.
     with torch.device("meta"):
         assert sample() == alone
+
+
+def test_tokens_are_drawn_as_often_as_they_are_likely(folders: list[Path]) -> None:
+    policy, n = load_policy(folders[0]), 20_000
+    prompt_T = policy.tokenizer.encode(PROMPT)
+    replies = sample_replies(policy, prompt_T, n=n, seed=3, temperature=0.6, max_tokens=1)
+    drawn_V = torch.bincount(
+        torch.tensor([reply.token_ids[0] for reply in replies]),
+        minlength=policy.model.config.vocab_size,
+    )
+    with torch.no_grad():
+        logits_V = policy.model(input_ids=torch.tensor([prompt_T])).logits[0, -1]
+    likely_V = torch.softmax(logits_V / 0.6, -1)
+    spread_V = (likely_V * (1 - likely_V) / n).sqrt()
+    assert bool(((drawn_V / n - likely_V).abs() < 5 * spread_V + 1 / n).all())
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -69,8 +69,17 @@ def _choose(
     if temperature == 0:
         token_N1 = logprobs_NV.argmax(-1, keepdim=True)
     else:
-        token_N1 = torch.multinomial(logprobs_NV.exp(), 1, generator=chance)
+        token_N1 = _draw(logprobs_NV.exp(), chance)
     return token_N1[:, 0], logprobs_NV.gather(1, token_N1)[:, 0]
+
+
+def _draw(shares_NV: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
+    """Draws a token a row by one random number; `torch.multinomial` takes one for each token."""
+    sums_NV = shares_NV.double().cumsum(-1)
+    at_N1 = torch.rand(
+        (len(sums_NV), 1), generator=chance, device=sums_NV.device, dtype=sums_NV.dtype
+    )
+    return torch.searchsorted(sums_NV / sums_NV[:, -1:], at_N1, right=True)
 
 
 def _end(ids: list[int], logprobs: list[float], end_ids: frozenset[int]) -> Sampled:
