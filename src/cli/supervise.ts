@@ -54,19 +54,19 @@ async function supervise(
   sayReady: (line: string) => void,
 ) {
   const { name, start } = part;
-  let hasWorked = false as boolean;
+  let said = null as string | null;
   for (let crashes = 1; !stop.aborted; crashes += 1) {
     const startedAt = Date.now();
     const child = start((line) => {
-      if (hasWorked) say(`The ${name} is working again.`);
-      else sayReady(line);
-      hasWorked = true;
+      if (said === null) sayReady(line);
+      else say([`The ${name} is working again.`, ...(line === said ? [] : [line])].join('\n'));
+      said = line;
     });
     const end = await untilEnd(child, stop);
     if (end === undefined) break;
     const [code, signal] = end;
     // It has said itself why it could not begin: to try again would not help.
-    if (!hasWorked && code !== null) return exitCodeFrom(code);
+    if (said === null && code !== null) return exitCodeFrom(code);
     if (Date.now() - startedAt > WORKED_MS) crashes = 1;
     const how = code === null ? `was killed by ${signal ?? ''}` : `ended with exit code ${code}`;
     if (crashes >= MOST_CRASHES) {

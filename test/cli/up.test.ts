@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import type { WorkerStatus } from '@temporalio/worker';
 import { serveHealth } from '../../src/cli/commands/serve';
+import { GATEWAY_PORT } from '../../src/gateway/cli/gateway';
 import { endedWith, type RunningCommand } from './command';
 import { poolAt, serverRuns } from './folder';
 import { PLAN, useStage } from './stage';
@@ -52,7 +55,12 @@ test('five crashes in a row end it with the reason, and the server with it', asy
   expect(await serverRuns(stage.folder)).toBe(false);
 }, 90_000);
 
-test('its gateway answers with the printed line, and comes back with the same key when it was killed', async () => {
+test('its gateway answers with the printed line, and when it was killed comes back with the same address and key', async () => {
+  await up.end('SIGINT');
+  const other = createServer();
+  // Where a program beside this test has the usual port, that serves as well.
+  await once(other.listen(GATEWAY_PORT, '127.0.0.1'), 'listening').catch(() => undefined);
+  up = await startReady(['up']);
   const shown = (await up.hear(/^Try +curl (\S+) -H '([^']+)' -H '([^']+)' -d '([^']+)'$/m)).slice(1);
   const [url = '', authorization = '', , body = ''] = shown;
   const headers = {
@@ -62,6 +70,7 @@ test('its gateway answers with the printed line, and comes back with the same ke
   const ask = (): Promise<Response> => fetch(url, { method: 'POST', headers, body });
   expect(await (await ask()).json()).toMatchObject({ choices: [{ message: { content: 'Paris' } }] });
   const { stdout } = await promisify(execFile)('pgrep', ['-P', String(up.pid), '-f', 'up-gateway']);
+  other.close();
   process.kill(Number(stdout), 'SIGKILL');
   await up.hear(/The gateway is working again/);
   expect((await ask()).status).toBe(200);

@@ -75,6 +75,7 @@ export function watchConfig(options: WorkOptions, command: string): void {
 function partProcess(name: string, command: string, config: Config, file: string | undefined): Supervised {
   const main = join(__dirname, '..', 'main.js');
   const named = file === undefined ? [] : ['--config', file];
+  let port: number | null = null;
   const start = (sayReady: (line: string) => void): ChildProcess => {
     const child = startProgram(process.execPath, [...process.execArgv, main, command, ...named], {
       cwd: process.cwd(),
@@ -83,16 +84,32 @@ function partProcess(name: string, command: string, config: Config, file: string
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     // Not read from the file again, which may have changed meanwhile. One that dies before it listens has an end of its own.
-    child.send(config, () => undefined);
-    return child.once('message', sayReady);
+    child.send({ config, port }, () => undefined);
+    return child.once('message', (ready: Ready) => {
+      port = ready.port;
+      sayReady(ready.line);
+    });
   };
   return { name, start };
 }
 
+/** Message of a part that works. The process that takes its place after a crash is given its port: clients find it again. */
+interface Ready {
+  readonly line: string;
+  readonly port: number | null;
+}
+
+interface Part {
+  /** Port of the process whose place it takes. */
+  readonly port: number | null;
+  readonly sayReady: (ready: Ready) => void;
+  readonly stop: AbortSignal;
+}
+
 /** `up-worker`: the process that works for `up`. */
 export function upWorker(options: WorkOptions): Promise<ExitCode> {
-  return asPart(options, WORK, async ({ worker, config }, sayReady, stop) => {
-    sayReady(`Worker      task queue ${config.temporal.taskQueue}`);
+  return asPart(options, WORK, async ({ worker, config }, { sayReady, stop }) => {
+    sayReady({ line: `Worker      task queue ${config.temporal.taskQueue}`, port: null });
     await unlessInterrupted(stop, worker?.ended ?? Promise.resolve());
   });
 }
@@ -101,7 +118,7 @@ export function upWorker(options: WorkOptions): Promise<ExitCode> {
 export async function asPart(
   options: WorkOptions,
   how: SessionOptions,
-  work: (session: Session, sayReady: (line: string) => void, stop: AbortSignal) => Promise<void>,
+  work: (session: Session, part: Part) => Promise<void>,
 ): Promise<ExitCode> {
   const parent = process.ppid;
   const stop = new AbortController();
@@ -111,9 +128,9 @@ export async function asPart(
   process.once('SIGTERM', leave);
   process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
-    const [config] = (await once(process, 'message')) as [Config];
+    const [{ config, port }] = (await once(process, 'message')) as [{ config: Config; port: number | null }];
     return await withSession(config, options, how, async (session) => {
-      await work(session, (line) => process.send?.(line), stop.signal);
+      await work(session, { port, sayReady: (ready) => process.send?.(ready), stop: stop.signal });
       return EXIT.answered;
     });
   } finally {

@@ -50,14 +50,14 @@ export async function gateway(options: GatewayOptions): Promise<ExitCode> {
 
 /** `up-gateway`: the gateway of `up`, until that asks it to stop or is gone. */
 export function upGateway(options: WorkOptions): Promise<ExitCode> {
-  return asPart(options, SESSION, async (session, sayReady, stop) => {
-    const place = { port: GATEWAY_PORT, host: GATEWAY_HOST, allowHosts: [] };
+  return asPart(options, SESSION, async (session, { port, sayReady, stop }) => {
+    const place = { port: port ?? GATEWAY_PORT, host: GATEWAY_HOST, allowHosts: [] };
     const listening = await serve(session, place).catch((error: unknown) => {
       // Another folder's, as a rule: `up` works without this very port.
       if (codeOf(error) !== 'EADDRINUSE') throw error;
       return serve(session, { ...place, port: 0 });
     });
-    sayReady(await describeGateway(session, listening));
+    sayReady({ line: await describeGateway(session, listening), port: Number(new URL(listening.url).port) });
     await untilInterrupted(stop);
     await listening.close();
   });

@@ -49,6 +49,8 @@ test('a night that is ended at once: the schedule goes on, and each next night w
     await providers.waitForLog((all) => all.some(({ model }) => model === 'a'));
     await stage.training.cancel(trainRun);
     expect(await endOf(1)).toEqual({ night: '2026-01-12', isSkipped: false, isCancelled: true });
+    // One that was still open would be answered beside its repetition.
+    await providers.waitForLog((all) => all.every(({ outcome }) => outcome !== null));
     letGo();
     const left = { first: 1, done: 0, closedAt: null };
     expect(await readNight(store, trainRun, '2026-01-12')).toMatchObject(left);
