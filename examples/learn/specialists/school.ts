@@ -35,7 +35,7 @@ export async function claimFolder(folder: string, recipe: Recipe): Promise<void>
   const files = new ArtifactFolder(folder);
   const claimed = await readRecord(files, RECIPE, z.record(z.string(), z.json()));
   if (claimed === null) return writeRecord(files, RECIPE, recipe);
-  const own = z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(recipe)));
+  const own = JSON.parse(JSON.stringify(recipe)) as typeof claimed;
   const other = Object.keys({ ...claimed, ...own }).filter(
     (part) => part !== 'device' && !isDeepStrictEqual(claimed[part], own[part]),
   );

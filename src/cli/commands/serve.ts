@@ -128,7 +128,7 @@ export async function asPart(
   process.once('SIGTERM', leave);
   process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
-    const [{ config, port }] = (await once(process, 'message')) as [{ config: Config; port: number | null }];
+    const [{ config, port }] = (await once(process, 'message')) as [Pick<Part, 'port'> & { config: Config }];
     return await withSession(config, options, how, async (session) => {
       await work(session, { port, sayReady: (ready) => process.send?.(ready), stop: stop.signal });
       return EXIT.answered;
