@@ -139,6 +139,14 @@ def test_tokens_are_drawn_as_often_as_they_are_likely(folders: list[Path]) -> No
     assert bool(((drawn_V / n - likely_V).abs() < 5 * spread_V + 1 / n).all())
 
 
+def test_weights_that_are_not_numbers_give_no_reply(folders: list[Path]) -> None:
+    policy = load_policy(folders[0])
+    with torch.no_grad():
+        next(policy.model.parameters()).fill_(torch.nan)
+    with pytest.raises(ValueError, match="not numbers"):
+        sample_replies(policy, [1, 2], n=2, seed=3, temperature=1.0, max_tokens=2)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_gpu_computes_what_the_cpu_does(folders: list[Path]) -> None:
     read = partial(load_policy, device="cuda")

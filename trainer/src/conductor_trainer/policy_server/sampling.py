@@ -76,6 +76,8 @@ def _choose(
 def _draw(shares_NV: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
     """Draws a token a row by one random number; `torch.multinomial` takes one for each token."""
     sums_NV = shares_NV.double().cumsum(-1)
+    if not bool(sums_NV[:, -1].isfinite().all()):
+        raise ValueError("The policy gives probabilities that are not numbers: load another one.")
     at_N1 = torch.rand(
         (len(sums_NV), 1), generator=chance, device=sums_NV.device, dtype=sums_NV.dtype
     )
