@@ -155,8 +155,11 @@ def test_a_gpu_computes_what_the_cpu_does(folders: list[Path]) -> None:
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         choices = ask(client, prompt_logprobs=0)
+        # A recorded pass begins anew with each request, and is recorded anew for other numbers.
         assert ask(client, prompt_logprobs=0) == choices
-        for choice in choices:
+        fewer = ask(client, prompt_logprobs=0, n=3)
+        assert ask(client, prompt_logprobs=0) == choices
+        for choice in [*choices, *fewer]:
             wanted = expected_logprobs(
                 folders[0], choice["prompt_token_ids"], choice["token_ids"], temperature=1
             )

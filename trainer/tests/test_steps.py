@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 import stub_jobs
-from conductor_trainer.checkpoint import read_record, require_record
+from conductor_trainer.checkpoint import read_record
 from conductor_trainer.errors import StepLost, TrainerError
-from conductor_trainer.worker import steps as steps_module
-from conductor_trainer.worker.steps import StepRunner
+from conductor_trainer.worker.steps import StepRunner, gpus_for
 from tiny_run import (
     begin,
     checkpoint,
@@ -29,8 +28,6 @@ from tiny_run import (
 )
 
 pytestmark = pytest.mark.anyio
-
-ON_GPU = {"config": {"device": "cuda", "processes": 1}}
 
 
 @pytest.fixture
@@ -123,25 +120,18 @@ async def test_each_step_is_a_fork_that_has_the_imports_and_leads_a_group(
 
 
 @pytest.mark.parametrize(
-    ("visible", "processes", "seen"),
+    ("given", "processes", "seen"),
     [(None, 1, "0"), ("3,1", 1, "3"), (None, 2, "0,1"), ("3,1,2", 2, "3,1")],
 )
-async def test_a_step_on_a_gpu_is_a_new_process_that_sees_one_gpu_for_each_of_its_own(
-    stubs: StepRunner,
-    monkeypatch: pytest.MonkeyPatch,
-    visible: str | None,
-    processes: int,
-    seen: str,
-) -> None:
-    if visible is not None:
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    request = {"config": {**ON_GPU["config"], "processes": processes}}
-    step = await stubs.run("describe", request, {}, ignore)
-    assert step["parent"] == os.getpid()
-    assert not step["has_torch"]
-    assert step["group"] == step["pid"]
-    assert step["gpus"] == seen
-    assert os.environ.get("CUDA_VISIBLE_DEVICES") == visible
+def test_each_process_has_a_gpu(given: str | None, processes: int, seen: str) -> None:
+    assert gpus_for(processes, given) == seen
+
+
+async def test_a_step_on_a_gpu_sees_no_other(stubs: StepRunner) -> None:
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    request = {"config": {"device": "cuda", "processes": 1}}
+    assert (await stubs.run("describe", request, {}, ignore))["gpus"] == gpus_for(1, given)
+    assert (await stubs.run("describe", {}, {}, ignore))["gpus"] == given
 
 
 async def test_an_error_keeps_its_type_and_whether_to_try_again(stubs: StepRunner) -> None:
@@ -155,7 +145,6 @@ async def test_an_error_keeps_its_type_and_whether_to_try_again(stubs: StepRunne
         await stubs.run("lack", {}, {}, ignore)
 
 
-@pytest.mark.parametrize("place", [{}, ON_GPU])
 @pytest.mark.parametrize(
     ("job", "request_of", "said"),
     [
@@ -166,22 +155,19 @@ async def test_an_error_keeps_its_type_and_whether_to_try_again(stubs: StepRunne
     ],
 )
 async def test_a_step_that_dies_is_lost_and_the_next_one_runs(
-    stubs: StepRunner, place: Any, job: str, request_of: Any, said: str
+    stubs: StepRunner, job: str, request_of: Any, said: str
 ) -> None:
     with pytest.raises(StepLost, match=said) as lost:
-        await stubs.run(job, {**request_of, **place}, {}, ignore)
+        await stubs.run(job, request_of, {}, ignore)
     assert lost.value.retryable
-    assert await stubs.run("look", place, {}, ignore) == {"ended": False}
+    assert await stubs.run("look", {}, {}, ignore) == {"ended": False}
 
 
-@pytest.mark.parametrize("place", [{}, ON_GPU])
-async def test_a_cancelled_step_is_killed_before_the_next_one_begins(
-    stubs: StepRunner, place: Any
-) -> None:
+async def test_a_cancelled_step_is_killed_before_the_next_one_begins(stubs: StepRunner) -> None:
     phases = Phases()
-    step = asyncio.create_task(stubs.run("linger", place, {}, phases.report))
+    step = asyncio.create_task(stubs.run("linger", {}, {}, phases.report))
     await phases.wait_for(lambda phase: phase == "lingering")
-    behind = asyncio.create_task(stubs.run("look", place, {}, ignore))
+    behind = asyncio.create_task(stubs.run("look", {}, {}, ignore))
     step.cancel()
     await asyncio.sleep(0.1)
     # Temporal cancels again when the worker's own time is up.
@@ -213,7 +199,7 @@ async def test_a_step_can_be_cancelled_before_it_has_begun(
     assert is_running(pid)
     await cancel(step)
     # One whose process is only being started.
-    starting = asyncio.create_task(stubs.run("wait", ON_GPU, {}, ignore))
+    starting = asyncio.create_task(stubs.run("wait", {}, {}, ignore))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     async with asyncio.timeout(20):
@@ -374,15 +360,3 @@ async def test_errors_of_jobs_keep_their_type(
         await StepRunner(root).run(job, request, {"batch": str(root / "none")}, ignore)
     assert (caught.value.type, caught.value.retryable) == (type, retryable)
     assert str(caught.value)
-
-
-async def test_a_new_process_answers_like_a_fork(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What CUDA needs, run on the CPU."""
-    monkeypatch.setattr(steps_module, "_FORK", steps_module._SPAWN)
-    phases: list[str] = []
-    result = await update(root, config_of(), phases.append)
-    assert phases[:2] == ["waiting", "loading"]
-    digest = require_record(root, checkpoint("000001")).weightsSha256
-    assert result["checkpoint"]["weightsSha256"] == digest

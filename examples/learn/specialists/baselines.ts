@@ -9,7 +9,7 @@ import type { Crew } from './crew';
 import { abilitiesSchema, type Ability, measureAbilities } from './matrix';
 import { compositionSets, COMPOSITIONS, type QuestionRow } from './questions';
 import type { Recipe } from './recipe';
-import { scoresSchema, scoreSets, TRIED_ON } from './scores';
+import { scoresSchema, scoreSets } from './scores';
 import { bestPlan, searchPlans } from './search';
 import { learnTable } from './table';
 
@@ -81,12 +81,15 @@ async function measureBaselines(
   };
   const scores: Measured['scores'] = {};
   for (const [name, choose] of Object.entries(choices)) {
-    scores[name] = await scoreSets(TRIED_ON, (rows) => {
+    scores[name] = await scoreSets(recipe.triedOn, (rows) => {
       const planFor = choose([...new Set(rows.map(({ topic }) => topic))]);
       return Promise.all(rows.map((row) => crew.carryOut(planFor(row), row.question)));
     });
   }
-  return { ...scores, 'best worker alone': await scoreSets(TRIED_ON, (rows) => askBestAlone(crew, rows)) };
+  return {
+    ...scores,
+    'best worker alone': await scoreSets(recipe.triedOn, (rows) => askBestAlone(crew, rows)),
+  };
 }
 
 /** Answers of the worker that answers most of these very questions, asked for the whole at once. */

@@ -11,7 +11,7 @@ import { type Measured, measureOnce, readMeasured } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS } from './learn';
 import { spendNight } from './night';
-import { type Recipe, smollm2Recipe, TINY } from './recipe';
+import { type Recipe, smollm2Recipe, smollm2School, TINY } from './recipe';
 import { abilityTable } from './matrix';
 import { reportSeeds } from './report';
 import { modelOf, teachWorkers } from './school';
@@ -21,13 +21,14 @@ import { readSeeds, runSeed, type SeedWish } from './seed';
 // Conductor that learns to write them from rewards, in a plain loop without Temporal:
 //   npm run learn -- specialists [--folder DIR] [--seeds 1] [--first 0] [--lesson verdicts|shuffled|none]
 //   npm run learn -- specialists --night [--folder DIR] [--first 0]
-//   npm run learn -- specialists --model smollm2 [--device cuda] …
+//   npm run learn -- specialists --model smollm2 [--workers smollm2] [--device cuda] …
 // Workers that were taught stay in the folder, as does each seed, which goes on where it was killed. At its end it tells
 // of all seeds in the folder, and writes `report/` there; `--seeds 0` only reads what is kept. `--night` has one learn on
-// the whole stack instead. With `--model smollm2` all of them are SmolLM2-135M with adapters.
+// the whole stack instead. With `--model smollm2` the Conductor is SmolLM2-135M with an adapter, with
+// `--workers smollm2` each worker is.
 
 async function main(): Promise<void> {
-  const { folder, lesson, night, model, device, ...values } = parseArgs({
+  const { folder, lesson, night, device, ...values } = parseArgs({
     options: {
       folder: { type: 'string' },
       seeds: { type: 'string', default: '1' },
@@ -35,12 +36,11 @@ async function main(): Promise<void> {
       lesson: { type: 'string', default: 'verdicts' },
       night: { type: 'boolean', default: false },
       model: { type: 'string', default: 'tiny' },
+      workers: { type: 'string', default: 'tiny' },
       device: { type: 'string', default: 'cpu' },
     },
   }).values;
-  const root = resolve(
-    folder ?? (model === 'tiny' ? '.conductor/specialists' : `.conductor/specialists-${model}`),
-  );
+  const root = resolve(folder ?? '.conductor/specialists');
   const tell = timed();
   if (night && device === 'cuda')
     throw new RangeError(
@@ -48,10 +48,10 @@ async function main(): Promise<void> {
     );
   const seeds = seedsFrom(values);
   if (!night && seeds.length === 0) return report(root, await readMeasured(root), tell);
-  const recipe = { ...(await readModel(model, tell)), device: readDevice(device) };
+  const recipe = { ...(await readModels(values, tell)), device: readDevice(device) };
   await teachWorkers(root, recipe, tell);
   const { lost, need } = needProcesses(root);
-  const { workers } = recipe;
+  const { workers } = recipe.school;
   const models = workers.flatMap((worker) => ['--model', `${worker.id}=${modelOf(root, worker)}`]);
   const options = ['--port', '0', '--device', recipe.device, '--in-memory', `${workers.length}`, ...models];
   const server = need('workers’ server', await runPython('policy_server', options));
@@ -80,11 +80,21 @@ function readDevice(text: string): Recipe['device'] {
 }
 
 /** Programs of the trainer compute on one core by default, which suits tiny networks alone. */
-async function readModel(name: string, tell: (line: string) => void): Promise<Recipe> {
-  if (name === 'tiny') return TINY;
-  if (name !== 'smollm2') throw new RangeError(`--model is ${JSON.stringify(name)}: give tiny or smollm2.`);
+async function readModels(
+  { model, workers }: { readonly model: string; readonly workers: string },
+  tell: (line: string) => void,
+): Promise<Recipe> {
+  const [isModel, areWorkers] = [isSmollm2('--model', model), isSmollm2('--workers', workers)];
+  if (!isModel && !areWorkers) return TINY;
   process.env.OMP_NUM_THREADS ??= String(availableParallelism());
-  return smollm2Recipe(await smollm2Folder(tell));
+  const path = await smollm2Folder(tell);
+  const recipe = isModel ? smollm2Recipe(path) : TINY;
+  return areWorkers ? { ...recipe, school: smollm2School(path) } : recipe;
+}
+
+function isSmollm2(option: string, name: string): boolean {
+  if (name === 'tiny' || name === 'smollm2') return name === 'smollm2';
+  throw new RangeError(`${option} is ${JSON.stringify(name)}: give tiny or smollm2.`);
 }
 
 async function learn(

@@ -8,7 +8,7 @@ import type { Crew } from './crew';
 import { compositionSets, HELD_OUT_PAIRS, questionSet, type QuestionRow, trainingSet } from './questions';
 import type { Recipe } from './recipe';
 import { freePort } from './school';
-import { LOOKED_AT, TRIED_ON } from './scores';
+import type { Exam } from './scores';
 import { configFor } from './settings';
 
 /**
@@ -25,8 +25,8 @@ export async function spendNight(
   await mkdir(folder, { recursive: true });
   const files = {
     'train.jsonl': trainingSet(recipe.sets, seed),
-    'held-out.jsonl': heldOut(LOOKED_AT),
-    'tried-on.jsonl': heldOut(TRIED_ON),
+    'held-out.jsonl': heldOut(recipe.lookedAt),
+    'tried-on.jsonl': heldOut(recipe.triedOn),
     'examples.jsonl': evenExamples(ids, recipe, recipe.warmStart.examples, seed),
     'conductor.yaml': configFor({
       seed,
@@ -55,7 +55,7 @@ export async function spendNight(
 }
 
 /** Questions of all sets, with ids of their own. */
-function heldOut({ name, count }: typeof TRIED_ON): QuestionRow[] {
+function heldOut({ name, count }: Exam): QuestionRow[] {
   const sets = compositionSets('heldOut', count, name);
   return sets.flatMap(([set, rows]) => rows.map((row) => ({ ...row, id: `${set} ${row.id}` })));
 }

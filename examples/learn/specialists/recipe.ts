@@ -3,16 +3,24 @@ import type { TrainerConfig } from '../../../src/training/trainer-contract';
 import type { Supervision } from '../demo/town';
 import { type Share, SINGLES, TRAINED_PAIRS, TRAINED_TRIPLES } from './questions';
 import { ALL_PHRASES, type Phrase, SKILLS } from './skills';
+import type { Exam } from './scores';
 import { type Schooling, SCHOOLINGS } from './workers';
 
-/** How workers and a Conductor learn: the Conductor in three parts, one after the other. */
-export interface Recipe {
-  /** The network that all of them begin with, and which of its weights learn. */
+/** The network that one begins with, and which of its weights learn. */
+interface Pupil {
   readonly base: TrainingConfig['base'];
   readonly tuning: TrainerConfig['tuning'];
-  readonly device: TrainerConfig['device'];
+}
+
+/** How workers learn. */
+export interface School extends Pupil, Omit<Supervision, 'steps'> {
   readonly workers: readonly Schooling[];
-  readonly schooling: Omit<Supervision, 'steps'>;
+}
+
+/** How workers and a Conductor learn: the Conductor in three parts, one after the other. */
+export interface Recipe extends Pupil {
+  readonly school: School;
+  readonly device: TrainerConfig['device'];
   /** What questions take, each with its share of them. */
   readonly sets: readonly Share[];
   /** Subtasks of random plans, and of those that the table tries. */
@@ -33,10 +41,13 @@ export interface Recipe {
   };
   /** Rows that the trainer takes at a time. */
   readonly microBatch: number;
+  /** By some questions it is looked at while it learns; by others all are judged. */
+  readonly lookedAt: Exam;
+  readonly triedOn: Exam;
 }
 
 /** Networks of 120,000 random weights. */
-export const TINY: Recipe = {
+const SMALLEST: Pupil = {
   base: {
     kind: 'tiny',
     vocabulary: 900,
@@ -49,9 +60,12 @@ export const TINY: Recipe = {
     initializerRange: 0.08,
   },
   tuning: { kind: 'full' },
+};
+
+export const TINY: Recipe = {
+  ...SMALLEST,
+  school: { ...SMALLEST, workers: SCHOOLINGS, batch: 16, learningRate: 3e-3, warmupSteps: 50 },
   device: 'cpu',
-  workers: SCHOOLINGS,
-  schooling: { batch: 16, learningRate: 3e-3, warmupSteps: 50 },
   // Pairs are to be learned, and single skills tell early whom to ask.
   sets: [
     [0.2, SINGLES],
@@ -73,16 +87,19 @@ export const TINY: Recipe = {
   },
   rewards: { cycles: 160, learningRate: 5e-4, iterations: 1, minibatches: 2 },
   microBatch: 192,
+  lookedAt: { name: 'looked at', count: 12 },
+  triedOn: { name: 'tried on', count: 30 },
 };
 
-/**
- * A language model, of which each worker has an adapter for one skill, and the Conductor one for plans. Its numbers are
- * guesses: no run has come to its end.
- */
-export const smollm2Recipe = (path: string): Recipe => ({
-  ...TINY,
+/** A language model, of which an adapter learns. */
+const smollm2 = (path: string): Pupil => ({
   base: { kind: 'folder', path },
   tuning: { kind: 'lora', rank: 16, alpha: 32, targets: 'all-linear' },
+});
+
+/** Workers that each have an adapter for one skill. The numbers are guesses: no run has come to its end. */
+export const smollm2School = (path: string): School => ({
+  ...smollm2(path),
   workers: SKILLS.map((skill, index) => ({
     id: `w${index}`,
     taught: [
@@ -91,11 +108,28 @@ export const smollm2Recipe = (path: string): Recipe => ({
     ],
     steps: 200,
   })),
-  schooling: { batch: 16, learningRate: 5e-4, warmupSteps: 10 },
-  warmStart: { examples: 2000, steps: 80, batch: 16, learningRate: 5e-4, warmupSteps: 8 },
-  questions: 16,
-  groupSize: 12,
-  imitation: { ...TINY.imitation, learningRate: 3e-4, again: { every: 20, steps: 24 } },
-  rewards: { cycles: 100, learningRate: 1e-4, iterations: 1, minibatches: 2 },
-  microBatch: 16,
+  batch: 16,
+  learningRate: 5e-4,
+  warmupSteps: 10,
+});
+
+/** For a GPU, which writes many plans for a question in the time of one. */
+export const smollm2Recipe = (path: string): Recipe => ({
+  ...TINY,
+  ...smollm2(path),
+  warmStart: { examples: 6400, steps: 200, batch: 32, learningRate: 5e-4, warmupSteps: 10 },
+  questions: 24,
+  groupSize: 32,
+  imitation: {
+    cycles: 16,
+    steps: 12,
+    batch: 64,
+    warmStartShare: 1 / 8,
+    learningRate: 3e-4,
+    warmupSteps: 2,
+  },
+  rewards: { cycles: 24, learningRate: 5e-4, iterations: 1, minibatches: 2 },
+  microBatch: 32,
+  lookedAt: { ...TINY.lookedAt, count: 1 },
+  triedOn: { ...TINY.triedOn, count: 4 },
 });

@@ -12,7 +12,7 @@ import type { TrainableInput } from '../../../src/training/config/schema';
 import { runCommand, startUp, warmStartArguments } from '../demo/town';
 import { toJsonLines } from '../world/questions';
 import { questionSet, SINGLES } from './questions';
-import type { Recipe } from './recipe';
+import type { Recipe, School } from './recipe';
 import { schoolExamples, type Schooling } from './workers';
 
 /** Enough that a worker sees each example a few times at most. */
@@ -55,7 +55,7 @@ export async function teachWorkers(
   tell: (line: string) => void,
 ): Promise<void> {
   await claimFolder(folder, recipe);
-  const missing = recipe.workers.filter((schooling) => !existsSync(modelOf(folder, schooling)));
+  const missing = recipe.school.workers.filter((schooling) => !existsSync(modelOf(folder, schooling)));
   for (const isLater of [false, true]) {
     const pupils = missing.filter(({ parent }) => (parent !== undefined) === isLater);
     const classes = [0, 1].map((place) => pupils.filter((_pupil, index) => index % 2 === place));
@@ -76,23 +76,31 @@ async function teachClass(
   await writeFile(join(room, 'questions.jsonl'), toJsonLines(questionSet(SINGLES, 'train', 12, 'school')));
   const base =
     first.parent === undefined
-      ? recipe.base
+      ? recipe.school.base
       : { kind: 'folder' as const, path: modelOf(folder, { id: first.parent }) };
-  await writeFile(join(room, 'conductor.yaml'), stringify(configOf({ ...recipe, base }, await freePort())));
+  await writeFile(
+    join(room, 'conductor.yaml'),
+    stringify(configOf({ ...recipe.school, base }, recipe.device, await freePort())),
+  );
   const up = await startUp(room, 'train', 'up');
   try {
-    for (const pupil of pupils) tell(await teach(room, recipe, pupil, modelOf(folder, pupil)));
+    for (const pupil of pupils) tell(await teach(room, recipe.school, pupil, modelOf(folder, pupil)));
   } finally {
     await up.stop();
   }
 }
 
-async function teach(room: string, { schooling }: Recipe, pupil: Schooling, model: string): Promise<string> {
+async function teach(
+  room: string,
+  { batch, learningRate, warmupSteps }: School,
+  pupil: Schooling,
+  model: string,
+): Promise<string> {
   const { id, steps } = pupil;
   const began = performance.now();
   const file = `${id}.jsonl`;
   await writeFile(join(room, file), toJsonLines(schoolExamples(pupil, EXAMPLES)));
-  const how = warmStartArguments(file, { steps, ...schooling });
+  const how = warmStartArguments(file, { steps, batch, learningRate, warmupSteps });
   const checkpoint = await runCommand(room, [...how, '--run', id]);
   const exported = join(room, 'exported', id);
   await runCommand(room, ['train', 'export', checkpoint, exported]);
@@ -110,7 +118,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-function configOf({ base, tuning, device, schooling }: Recipe, policyPort: number): TrainableInput {
+function configOf(
+  { base, tuning, batch }: School,
+  device: Recipe['device'],
+  policyPort: number,
+): TrainableInput {
   return {
     conductor: { provider: 'policy' },
     workers: [{ id: 'nobody', provider: 'openai', model: 'nobody', baseUrl: 'http://127.0.0.1:9/v1' }],
@@ -120,7 +132,7 @@ function configOf({ base, tuning, device, schooling }: Recipe, policyPort: numbe
       policy: { baseUrl: `http://127.0.0.1:${policyPort}/v1`, maxPromptTokens: 256, maxOutputTokens: 128 },
       questions: 4,
       groupSize: 16,
-      trainer: { device, precision: 'float32', tuning, microBatch: schooling.batch },
+      trainer: { device, precision: 'float32', tuning, microBatch: batch },
     },
   };
 }

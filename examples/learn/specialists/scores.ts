@@ -5,13 +5,15 @@ import { compositionSets, type QuestionRow, SET_NAMES } from './questions';
 export const scoresSchema = z.record(z.enum(SET_NAMES), z.array(z.number()).readonly());
 export type Scores = Readonly<z.infer<typeof scoresSchema>>;
 
-/** Held-out questions of each composition: a Conductor is looked at by some while it learns, and all are judged by others. */
-export const LOOKED_AT = { name: 'looked at', count: 12 };
-export const TRIED_ON = { name: 'tried on', count: 30 };
+/** Held-out questions, of each composition as many. */
+export interface Exam {
+  readonly name: string;
+  readonly count: number;
+}
 
 /** @param answer returns an answer for each question, or null where there is none */
 export async function scoreSets(
-  { name, count }: typeof TRIED_ON,
+  { name, count }: Exam,
   answer: (rows: readonly QuestionRow[]) => Promise<readonly (string | null)[]>,
 ): Promise<Scores> {
   const scored: [string, readonly number[]][] = [];

@@ -14,7 +14,7 @@ import { cyclesOf, type Desk, learn, type Lesson, LESSONS, warmUp } from './lear
 import { type Played, writePlans } from './play';
 import { compositionSets, HELD_OUT_PAIRS, questionSet } from './questions';
 import type { Recipe } from './recipe';
-import { LOOKED_AT, type Scores, scoresSchema, scoreSets, TRIED_ON } from './scores';
+import { type Exam, type Scores, scoresSchema, scoreSets } from './scores';
 
 // One Conductor from its random weights to its plans. What it has learned is kept after every cycle, so that a killed run
 // goes on, and what it came to is kept as a result.
@@ -126,7 +126,7 @@ async function goOn(desk: Desk, earlier: Kept | null, tell: (line: string) => vo
     const needed = [kept.checkpoint.name, kept.writer.name, 'warm'];
     if (!needed.includes(spare.name)) await rm(dirname(spare.folder), { recursive: true });
   }
-  const plans = await writeGreedily(desk, kept.checkpoint, TRIED_ON);
+  const plans = await writeGreedily(desk, kept.checkpoint, desk.recipe.triedOn);
   const learned: LearnedSeed['learned'] = {};
   for (const [name, change] of Object.entries(CHANGES)) learned[name] = await score(desk, plans, change);
   const { lesson, curve, warm } = kept;
@@ -138,7 +138,7 @@ async function goOn(desk: Desk, earlier: Kept | null, tell: (line: string) => vo
 
 async function begin(desk: Desk): Promise<Kept> {
   const checkpoint = await warmUp(desk);
-  const warm = await score(desk, await writeGreedily(desk, checkpoint, TRIED_ON));
+  const warm = await score(desk, await writeGreedily(desk, checkpoint, desk.recipe.triedOn));
   const curve = [{ cycle: 0, accuracy: await lookAt(desk, checkpoint) }];
   const shown = [await showPlans(desk, checkpoint)];
   return {
@@ -188,31 +188,23 @@ const CHANGES: Readonly<Record<string, Change>> = {
 
 /** The likeliest plan for each question. */
 interface Greedy {
-  readonly questions: typeof TRIED_ON;
+  readonly exam: Exam;
   /** By question; null where the reply was no plan. */
   readonly plans: ReadonlyMap<string, Plan | null>;
 }
 
-async function writeGreedily(
-  desk: Desk,
-  checkpoint: Checkpoint,
-  questions: typeof TRIED_ON,
-): Promise<Greedy> {
+async function writeGreedily(desk: Desk, checkpoint: Checkpoint, exam: Exam): Promise<Greedy> {
   const plans = new Map<string, Plan | null>();
-  for (const [, rows] of compositionSets('heldOut', questions.count, questions.name)) {
+  for (const [, rows] of compositionSets('heldOut', exam.count, exam.name)) {
     const played = await writePlans(desk, checkpoint, rows, { plans: 1, temperature: 0, seed: 0 });
     for (const { row, plan } of played) plans.set(row.question, plan);
   }
-  return { questions, plans };
+  return { exam, plans };
 }
 
 /** Tries plans, or what a change makes of them. */
-function score(
-  { crew }: Desk,
-  { questions, plans }: Greedy,
-  change: Change = (plan) => plan,
-): Promise<Scores> {
-  return scoreSets(questions, (rows) => {
+function score({ crew }: Desk, { exam, plans }: Greedy, change: Change = (plan) => plan): Promise<Scores> {
+  return scoreSets(exam, (rows) => {
     const answers = rows.map(async ({ question }) => {
       const plan = plans.get(question) ?? null;
       return plan && crew.carryOut(change(plan, crew), question);
@@ -222,7 +214,7 @@ function score(
 }
 
 async function lookAt(desk: Desk, checkpoint: Checkpoint): Promise<Record<string, number>> {
-  const right = await score(desk, await writeGreedily(desk, checkpoint, LOOKED_AT));
+  const right = await score(desk, await writeGreedily(desk, checkpoint, desk.recipe.lookedAt));
   return Object.fromEntries(Object.entries(right).map(([set, values]) => [set, mean(values)]));
 }
 

@@ -21,14 +21,14 @@ interface Setup {
 
 /** Content of `conductor.yaml` beside the files that a night learns from. */
 export function configFor({ seed, recipe, workersUrl, policyUrl }: Setup): TrainableInput {
-  const { base, tuning, device, workers, warmStart, imitation, rewards, questions, groupSize, microBatch } =
+  const { base, tuning, device, school, warmStart, imitation, rewards, questions, groupSize, microBatch } =
     recipe;
   const { steps, batch, learningRate, warmupSteps } = warmStart;
   const cycles = imitation.cycles + rewards.cycles;
   const { style: prompt, describe, access } = PROMPT;
   return {
     conductor: { provider: 'policy' },
-    ...crewConfig(workersUrl, workers),
+    ...crewConfig(workersUrl, school.workers),
     training: {
       run: `seed-${seed}`,
       seed,

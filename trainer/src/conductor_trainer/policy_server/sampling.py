@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import torch
 from transformers import DynamicCache
 
 from conductor_trainer.policy_server.policy_cache import Policy
+from conductor_trainer.policy_server.recorded_pass import find_pass
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,12 @@ def sample_replies(
     ends = torch.tensor(sorted(policy.end_ids), device=device)
     cache = DynamicCache(config=policy.model.config)
     logits_1V = _read(policy, torch.tensor([list(prompt_T)], device=device), cache)
-    cache.batch_repeat_interleave(n)
+    recorded = find_pass(policy.model, rows=n, tokens=len(prompt_T) + max_tokens)
+    if recorded is None:
+        cache.batch_repeat_interleave(n)
+        read_on = partial(_read, policy, cache=cache)
+    else:
+        read_on = recorded.begin(cache)
     logits_NV = logits_1V.expand(n, -1)
     tokens, logprobs = [], []
     is_over_N = torch.zeros(n, dtype=torch.bool, device=device)
@@ -52,7 +59,7 @@ def sample_replies(
         is_over_N |= torch.isin(token_N, ends)
         if len(tokens) == max_tokens or bool(is_over_N.all()):
             break
-        logits_NV = _read(policy, token_N[:, None], cache)
+        logits_NV = read_on(token_N[:, None])
     rows = zip(torch.stack(tokens, 1).tolist(), torch.stack(logprobs, 1).tolist(), strict=True)
     return [_end(ids, values, policy.end_ids) for ids, values in rows]
 

@@ -1,7 +1,7 @@
 """Runs steps, one at a time, each in a process of its own that may die at any moment.
 
 1. A step is a fork of multiprocessing's fork server, which has done the imports (ten seconds) once.
-   CUDA does not survive a fork, so a step on a GPU is a new process.
+   The server itself never uses a GPU: what CUDA has begun does not survive a fork.
 2. A step leads a process group. It is killed with all that it started, and no other step begins
    before it is dead.
 3. A step sends what it has to say through a pipe. The end of the pipe is the end of the step.
@@ -36,7 +36,6 @@ Perform = Callable[[str, Path, Any, Mapping[str, str], Report], JsonObject]
 
 _FORK = multiprocessing.get_context("forkserver")
 _FORK.set_forkserver_preload(["conductor_trainer.jobs"])
-_SPAWN = multiprocessing.get_context("spawn")
 
 
 def perform_job(
@@ -102,7 +101,7 @@ class _Step:
         self._messages, self._childs_end = _FORK.Pipe(duplex=False)
         self._is_cancelled = Event()
         # A daemon: a worker that ends does not wait for it.
-        self._process = (_SPAWN if _is_on_gpu(job) else _FORK).Process(
+        self._process = _FORK.Process(
             target=_be_step, args=(self._childs_end, perform, job), daemon=True
         )
 
@@ -167,11 +166,8 @@ def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
     os.setpgid(0, 0)
     Thread(target=_die_with_the_worker, daemon=True).start()
     if _is_on_gpu(job):
-        # One for each process; the libraries would split a batch over more in their own way.
-        processes = job[2]["config"]["processes"]
         given = os.environ.get("CUDA_VISIBLE_DEVICES")
-        visible = [*map(str, range(processes))] if given is None else given.split(",")
-        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(visible[:processes])
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpus_for(job[2]["config"]["processes"], given)
     try:
         outcome = perform(*job, messages.send)
     except TrainerError as error:
@@ -181,6 +177,12 @@ def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
     except Exception as error:
         outcome = TrainerError(f"The step failed: {type(error).__name__}: {error}")
     messages.send(outcome)
+
+
+def gpus_for(processes: int, given: str | None) -> str:
+    """One for each process; the libraries would split a batch over more in their own way."""
+    visible = [*map(str, range(processes))] if given is None else given.split(",")
+    return ",".join(visible[:processes])
 
 
 def _is_on_gpu(job: Job) -> bool:
