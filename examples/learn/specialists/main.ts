@@ -10,7 +10,7 @@ import { needProcesses, runPython, whileAlive } from '../support/programs';
 import { type Measured, measureOnce, readMeasured } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS } from './learn';
-import { spendNight } from './night';
+import { spendNight, workersPort } from './night';
 import { type Recipe, smollm2Recipe, smollm2School, TINY } from './recipe';
 import { abilityTable } from './matrix';
 import { reportSeeds } from './report';
@@ -53,13 +53,23 @@ async function main(): Promise<void> {
   const { lost, need } = needProcesses(root);
   const { workers } = recipe.school;
   const models = workers.flatMap((worker) => ['--model', `${worker.id}=${modelOf(root, worker)}`]);
-  const options = ['--port', '0', '--device', recipe.device, '--in-memory', `${workers.length}`, ...models];
+  const seed = readWhole('--first', values.first);
+  const port = night ? await workersPort(root, seed) : 0;
+  const options = [
+    '--port',
+    `${port}`,
+    '--device',
+    recipe.device,
+    '--in-memory',
+    `${workers.length}`,
+    ...models,
+  ];
   const server = need('workers’ server', await runPython('policy_server', options));
   const { url } = z.object({ url: z.string() }).parse(server.ready);
   const crew = openCrew(`${url}/v1`, workers);
   try {
     const work = night
-      ? spendNight(crew, root, { seed: readWhole('--first', values.first), recipe }, tell)
+      ? spendNight(crew, root, { seed, recipe }, tell)
       : learn(crew, root, { recipe, lesson: readLesson(lesson) }, seeds, tell);
     await whileAlive(lost, work);
   } finally {

@@ -1,6 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
+import { z } from 'zod';
 import { runCommand, startUp, warmStartArguments } from '../demo/town';
 import { toJsonLines } from '../world/questions';
 import { evenExamples } from './conductor';
@@ -11,40 +13,48 @@ import { freePort } from './school';
 import type { Exam } from './scores';
 import { configFor } from './settings';
 
+interface NightWish {
+  readonly seed: number;
+  readonly recipe: Recipe;
+}
+
+const CONFIG = 'conductor.yaml';
+
+function folderOf(root: string, seed: number): string {
+  return join(root, `night-${seed}`);
+}
+
+/** Port for the workers of a night: the one that its configuration names, where it was begun before. */
+export async function workersPort(root: string, seed: number): Promise<number> {
+  const file = join(folderOf(root, seed), CONFIG);
+  if (!existsSync(file)) return freePort();
+  const { workers } = configSchema.parse(parse(await readFile(file, 'utf8')));
+  return Number(new URL(workers[0].baseUrl).port);
+}
+
+const configSchema = z.object({ workers: z.tuple([z.object({ baseUrl: z.url() })], z.unknown()) });
+
 /**
  * A Conductor's way by the product's own commands: warm start, one night of imitation and GRPO, its gate, a solve, and an
- * evaluation on the questions that the plain loop's Conductors are tried on.
+ * evaluation on the questions that the plain loop's Conductors are tried on. One that was killed goes on.
  */
 export async function spendNight(
-  { ids, url }: Pick<Crew, 'ids' | 'url'>,
+  crew: Pick<Crew, 'ids' | 'url'>,
   root: string,
-  { seed, recipe }: { readonly seed: number; readonly recipe: Recipe },
+  wish: NightWish,
   tell: (line: string) => void,
 ): Promise<void> {
-  const folder = join(root, `night-${seed}`);
-  await mkdir(folder, { recursive: true });
-  const files = {
-    'train.jsonl': trainingSet(recipe.sets, seed),
-    'held-out.jsonl': heldOut(recipe.lookedAt),
-    'tried-on.jsonl': heldOut(recipe.triedOn),
-    'examples.jsonl': evenExamples(ids, recipe, recipe.warmStart.examples, seed),
-    'conductor.yaml': configFor({
-      seed,
-      recipe,
-      workersUrl: url,
-      policyUrl: `http://127.0.0.1:${await freePort()}/v1`,
-    }),
-  };
-  for (const [name, content] of Object.entries(files)) {
-    await writeFile(join(folder, name), Array.isArray(content) ? toJsonLines(content) : stringify(content));
-  }
+  const folder = folderOf(root, wish.seed);
+  if (!existsSync(join(folder, CONFIG))) await layOut(folder, crew, wish);
   const up = await startUp(folder, 'train', 'up');
   const command = (...args: readonly string[]): Promise<string> => runCommand(folder, args);
   try {
-    const warm = await command(...warmStartArguments('examples.jsonl', recipe.warmStart));
-    await command('train', 'promote', warm, '--reason', 'it writes plans');
-    await command('train', 'start');
-    tell(`${warm} serves, and the night has begun: follow it by "train status" in ${folder}`);
+    if (!hasNight(await command('train', 'list', '--json'))) {
+      const warm = await command(...warmStartArguments('examples.jsonl', wish.recipe.warmStart));
+      await command('train', 'promote', warm, '--reason', 'it writes plans');
+      await command('train', 'start');
+      tell(`${warm} serves, and the night has begun: follow it by "train status" in ${folder}`);
+    }
     tell(await command('train', 'status'));
     const [row] = questionSet(HELD_OUT_PAIRS, 'heldOut', 1, 'shown');
     tell(await command('solve', row?.question ?? ''));
@@ -52,6 +62,30 @@ export async function spendNight(
   } finally {
     await up.stop();
   }
+}
+
+/** Writes what the commands read, the configuration last. */
+async function layOut(
+  folder: string,
+  { ids, url }: Pick<Crew, 'ids' | 'url'>,
+  { seed, recipe }: NightWish,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const files = {
+    'train.jsonl': trainingSet(recipe.sets, seed),
+    'held-out.jsonl': heldOut(recipe.lookedAt),
+    'tried-on.jsonl': heldOut(recipe.triedOn),
+    'examples.jsonl': evenExamples(ids, recipe, recipe.warmStart.examples, seed),
+  };
+  for (const [name, rows] of Object.entries(files)) await writeFile(join(folder, name), toJsonLines(rows));
+  const policyUrl = `http://127.0.0.1:${await freePort()}/v1`;
+  await writeFile(join(folder, CONFIG), stringify(configFor({ seed, recipe, workersUrl: url, policyUrl })));
+}
+
+/** @param runs what `train list --json` printed */
+function hasNight(runs: string): boolean {
+  const listed = z.array(z.object({ nights: z.array(z.unknown()) })).parse(JSON.parse(runs));
+  return listed.some(({ nights }) => nights.length > 0);
 }
 
 /** Questions of all sets, with ids of their own. */

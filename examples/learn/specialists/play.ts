@@ -14,7 +14,8 @@ import type { QuestionRow } from './questions';
 
 /** Tokens; the longest plans of three steps have fewer. */
 export const MOST_TOKENS = 120;
-export const MOST_PROMPT = 200;
+/** Room for a reply that was no plan, which a solve shows the Conductor once more. */
+export const MOST_PROMPT = 380;
 
 /** Shorter right plans earn more. Otherwise plans pad themselves with steps that change nothing. */
 export const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0.1 };
