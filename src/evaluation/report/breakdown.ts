@@ -20,10 +20,10 @@ const TRAITS: Readonly<Record<Trait, string>> = { source: 'data set', topic: 'to
 /** A table holds no more rows than these; the largest groups come first. */
 const MOST_ROWS = 100;
 
-/** Scores by data set, topic and level, and who answered which data set; nothing where all questions are of one kind. */
+/** Scores by data set, topic and level, with steps and workers of the Conductor's plans; none where all are of one kind. */
 export function breakDown(evaluation: Evaluation): Table[] {
   const traits = Object.keys(TRAITS) as Trait[];
-  const tables = [...traits.map((trait) => scoresBy(trait, evaluation)), workersBySet(evaluation)];
+  const tables = [scoresBy, plansBy].flatMap((tableOf) => traits.map((trait) => tableOf(trait, evaluation)));
   return tables.filter((table) => table !== null);
 }
 
@@ -54,10 +54,10 @@ function describeScore(records: readonly MethodRecord[]): string {
   return mean.toFixed(3) + error;
 }
 
-/** Share of each data set's answered steps by worker, in the Conductor's plans. */
-function workersBySet(evaluation: Evaluation): Table | null {
+/** The Conductor's plans by a trait: their mean length, and the share of their answered steps by worker. */
+function plansBy(trait: Trait, evaluation: Evaluation): Table | null {
   const records = evaluation.records.filter(({ method, plan }) => method === REFERENCE && plan !== null);
-  const groups = groupsBy('source', { ...evaluation, records });
+  const groups = groupsBy(trait, { ...evaluation, records });
   if (groups.length < 2) return null;
   const rows = groups.slice(0, MOST_ROWS).map(([name, found]) => {
     const counts = sumCounts(found.map(({ workers }) => workers));
@@ -68,7 +68,8 @@ function workersBySet(evaluation: Evaluation): Table | null {
     const steps = meanOf(found.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length])));
     return [name, (steps ?? 0).toFixed(1), ...shares];
   });
-  return { rows: [[`${REFERENCE}, by data set`, 'steps', ...evaluation.workers], ...rows], numeric: true };
+  const head = [`${REFERENCE}, by ${TRAITS[trait]}`, 'steps', ...evaluation.workers];
+  return { rows: [head, ...rows], numeric: true };
 }
 
 /** Records by a trait of their question, the most frequent first. */

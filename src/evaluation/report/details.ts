@@ -14,7 +14,7 @@ function otherMethod({ againstBestWorker, methods, reference }: Summary): string
 }
 
 export interface Details {
-  /** Scores by data set, topic and level, and who answered which data set. */
+  /** Scores by data set, topic and level, and the length and workers of the plans. */
   readonly tables: readonly Table[];
   readonly disagreements: Disagreements | null;
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { FAILURES } from '../../evaluation/failure-kinds';
 import type { Curve, CurvesPage, Panel } from '../../evaluation/report/curves-chart';
 import { dollars, duration, GREY, percent, plain } from '../../evaluation/report/page';
@@ -5,7 +6,7 @@ import type { Table } from '../../evaluation/report/report';
 import { sharesOf, sumCounts } from '../../evaluation/statistics';
 import type { Verdict } from '../../grading/verdict';
 import { TOPOLOGIES } from '../../plan/topology';
-import type { CycleMetrics } from '../records';
+import type { CycleMetrics, TopicMetrics } from '../records';
 
 // Charts of a training run, for reports and the gateway's page.
 
@@ -27,7 +28,10 @@ export function learningCurves(cycles: Cycles): CurvesPage {
     }),
     shares('Verdicts', 'share of all rollouts', ({ verdicts }) => sharesOf(verdicts), VERDICTS),
     { ...format, form: 'shares' },
-    lines('Length of plans', 'mean number of steps', plain, { steps: ({ planLength }) => planLength }),
+    lines('Length of plans', 'mean number of steps, of all and by topic', plain, {
+      all: ({ planLength }) => planLength,
+      ...lengthsByTopic(cycles),
+    }),
     lines('Variety of plans', 'entropy of the plans of a question, in nats', plain, {
       entropy: ({ planEntropy }) => planEntropy,
     }),
@@ -67,6 +71,29 @@ export function effortCurves(cycles: Cycles): CurvesPage {
 }
 
 const PARTS = ['whole', 'rollouts', 'sampling', 'update', 'publish', 'grading', 'between'] as const;
+
+/** For as many topics as a reader can tell apart; none where there is but one. */
+function lengthsByTopic(cycles: Cycles): Readonly<Record<string, Quantity>> {
+  const topics = [...new Set(cycles.flatMap(({ topics }) => Object.keys(topics)))].sort();
+  if (topics.length < 2) return {};
+  const quantities = topics
+    .slice(0, MOST_SHARES - 1)
+    .map((name): [string, Quantity] => [
+      name === '' ? 'none named' : name,
+      ({ topics: { [name]: topic } }) => topic && lengthIn(topic),
+    ]);
+  return Object.fromEntries(quantities);
+}
+
+/** A shape has a list for each step. */
+function lengthIn({ plans, shapes }: TopicMetrics): number | null {
+  const counts = Object.entries(shapes);
+  const steps = counts.reduce(
+    (sum, [shape, count]) => sum + count * z.array(z.json()).parse(JSON.parse(shape)).length,
+    0,
+  );
+  return plans === 0 ? null : steps / plans;
+}
 
 type Quantity = (cycle: CycleMetrics) => number | null | undefined;
 type Shares = Readonly<Record<string, number>>;

@@ -40,8 +40,8 @@ const records = QUESTIONS.flatMap(({ id }, index) => [
 ]);
 const EVALUATION = { methods: ['conductor', 'worker:a'], workers: ['a', 'b'], records, questions: QUESTIONS };
 
-test('scores stand by data set and level with their standard errors, and workers by data set', () => {
-  const [sets, levels, workers, ...rest] = breakDown(EVALUATION);
+test('scores stand by data set and level with their standard errors, as do steps and workers', () => {
+  const [sets, levels, workers, byLevel, ...rest] = breakDown(EVALUATION);
   expect(sets?.rows).toEqual([
     ['data set', 'questions', 'conductor', 'worker:a'],
     ['MATH-500', '16', '0.750 ± 0.112', '0.750 ± 0.112'],
@@ -52,6 +52,11 @@ test('scores stand by data set and level with their standard errors, and workers
     ['conductor, by data set', 'steps', 'a', 'b'],
     ['MATH-500', '2.0', '100 %', '0 %'],
     ['AIME', '2.0', '50 %', '50 %'],
+  ]);
+  expect(byLevel?.rows).toEqual([
+    ['conductor, by level', 'steps', 'a', 'b'],
+    ['0', '2.0', '83 %', '17 %'],
+    ['1', '2.0', '83 %', '17 %'],
   ]);
   expect(rest).toEqual([]);
   const alike = QUESTIONS.map((question) => ({ ...question, source: 'AIME', level: '1' }));

@@ -1,6 +1,7 @@
 import { type CurvesPage, curvesChart } from '../../../../src/evaluation/report/curves-chart';
 import { drawCharts } from '../../../../src/evaluation/report/page';
 import { effortCurves, learningCurves, shareCurves } from '../../../../src/training/cli/curves';
+import type { CycleMetrics } from '../../../../src/training/records';
 import { madeUpCycles } from './made-up-cycles';
 
 async function drawSvg(page: CurvesPage): Promise<string> {
@@ -23,6 +24,21 @@ test('a picture of what was learned says what it is, and names every curve with 
       'tree 31.6%',
     ]),
   );
+});
+
+test('plans of several topics have a length for each topic, a question without one is of none', () => {
+  const law = { plans: 64, shapes: { '[[],[0]]': 48, '[[]]': 16 }, graded: 64, right: 50 };
+  const none = { plans: 0, shapes: {}, graded: 4, right: 0 };
+  const lengthsOf = (topics: CycleMetrics['topics']): unknown =>
+    learningCurves(madeUpCycles(1, { planLength: 1.5, topics })).panels.find(
+      ({ title }) => title === 'Length of plans',
+    )?.curves;
+  expect(lengthsOf({ law })).toEqual([{ name: 'all', values: [1.5] }]);
+  expect(lengthsOf({ law, '': none })).toEqual([
+    { name: 'all', values: [1.5] },
+    { name: 'none named', values: [null] },
+    { name: 'law', values: [1.75] },
+  ]);
 });
 
 test('shares of one panel are stacked on each other and not on those of another', () => {
