@@ -8,6 +8,7 @@ import { readManifest, readManifests, readResults } from '../activities/kept';
 import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { type GradedExample, learnRouting } from '../methods/learned-router';
+import { isOfAnyWorker } from '../methods/read-method';
 import type { Learned, Manifest } from '../results';
 import { groupBy, percentile, sumOfAll } from '../statistics';
 import { bestWorker, summarize } from '../summarize';
@@ -34,7 +35,17 @@ export async function findEvaluation(store: Store, given: string): Promise<Manif
 }
 
 /** The best worker alone, as a method, by the latest evaluation that tried all of the pool. @throws UsageError if none did */
-export async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string> {
+export async function requireBestWorker(store: Store, run: ResolvedRun): Promise<string> {
+  const best = await findBestWorker(store, run);
+  if (best !== null) return best;
+  const ids = run.workers.map(({ id }) => `worker:${id}`).join(', ');
+  throw new UsageError(
+    `which worker is the best one alone? No evaluation here tried all of them: name it with --methods (${ids}), take all ` +
+      'with --methods workers, or find it by "temporal-conductor eval FILE --methods workers"',
+  );
+}
+
+async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string | null> {
   const pool = workers.map(({ id }) => id);
   const earlier = (await readManifests(store)).filter(({ methods, log, run }) => {
     const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
@@ -47,19 +58,24 @@ export async function findBestWorker(store: Store, { workers }: ResolvedRun): Pr
     say(`${best} was the best worker alone in ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`);
     return best;
   }
-  const ids = pool.map((id) => `worker:${id}`).join(', ');
-  throw new UsageError(
-    `which worker is the best one alone? No evaluation here tried all of them: name it with --methods (${ids}), take all ` +
-      'with --methods workers, or find it by "temporal-conductor eval FILE --methods workers"',
-  );
+  return null;
 }
 
-/** Names of methods, with the best worker of an earlier evaluation in place of `:best`. @throws UsageError if none tells it */
+/**
+ * Names of methods, with the best worker of an earlier evaluation in place of `:best`, and where none is named if an earlier
+ * one tells it. @throws UsageError if none tells what `:best` is
+ */
 export async function nameBest(store: Store, run: ResolvedRun, names: readonly string[]): Promise<string[]> {
-  const asks = (name: string): boolean => /^[^:]+:best(?=:|$)/.test(name);
-  if (!names.some(asks) || run.workers.some(({ id }) => id === 'best')) return [...names];
-  const [, best = ''] = (await findBestWorker(store, run)).split(':');
-  return names.map((name) => (asks(name) ? name.replace(/:best(?=:|$)/, `:${best}`) : name));
+  const isNamed = run.workers.some(({ id }) => id === 'best');
+  const asks = (name: string): boolean => !isNamed && /^[^:]+:best(?=:|$)/.test(name);
+  if (!names.some((name) => asks(name) || isOfAnyWorker(name))) return [...names];
+  const found = names.some(asks) ? await requireBestWorker(store, run) : await findBestWorker(store, run);
+  if (found === null) return [...names];
+  const [, best = ''] = found.split(':');
+  return names.map((name) => {
+    if (isOfAnyWorker(name)) return `${name}:${best}`;
+    return asks(name) ? name.replace(/:best(?=:|$)/, `:${best}`) : name;
+  });
 }
 
 /** Median seconds of a worker alone, in the latest evaluation that asked this very model; null where none did. */

@@ -22,7 +22,7 @@ import { madeWith } from '../report/setting';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
 import { estimateEvaluation } from './estimate';
-import { checkLearning, findBestWorker, nameBest, routeQuestions } from './earlier';
+import { checkLearning, requireBestWorker, nameBest, routeQuestions } from './earlier';
 
 export interface PlanOptions extends DrawOptions {
   /** Default: the Conductor and all workers; of the log, the best worker. */
@@ -59,7 +59,7 @@ export async function planForLog(session: Session, options: PlanOptions, file?: 
       '--repeats has questions tried again, and those of the log were answered once: drop one',
     );
   const run = resolveRun(session.config, { pool: options });
-  const names = [REFERENCE, ...(options.methods ?? [await findBestWorker(session.store, run)])];
+  const names = [REFERENCE, ...(options.methods ?? [await requireBestWorker(session.store, run)])];
   return plan({ file: 'the log', names, ...(await drawFromLog(session, file, options)) }, options, session);
 }
 
@@ -80,10 +80,12 @@ async function plan(
   const verifier = verifierFor(questions, compares, config);
   const workers = run.workers.map(({ id }) => id);
   const cast = { workers, baselines: config.baselines, conductors: config.conductors };
-  const methods = readMethods(await nameBest(earlier, run, names), cast);
+  const asked = [...names, ...(options.primary === undefined ? [] : [options.primary])];
+  const named = await nameBest(earlier, run, asked);
+  const methods = readMethods(named.slice(0, names.length), cast);
   for (const addOn of addOns) await addOn.checkMethods?.(earlier, methods);
   checkLearning(methods, learnFrom);
-  const primary = readPrimary(options.primary, methods, cast);
+  const primary = readPrimary(named[names.length], methods, cast);
   if (options.failIf !== undefined) readCondition(options.failIf, { methods, workers });
   const setting = { run, verifier, compares, ...resolveBeside(config, options, askedBeside(methods, cast)) };
   sayEstimate(methods, repeatQuestions(questions, repeats), setting, options);

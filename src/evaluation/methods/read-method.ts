@@ -193,6 +193,12 @@ function sampling(choose: 'judge' | 'vote'): (argument: string) => Method {
   };
 }
 
+/** Whether a name leaves open which worker answers. */
+export function isOfAnyWorker(name: string): boolean {
+  const argument = Object.hasOwn(METHODS, name) ? METHODS[name]?.argument : undefined;
+  return argument === WORKER_OR_FIRST || argument === ASKED_OR_FIRST;
+}
+
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
 export const REFERENCE = 'conductor';
 

@@ -78,6 +78,18 @@ test('each question is tried again with another seed, a condition decides the ex
     best?.method,
     best?.method.replace('worker', 'reflection'),
   ]);
+  const unnamed = await stage.run([
+    ...EVAL,
+    '--methods',
+    'worker:best,reflection',
+    '--primary',
+    'reflection',
+    '--json',
+  ]);
+  expect((JSON.parse(unnamed.stdout) as Summary).methods).toHaveLength(2);
+  expect((JSON.parse(unnamed.stdout) as Summary).methods[1]?.method).toBe(
+    best?.method.replace('worker', 'reflection'),
+  );
 
   const condition = ['--fail-if', 'worker:clerk < 1.0'];
   const failed = await stage.run(['eval', '--resume', first, ...condition, '--out', 'one', '--inspect']);
