@@ -72,6 +72,8 @@ export const methodRecordSchema = z.object({
   latencyMs: z.int().nonnegative(),
   workers: z.record(z.string(), z.int()),
   plan,
+  /** The checkpoint that wrote its plans; absent where none did, and in older records. */
+  checkpoint: z.string().exactOptional(),
   /** Verdicts on the outputs of the steps, round by round, where a rule found the answer wrong; attempts are one round. */
   outputs: z.array(z.array(verdictSchema)).exactOptional(),
   /** Plans that were carried out, corrections included. */
@@ -102,7 +104,12 @@ const madeWithSchema = z.object({
   version: z.string(),
   node: z.string(),
   /** SHA-256 of what the Conductor, and a worker, is told beside the question. */
-  prompts: z.object({ conductor: z.string(), worker: z.string() }),
+  prompts: z.object({
+    conductor: z.string(),
+    /** Of further Conductors that are no checkpoints, by name; absent in older ones. */
+    conductors: z.record(z.string(), z.string()).exactOptional(),
+    worker: z.string(),
+  }),
 });
 export type MadeWith = z.infer<typeof madeWithSchema>;
 

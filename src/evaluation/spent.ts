@@ -43,12 +43,14 @@ export function factsOf(traces: readonly SolveTrace[]): Omit<LoggedSolve, 'answe
   const answered = rounds
     .flatMap(({ steps }) => steps)
     .filter(({ startedAt, error }) => startedAt !== null && error === null);
+  const checkpoint = traces.find((trace) => trace.checkpoint !== null)?.checkpoint;
   return {
     spent: spentOn(calls),
     lost: calls.filter(isLost).length,
     planning: spentOn(calls.filter(({ purpose }) => purpose !== 'step')),
     workers: tally(answered.map(({ worker }) => worker)),
     plan: (traces[0] && ownRound(traces[0], 0)?.plan) ?? null,
+    ...(checkpoint && { checkpoint }),
     rounds: rounds.length,
     degraded: traces.some(({ degraded }) => degraded),
     stoppedBy: traces.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,

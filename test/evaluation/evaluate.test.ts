@@ -140,9 +140,11 @@ test('a checkpoint of any training run is a method, and one that is not there is
     const { input, records } = await stage.play('eval-checkpoint', methods, { questions: 1 }, { plugins });
     const [prompted, trained] = input.methods.map((name) => recordOf(records, name));
     expect(prompted?.plan?.steps).toHaveLength(3);
-    expect(trained).toMatchObject({ method: 'conductor:nightly/000001', workers: { clerk: 1 } });
+    const checkpoint = 'nightly/000001';
+    expect(trained).toMatchObject({ method: `conductor:${checkpoint}`, checkpoint, workers: { clerk: 1 } });
+    expect(prompted).not.toHaveProperty('checkpoint');
     const trace = await stage.client.trace(trained?.runs[0] ?? '');
-    expect(trace.checkpoint).toBe('nightly/000001');
+    expect(trace.checkpoint).toBe(checkpoint);
   } finally {
     await policy.close();
   }

@@ -1,6 +1,6 @@
-import { spentOn, unitOf } from '../../src/evaluation/spent';
+import { factsOf, spentOn, unitOf } from '../../src/evaluation/spent';
 import type { Call } from '../../src';
-import { sampleCall } from '../trace/sample-trace';
+import { sampleCall, sampleTrace } from '../trace/sample-trace';
 
 const call = (tokens: number | null, nanoUsd: number | null): Call => {
   const usage = { inputTokens: 0, outputTokens: tokens ?? 0, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -18,4 +18,10 @@ test('equal cost is of money where it is known, else of tokens', () => {
   expect(unitOf(paid)(paid)).toBe(1_000);
   const free = spentOn([call(100, 0)]);
   expect(unitOf(free)(free)).toBe(100);
+});
+
+test('the checkpoint that wrote plans stays among the facts, and a prompted Conductor is none', () => {
+  const traces = [sampleTrace(), sampleTrace({ checkpoint: 'nightly/000001' })];
+  expect(factsOf(traces)).toMatchObject({ checkpoint: 'nightly/000001' });
+  expect(factsOf([sampleTrace()])).not.toHaveProperty('checkpoint');
 });

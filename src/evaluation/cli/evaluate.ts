@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkRun } from '../../activities/check-run';
+import { addOns } from '../../cli/add-ons';
 import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../../cli/ending';
 import { sayResumed } from '../../cli/follow-run';
 import { checkServed, commandOf } from '../../cli/queues';
@@ -31,6 +32,7 @@ import { modelsBeside } from '../cast';
 import { checkCondition, readCondition } from '../condition';
 import { detailsOf } from '../report/details';
 import { writeInspectLogs } from '../report/inspect-log';
+import { FREE, isFreeOfCharge } from '../report/setting';
 import { summarize, type Summary } from '../summarize';
 import { compareKept } from './compare';
 import { findEvaluation } from './earlier';
@@ -182,7 +184,9 @@ async function showResults(
     say(`No pictures: ${reasonOf(error)}`);
     return [];
   });
-  await writeReport(reportOf(summary, pictures, await detailsOf(store, manifest, records, summary)), folder);
+  const [policyOf] = addOns.flatMap((addOn) => addOn.policyOf ?? []);
+  const details = await detailsOf(store, manifest, records, summary, await policyOf?.(store));
+  await writeReport(reportOf(summary, pictures, details), folder);
   if (options.inspect === true) {
     const logs = await writeInspectLogs(store, manifest, summary, records, folder);
     say(`Logs for Inspect: inspect view --log-dir ${logs}`);
@@ -190,6 +194,7 @@ async function showResults(
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(join(folder, 'results.jsonl'), lines.join(''));
   await print(options.json === true ? toJson(summary) : showSummary(summary, columnsOf(process.stdout)));
+  if (isFreeOfCharge(manifest.methods, manifest)) say(FREE);
   say(
     `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`,
   );

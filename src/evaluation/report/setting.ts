@@ -1,15 +1,36 @@
 import { createHash } from 'node:crypto';
+import type { PolicyProvider } from '../../activities/model-call';
+import { ConfigError } from '../../config/errors';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
 import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import { counted } from '../../trace/describe';
 import { readVersion } from '../../version';
 import { conductorFor, modelsBeside } from '../cast';
 import { readMethod } from '../methods/read-method';
 import type { MadeWith, Manifest, MethodRecord } from '../results';
+import { groupBy } from '../statistics';
 import type { Report } from './report';
 
 /** Versions, and hashes of the prompts, that an evaluation begins with. */
-export function madeWith({ conductor, workers, limits }: ResolvedRun): MadeWith {
+export function madeWith(run: ResolvedRun, conductors: Manifest['conductors'] = {}): MadeWith {
+  const prompted = Object.entries(conductors).filter(([, { provider }]) => provider !== 'policy');
+  // Workers' own layouts and instructions are in the table.
+  const sent = workerMessages({ question: '', subtask: '', sees: [], layout: 'tagged' });
+  return {
+    version: readVersion(),
+    node: process.versions.node,
+    prompts: {
+      conductor: hashOfPrompt(run),
+      conductors: Object.fromEntries(
+        prompted.map(([name, conductor]) => [name, hashOfPrompt({ ...run, conductor })]),
+      ),
+      worker: hashOf(sent),
+    },
+  };
+}
+
+function hashOfPrompt({ conductor, workers, limits }: ResolvedRun): string {
   const asked = conductorMessages({
     question: '',
     style: conductor.prompt ?? 'full',
@@ -22,25 +43,57 @@ export function madeWith({ conductor, workers, limits }: ResolvedRun): MadeWith 
     format: conductor.capabilities.jsonSchema ? 'json' : 'lists',
     repairs: [],
   });
-  // Workers' own layouts and instructions are in the table.
-  const sent = workerMessages({ question: '', subtask: '', sees: [], layout: 'tagged' });
-  return {
-    version: readVersion(),
-    node: process.versions.node,
-    prompts: { conductor: hashOf(asked), worker: hashOf(sent) },
-  };
+  return hashOf(asked);
 }
 
 function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
+type Models = Pick<Manifest, 'run' | 'workers' | 'conductors' | 'baselines' | 'verifier'>;
+
+/** A checkpoint that wrote plans, and for whom: `conductor`, `conductor:NAME`, or the method that names it. */
+interface Writer {
+  readonly role: string;
+  readonly checkpoint: string;
+  /** A run as its manifest has it asked; null where that cannot be read. */
+  readonly run: ResolvedRun | null;
+}
+
+/** Reads how the checkpoints that wrote plans were asked. */
+export async function readWriters(
+  evaluation: Models,
+  records: readonly MethodRecord[],
+  policy: PolicyProvider | undefined,
+): Promise<Writer[]> {
+  const asked = records.flatMap(({ method: name, checkpoint }) => {
+    if (checkpoint === undefined) return [];
+    const { method } = readMethod(name, evaluation);
+    const { named, change } = method.kind === 'conductor' ? method : {};
+    const own = named ?? change?.checkpoint;
+    const role = own === undefined ? 'conductor' : `conductor:${own}`;
+    return [[`${role} ${checkpoint}`, { role, checkpoint, named }] as const];
+  });
+  return Promise.all(
+    [...new Map(asked).values()].map(async ({ role, checkpoint, named }) => {
+      const run = { ...evaluation.run, conductor: conductorFor(evaluation, named) };
+      return { role, checkpoint, run: (await policy?.bind(run, checkpoint).catch(nullIfGone)) ?? null };
+    }),
+  );
+}
+
+function nullIfGone(error: unknown): null {
+  if (error instanceof ConfigError) return null;
+  throw error;
+}
+
 /** What another person needs to have the same evaluation made again: models with their settings, prompts and versions. */
 export function describeSetting(
-  evaluation: Pick<Manifest, 'run' | 'workers' | 'conductors' | 'verifier' | 'methods' | 'madeWith'>,
+  evaluation: Models & Pick<Manifest, 'methods' | 'madeWith'>,
   records: readonly MethodRecord[],
+  writers: readonly Writer[] = [],
 ): Report['parts'] {
-  const { run, methods, madeWith: made } = evaluation;
+  const { run, madeWith: made } = evaluation;
   const head = [
     'role',
     'model',
@@ -51,56 +104,101 @@ export function describeSetting(
     'most output tokens',
     'USD per million tokens',
   ];
+  const beside = modelsBeside(evaluation);
+  const roles = new Set(['conductor', ...beside.map(([role]) => role)]);
   const rows = [
-    ['conductor', ...describeModel(run.conductor)],
+    ...rowsOf('conductor', run.conductor, writers),
     ...run.workers.map((worker) => [worker.id, ...describeModel(worker)]),
-    ...modelsBeside(evaluation).map(([role, card]) => [role, ...describeModel(card)]),
+    ...beside.flatMap(([role, card]) => rowsOf(role, card, writers)),
+    ...writers.filter(({ role }) => !roles.has(role)).map(describeWriter),
   ];
   const graders = [...new Set(records.flatMap(({ graderVersion }) => graderVersion ?? []))].sort();
   const versions =
     made &&
     `Made with temporal-conductor ${made.version} on Node ${made.node}. SHA-256 of the prompts without a question: ` +
-      `Conductor ${made.prompts.conductor.slice(0, 16)}, worker ${made.prompts.worker.slice(0, 16)}. Graders: ` +
+      `${hashesOf(made, run, writers)}. Graders: ` +
       `${graders.join(', ') || 'none'}. Limits of a run: ${run.limits.steps} steps, ${run.limits.calls} calls.`;
-  const isFree = isFreeOfCharge(evaluation);
-  const asksAlone = methods.some((method) => /^(?:worker|best-of|vote|reflection):/.test(method));
+  const asksAlone = evaluation.methods.some((method) => /^(?:worker|best-of|vote|reflection):/.test(method));
   return [
     { rows: [head, ...rows], numeric: false },
+    ...mixturesIn(writers),
     ...(asksAlone ? [FORMS] : []),
-    ...(isFree ? [FREE] : []),
+    ...(isFreeOfCharge(evaluation.methods, evaluation) ? [FREE] : []),
     ...(versions === undefined ? [] : [versions]),
   ];
+}
+
+/** A row for each checkpoint that wrote a Conductor's plans, else one for its card. */
+function rowsOf(role: string, card: ConductorCard | RunWorker, writers: readonly Writer[]): string[][] {
+  const own = writers.filter((writer) => writer.role === role).map(describeWriter);
+  const isKnown = own.length > 0 && 'provider' in card && card.provider === 'policy';
+  return isKnown ? own : [[role, ...describeModel(card)], ...own];
+}
+
+function describeWriter({ role, checkpoint, run }: Writer): string[] {
+  return [role, ...(run === null ? [checkpoint, 'policy', ...UNKNOWN] : describeModel(run.conductor))];
+}
+
+/** A sentence for each Conductor whose plans several checkpoints wrote. */
+function mixturesIn(writers: readonly Writer[]): string[] {
+  return [...groupBy(writers, ({ role }) => role)].flatMap(([role, { length }]) =>
+    length === 1
+      ? []
+      : [
+          `${counted(length, 'checkpoint')} wrote the plans of ${role}, since another one began to serve meanwhile: its ` +
+            'figures are those of none alone.',
+        ],
+  );
+}
+
+/** Hashes of the prompts, shortened: a checkpoint's prompt is its manifest's, not that of the configuration. */
+function hashesOf({ prompts }: MadeWith, { conductor }: ResolvedRun, writers: readonly Writer[]): string {
+  const hashes = [
+    ...(conductor.provider === 'policy' ? [] : [['Conductor', prompts.conductor] as const]),
+    ...Object.entries(prompts.conductors ?? {}).map(([name, hash]) => [`conductor:${name}`, hash] as const),
+    ...writers.map(
+      ({ checkpoint, run }) => [checkpoint, run === null ? 'unknown' : hashOfPrompt(run)] as const,
+    ),
+    ['worker', prompts.worker] as const,
+  ];
+  return [...new Set(hashes.map(([name, hash]) => `${name} ${hash.slice(0, 16)}`))].join(', ');
 }
 
 const FORMS =
   'Workers of worker, best-of, vote and reflection were sent the question alone, but for their own instructions and the number of ' +
   'an attempt; with :team behind the name, a subtask as members of a team.';
 
-const FREE =
+/** For reports and terminals alike. */
+export const FREE =
   'Tokens of a trained Conductor are booked at no cost, so that costs above are too low: say by its "price:" what they ' +
   'cost. A GPU at $2 an hour that takes and writes 1,000 tokens a second makes $0.56 per million.';
 
 /** Whether some method asks a checkpoint, and the configuration does not say what its tokens cost. */
-function isFreeOfCharge(evaluation: Pick<Manifest, 'methods' | 'workers' | 'run' | 'conductors'>): boolean {
-  return evaluation.methods.some((name) => {
-    const { method } = readMethod(name, evaluation);
+export function isFreeOfCharge(methods: readonly string[], models: Omit<Models, 'workers'>): boolean {
+  const cast = { ...models, workers: models.run.workers.map(({ id }) => id) };
+  return methods.some((name) => {
+    const { method } = readMethod(name, cast);
     if (method.kind !== 'conductor') return false;
-    const { provider, priceVersion } = conductorFor(evaluation, method.named);
+    const { provider, priceVersion } = conductorFor(models, method.named);
     return provider === 'policy' ? priceVersion !== 'card' : method.change?.checkpoint !== undefined;
   });
 }
 
+/** Cells of a row behind the place that serves it. */
+const UNKNOWN = Array<string>(5).fill('–');
+
 function describeModel(card: ConductorCard | RunWorker): string[] {
-  if (!('provider' in card)) return [card.type, `${card.kind} on ${card.taskQueue}`, '–', '–', '–', '–', '–'];
+  if (!('provider' in card)) return [card.type, `${card.kind} on ${card.taskQueue}`, ...UNKNOWN];
   const { model, provider, baseUrl, temperature, effort, maxOutputTokens, price } = card;
   const checkpoint = 'checkpoint' in card ? card.checkpoint : undefined;
+  const unset = provider === 'policy' ? '–' : "the vendor's";
   // An address may hold a key.
   const place = baseUrl === null ? provider : `${provider}, ${new URL(baseUrl).host}`;
   return [
     checkpoint ?? model,
     place,
-    temperature === null ? "the vendor's" : String(temperature),
-    effort ?? "the vendor's",
+    temperature === null ? unset : String(temperature),
+    effort ?? unset,
     furtherSettings(card),
     String(maxOutputTokens),
     price === null ? 'unknown' : `${price.input} in, ${price.output} out`,

@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { modelsOf, PRICES, questionsOf } from '../../../examples/evaluate/world';
+import { modelsOf, PRICES, questionsOf, WORKERS } from '../../../examples/evaluate/world';
+import { openStore, renderPlan } from '../../../src';
+import { FREE } from '../../../src/evaluation/report/setting';
+import { writeManifest } from '../../../src/training/policy/serving';
 import { endedWith } from '../../cli/command';
+import { aManifest } from '../../support/a-manifest';
+import { startScriptedPolicy } from '../../support/scripted-policy';
+import { step } from '../../support/stage';
 import { type EvaluationFolder, openEvaluationFolder } from './commands';
 
 const { conductor: frontier, scholar: giant } = modelsOf(questionsOf(2));
@@ -67,4 +73,27 @@ test('nothing is started where one that a method asks has no price or no key', a
   const alone = await stage.run([...EVAL, 'worker:scholar']);
   expect(alone).toMatchObject({ code: 0 });
   expect(new Set(stage.providers.log.map((call) => call.model))).toEqual(new Set(['scholar']));
+}, 120_000);
+
+test('tokens of a trained Conductor that have no price are told before and after, and the report names its checkpoint', async () => {
+  const policy = await startScriptedPolicy('nightly-000001');
+  try {
+    policy.script(renderPlan({ steps: [step('clerk', 'Answer it.')] }, Object.keys(WORKERS)));
+    const store = openStore('sqlite:.conductor/store.db', stage.folder.path);
+    await writeManifest(store, aManifest({ servers: [policy.baseUrl] }));
+    const small = { provider: 'policy', checkpoint: 'nightly/000001' } as const;
+    await stage.configure({ conductors: { small } });
+    const methods = [...EVAL, 'conductor:small,worker:clerk', '--out', 'found'];
+    const { code, stderr } = await stage.run(methods);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr.split(FREE)).toHaveLength(3);
+    expect(stderr).toMatch(/ calls, about \$\S+\nTokens of a trained Conductor are booked at no cost/);
+    const report = await readFile(join(stage.folder.path, 'found', 'report.md'), 'utf8');
+    expect(report.split('booked at no cost')).toHaveLength(2);
+    expect(report).toMatch(/\| conductor:small \| nightly\/000001 \| policy \| 0\.2 \|/);
+    await stage.configure({ conductors: { small: { ...small, price: { input: 0.56, output: 0.56 } } } });
+    expect((await stage.run(methods)).stderr).not.toContain('booked at no cost');
+  } finally {
+    await policy.close();
+  }
 }, 120_000);

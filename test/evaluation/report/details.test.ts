@@ -3,13 +3,17 @@ import type { EvaluatedQuestion } from '../../../src/evaluation/contract';
 import { breakDown } from '../../../src/evaluation/report/breakdown';
 import { findDisagreements, showDisagreements } from '../../../src/evaluation/report/disagreements';
 import { renderHtml, renderMarkdown } from '../../../src/evaluation/report/report';
-import { describeSetting, madeWith } from '../../../src/evaluation/report/setting';
+import { describeSetting, madeWith, readWriters } from '../../../src/evaluation/report/setting';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { parseConfig } from '../../../src/config/load';
 import { keepText } from '../../../src/store/texts';
+import { type MethodRecord, methodRecordSchema } from '../../../src/evaluation/results';
 import { aRecord } from '../a-record';
 import { CARD } from './a-card';
 import { openStore } from '../../../src/store/open-store';
+import { createPolicyProvider } from '../../../src/training/policy/conductor';
+import { writeManifest } from '../../../src/training/policy/serving';
+import { aManifest } from '../../support/a-manifest';
 import { freshFolder } from '../../local/fresh-folder';
 
 const QUESTIONS: EvaluatedQuestion[] = Array.from({ length: 24 }, (_, index) => ({
@@ -130,6 +134,61 @@ test('models, temperatures, prompts and versions are told, and other words for t
   const other = madeWith({ ...run, conductor: { ...run.conductor, describe: 'ordinals' } });
   expect(other.prompts.conductor).not.toBe(made.prompts.conductor);
   expect(other.prompts.worker).toBe(made.prompts.worker);
+});
+
+test('checkpoints that wrote plans are told, with temperature and prompt of their manifests', async () => {
+  const store = openStore('sqlite:store.db', await freshFolder());
+  await writeManifest(store, aManifest());
+  await writeManifest(store, aManifest({ name: '000002', temperature: 0.4, prompt: 'full' }));
+  const workers = [{ id: 'a', ...CARD }];
+  const run = resolveRun(parseConfig({ conductor: { provider: 'policy' }, workers }));
+  const conductors = { frontier: resolveRun(parseConfig({ conductor: CARD, workers })).conductor };
+  const [methods, named] = [
+    ['conductor', 'conductor:frontier', 'conductor:nightly/000001'],
+    'nightly/000001',
+  ];
+  const evaluation = { run, workers: ['a'], conductors, methods, madeWith: madeWith(run, conductors) };
+  const setting = async (...records: readonly MethodRecord[]) => {
+    const kept = records.map((record) => methodRecordSchema.parse(record));
+    const writers = await readWriters(evaluation, kept, createPolicyProvider(store));
+    const [table, ...sentences] = describeSetting(evaluation, kept, writers);
+    const rows = table && typeof table === 'object' && 'rows' in table ? table.rows : [];
+    const told = rows.map(([role, model, , temperature]) => [role, model, temperature]);
+    return {
+      rows: told.filter(([role]) => role?.startsWith('conductor')),
+      sentences: sentences.filter((part) => typeof part === 'string').join('\n'),
+    };
+  };
+  const frontier = ['conductor:frontier', 'gpt-x', "the vendor's"];
+  const byOne = (index: number) => aRecord('conductor', index, { checkpoint: named });
+
+  const one = await setting(byOne(0), byOne(1), aRecord('conductor:frontier', 0));
+  expect(one.rows).toEqual([['conductor', named, '0.2'], frontier]);
+  expect(one.sentences).toMatch(
+    /prompts without a question: conductor:frontier [0-9a-f]{16}, nightly\/000001 [0-9a-f]{16}, worker /,
+  );
+  expect(one.sentences).not.toContain('wrote the plans');
+  expect(one.sentences).not.toContain(evaluation.madeWith.prompts.conductor.slice(0, 16));
+
+  const gone = aRecord('conductor', 2, { checkpoint: 'nightly/000003' });
+  const two = aRecord('conductor', 1, { checkpoint: 'nightly/000002' });
+  const several = await setting(byOne(0), two, gone, aRecord(`conductor:${named}`, 0, { checkpoint: named }));
+  expect(several.rows).toEqual([
+    ['conductor', named, '0.2'],
+    ['conductor', 'nightly/000002', '0.4'],
+    ['conductor', 'nightly/000003', '–'],
+    frontier,
+    [`conductor:${named}`, named, '0.2'],
+  ]);
+  expect(several.sentences).toContain('3 checkpoints wrote the plans of conductor, since another one');
+  const hashes = [...several.sentences.matchAll(/nightly\/00000\d ([0-9a-f]{16}|unknown)/g)].map(
+    ([, hash]) => hash,
+  );
+  expect(hashes).toEqual([expect.anything(), expect.anything(), 'unknown']);
+  expect(new Set(hashes).size).toBe(3);
+
+  const older = await setting(aRecord('conductor', 0));
+  expect(older.rows).toEqual([['conductor', 'the checkpoint that serves', '–'], frontier]);
 });
 
 test('a trained Conductor whose tokens have no price is named as one that looks too cheap', () => {
