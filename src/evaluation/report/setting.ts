@@ -121,7 +121,7 @@ export function describeSetting(
   const asksAlone = evaluation.methods.some((method) => /^(?:worker|best-of|vote|reflection):/.test(method));
   return [
     { rows: [head, ...rows], numeric: false },
-    ...mixturesIn(writers),
+    ...changesIn(writers),
     ...(asksAlone ? [FORMS] : []),
     ...(isFreeOfCharge(evaluation.methods, evaluation) ? [FREE] : []),
     ...(versions === undefined ? [] : [versions]),
@@ -140,7 +140,7 @@ function describeWriter({ role, checkpoint, run }: Writer): string[] {
 }
 
 /** A sentence for each Conductor whose plans several checkpoints wrote. */
-function mixturesIn(writers: readonly Writer[]): string[] {
+function changesIn(writers: readonly Writer[]): string[] {
   return [...groupBy(writers, ({ role }) => role)].flatMap(([role, { length }]) =>
     length === 1
       ? []
