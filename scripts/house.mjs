@@ -7,16 +7,16 @@ import ts from 'typescript';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const MOST_FILES = 404;
-const MOST_LINES = 46_530;
+const MOST_LINES = 46_760;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_325],
+  ['command lines', /(^|\/)cli\//, 7_370],
   ['the gateway', /^gateway\//, 4_960],
   ['training', /^training\//, 6_230],
-  ['evaluation and grading', /^(evaluation|grading)\//, 8_600],
+  ['evaluation and grading', /^(evaluation|grading)\//, 8_780],
   ['core', /./, 17_970],
 ];
 

@@ -14,7 +14,7 @@ const MOST_ITEMS = 100;
  * @param tolerance of a quantity, as a share of the right one
  */
 export function gradeFreeForm(right: string, reply: string, tolerance = 0): Grade {
-  const say = gradeOf.bind(null, 'freeform/3');
+  const say = gradeOf.bind(null, 'freeform/4');
   const answer = finalAnswerOf(reply);
   const text = plain(answer);
   if (text === '') return say('unparseable', null, 'there is no answer');

@@ -53,11 +53,16 @@ export function closingOf(text: string, from: number, brackets: '{}' | '()'): nu
 
 const STATED = /\banswer\s{0,2}(?:is\b|:|=)\s{0,2}:?/gi;
 
-/** Finds the text behind each `answer is` or `answer:`, up to the end of its line or the next of them. */
+/** Finds the text behind each `answer is` or `answer:`, up to the end of its line or the next of them, without remarks. */
 export function statementsIn(text: string): string[] {
-  const plain = shortenBlanks(text).replace(/\*\*/g, '');
+  const plain = shortenBlanks(withoutRemarks(text)).replace(/\*\*/g, '');
   const [, ...stated] = plain.split(STATED);
   return stated.map((each) => each.split('\n', 1)[0]?.trim() ?? '');
+}
+
+/** Drops what stands in brackets behind bold text, unless it is another answer: `**Answer: 204** (Checked with 3 methods.)`. */
+export function withoutRemarks(text: string): string {
+  return text.replace(/(?<=[^\s:*])\*\* {1,2}\((?!or\b)[^()\n]*\)/gi, '**');
 }
 
 /** Strips typesetting: `\boxed{…}` or `\text{…}` around it, `$`, back-ticks, bold marks. */

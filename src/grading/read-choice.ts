@@ -1,4 +1,4 @@
-import { answerTextOf, normalizeText, plainTextOf, shortenBlanks } from './read-answer';
+import { answerTextOf, normalizeText, plainTextOf, shortenBlanks, withoutRemarks } from './read-answer';
 
 const LETTERS = 'ABCDEFGHIJ';
 
@@ -46,7 +46,7 @@ export function readChoice(reply: string, options: readonly string[] = []): Read
   const texts = normalizeAll(options);
   const whole = readLetter(answer) ?? letterOfText(answer, texts) ?? letterOfNumber(answer, texts);
   if (whole !== null) return within(whole, texts);
-  const text = shortenBlanks(answer.replace(/\*\*|[`$]/g, ''));
+  const text = shortenBlanks(withoutRemarks(answer).replace(/\*\*|[`$]/g, ''));
   const [boxed, named] = BEFORE.map((before) => lastBehind(before, text, texts));
   return boxed ?? named ?? onALine(text, texts) ?? first(answer, texts) ?? nothing('it names no option');
 }

@@ -47,6 +47,8 @@ const CASES = [
   ['choice', 'C', '\\boxed{C} or \\boxed{A/B}', 'unparseable'],
   ['choice', 'C', 'Cats, mostly', 'unparseable'],
   ['choice', 'C', '', 'unparseable'],
+  ['choice', 'C', '**Answer: C** (Checked with 3 independent methods.)', 'correct'],
+  ['choice', 'D', '**Answer: C** (Checked with 3 independent methods.)', 'wrong'],
   ['freeform', '5 km', 'It is 5,000 m.', 'correct'],
   ['freeform', '5 km', '5', 'correct'],
   ['freeform', '5 km', '5 m', 'wrong'],
@@ -81,6 +83,14 @@ const CASES = [
   ['freeform', 'Paris', 'so the answer is **Paris**', 'correct'],
   ['freeform', 'World War 2', '2', 'wrong'],
   ['freeform', 'Paris', '', 'unparseable'],
+  ['freeform', '204', '**Answer: 204** (Checked with 3 independent methods.)', 'correct'],
+  ['freeform', '3', '**Answer: 204** (Checked with 3 independent methods.)', 'wrong'],
+  ['freeform', '204', '**Answer: 204** (Checked with 3 methods.) So 205.', 'wrong'],
+  ['freeform', '204', '**Answer: 204** is wrong, it was 205', 'wrong'],
+  ['freeform', '204', '**Answer: 204** (or 205)', 'wrong'],
+  ['freeform', '204', 'Answer: 204, or maybe 205', 'wrong'],
+  ['freeform', 'the Danube', 'The answer is **the Danube** (it is longer).', 'correct'],
+  ['freeform', 'Paris', 'The answer is Paris, Texas', 'wrong'],
   ['math', '\\frac{3}{4}', '<answer>0.75</answer>', 'correct'],
   ['math', '\\frac{3}{4}', 'Thus \\boxed{\\frac{3}{4}}, not \\frac{1}{4}.', 'correct'],
   ['math', '\\frac{3}{4}', '', 'unparseable'],
@@ -89,6 +99,9 @@ const CASES = [
   ['math', '3, 4', 'The two roots are $4$ and $3$.', 'correct'],
   ['math', '4', 'The two roots are $3$ and $4$.', 'wrong'],
   ['math', '3, 4', '$x=3$ or $x=4$', 'correct'],
+  ['math', '204', '**Answer: 204** (Checked with 3 independent methods.)', 'correct'],
+  ['math', '205', '**Answer: 204** (Checked with 3 independent methods.)', 'wrong'],
+  ['math', '5', 'The answer is 5 (x + 1)', 'wrong'],
   ['math', '42', `${'It is long. '.repeat(1000)}So the total is $42$.`, 'correct'],
 ] as const;
 
@@ -104,7 +117,7 @@ test('a grade says what it took the answer to be, why it is so, and by which rul
     verdict: 'wrong',
     extracted: '5 m.',
     reason: 'it is another quantity than 5 km',
-    graderVersion: 'freeform/3',
+    graderVersion: 'freeform/4',
   });
   const long = await grade({ grader: 'exact', answer: 'x' }, `a\n${'b'.repeat(1000)}`);
   expect(long.extracted).toBe(`a ${'b'.repeat(198)}…`);

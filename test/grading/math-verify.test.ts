@@ -24,7 +24,7 @@ test('what the first tier does not see, the second may', async () => {
   // Two intervals whose union is one, and words that stand for nothing.
   const question = { grader: 'math', answer: '[0,3]' } as const;
   const union = await grade(question, '[0,2]\\cup[2,3]');
-  expect(union).toMatchObject({ verdict: 'correct', graderVersion: 'math/2 math-verify/0.9.0' });
+  expect(union).toMatchObject({ verdict: 'correct', graderVersion: 'math/3 math-verify/0.9.0' });
   expect((await grade(question, '[0,2]\\cup[1,4]')).verdict).toBe('wrong');
 });
 

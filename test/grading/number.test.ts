@@ -7,6 +7,8 @@ async function verdictOf(answer: string, reply: string, tolerance = 0): Promise<
 
 test.each([
   ['204', '\\boxed{204}. I checked it for n = 7.', 'correct'],
+  ['204', '**Answer: 204** (Checked with 3 independent methods.)', 'correct'],
+  ['3', '**Answer: 204** (Checked with 3 independent methods.)', 'wrong'],
   ['120', 'The answer is 120, found in 2 steps.', 'correct'],
   ['120', 'The answer is 120 for n = 7.', 'correct'],
   ['120', 'The answer is 120 (n = 7).', 'correct'],

@@ -1,5 +1,6 @@
 import { grade, type RightAnswer } from '../../src/grading';
 import { groupSame } from '../../src/grading/grade';
+import { mostFrequent } from '../../src/evaluation/methods/samples';
 
 // Without math-verify, which a machine need not have.
 beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));
@@ -18,6 +19,13 @@ test.each<[RightAnswer, readonly string[], readonly (number | null)[]]>([
 ])('%j: of %j those are the same that the grader holds equal', async (question, replies, places) => {
   const grades = await Promise.all(replies.map((reply) => grade(question, reply)));
   expect(await groupSame(question, grades)).toEqual(places);
+});
+
+test('a vote counts equal answers together, however each is written', async () => {
+  const question = { grader: 'math', answer: '1' } as const;
+  const replies = ['7', '7', '0.5', '\\frac{1}{2}', '\\dfrac12'];
+  const grades = await Promise.all(replies.map((reply) => grade(question, reply)));
+  expect(mostFrequent(await groupSame(question, grades))).toBe(2);
 });
 
 test('programs are the same where their text is, whatever they print', async () => {

@@ -1,6 +1,6 @@
 import { grade, type RightAnswer, type Verdict } from '../../src/grading';
 
-// A right answer, and a wrong one, in a hundred wordings each: twenty ways to conclude, behind five ways to begin.
+// A right answer, and a wrong one, in some hundred wordings each: ways to conclude, behind five ways to begin.
 
 const BEGINNINGS = [
   '',
@@ -33,6 +33,7 @@ const CONCLUSIONS: readonly Wording[] = [
   (answer) => `The answer is ${answer}.\n\nThis can be checked by hand in 4 steps.`,
   (answer) => `The answer is wrong? No: the answer is ${answer}`,
   (answer) => `<answer>${answer}</answer>`,
+  (answer) => `**Answer: ${answer}** (Checked with 3 independent methods.)`,
   (answer) => `<idea>3 steps</idea>\n<answer>The answer is ${answer}.</answer>\nDone in 5 steps.`,
 ];
 

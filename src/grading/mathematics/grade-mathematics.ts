@@ -12,7 +12,7 @@ import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';
 import { MOST_CHARACTERS } from './normalize';
 import { readShape } from './shape';
 
-const RULES = 'math/2';
+const RULES = 'math/3';
 
 /** One answer, however many items it has, may take so long in the first tier. */
 const MOST_MS = 15_000;
