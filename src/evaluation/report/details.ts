@@ -1,4 +1,3 @@
-import type { PolicyProvider } from '../../activities/model-call';
 import type { Store } from '../../store/store';
 import { QuestionSets } from '../activities/question-sets';
 import type { EvaluatedQuestion } from '../contract';
@@ -7,7 +6,7 @@ import type { Summary } from '../summarize';
 import { breakDown } from './breakdown';
 import { type Disagreements, findDisagreements, showDisagreements } from './disagreements';
 import type { Report, Table } from './report';
-import { describeSetting, readWriters } from './setting';
+import { type CheckpointBinder, describeSetting, readWriters } from './setting';
 
 /** The one to disagree with: the best worker alone, else the next method. */
 function otherMethod({ againstBestWorker, methods, reference }: Summary): string | undefined {
@@ -43,10 +42,10 @@ export async function detailsOf(
   manifest: Manifest,
   records: readonly MethodRecord[],
   summary: Summary,
-  policy?: PolicyProvider,
+  binder?: CheckpointBinder,
 ): Promise<Report['parts']> {
   const { tables, disagreements } = await readDetails(store, manifest, records, summary);
-  const writers = await readWriters(manifest, records, policy);
+  const writers = await readWriters(manifest, records, binder);
   const shown = disagreements === null ? [] : showDisagreements(disagreements);
   return [...tables, ...shown, ...describeSetting(manifest, records, writers)];
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { PolicyProvider } from '../../activities/model-call';
 import { ConfigError } from '../../config/errors';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
@@ -60,11 +59,16 @@ interface Writer {
   readonly run: ResolvedRun | null;
 }
 
+/** Has a run asked as a checkpoint's manifest says. It throws ConfigError where that cannot be read. */
+export interface CheckpointBinder {
+  bind(run: ResolvedRun, checkpoint: string): Promise<ResolvedRun>;
+}
+
 /** Reads how the checkpoints that wrote plans were asked. */
 export async function readWriters(
   evaluation: Models,
   records: readonly MethodRecord[],
-  policy: PolicyProvider | undefined,
+  binder: CheckpointBinder | undefined,
 ): Promise<Writer[]> {
   const asked = records.flatMap(({ method: name, checkpoint }) => {
     if (checkpoint === undefined) return [];
@@ -77,7 +81,7 @@ export async function readWriters(
   return Promise.all(
     [...new Map(asked).values()].map(async ({ role, checkpoint, named }) => {
       const run = { ...evaluation.run, conductor: conductorFor(evaluation, named) };
-      return { role, checkpoint, run: (await policy?.bind(run, checkpoint).catch(nullIfGone)) ?? null };
+      return { role, checkpoint, run: (await binder?.bind(run, checkpoint).catch(nullIfGone)) ?? null };
     }),
   );
 }
