@@ -106,7 +106,7 @@ const madeWithSchema = z.object({
   /** SHA-256 of what the Conductor, and a worker, is told beside the question. */
   prompts: z.object({
     conductor: z.string(),
-    /** Of further Conductors that are no checkpoints, by name; absent in older ones. */
+    /** Hashes for the prompted Conductors of `conductors`, by name. Evaluations of earlier versions have none. */
     conductors: z.record(z.string(), z.string()).exactOptional(),
     worker: z.string(),
   }),

@@ -24,7 +24,7 @@ class RecordedPass:
         self._cache = StaticCache(config=model.config, max_cache_len=tokens)
         self._ids_N1 = torch.zeros((rows, 1), dtype=torch.long, device=model.device)
         self._graph = torch.cuda.CUDAGraph()
-        # What is only done once, such as to choose kernels, cannot be recorded.
+        # The first pass also chooses kernels, which CUDA refuses to record.
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
@@ -63,15 +63,18 @@ def find_pass(model: PreTrainedModel, *, rows: int, tokens: int) -> RecordedPass
     None on a CPU, and for models whose layers do not keep all keys and values, as those that look
     at a window: their caches count in Python, which a graph does not play again.
     """
-    if model.device.type != "cuda" or not _has_plain_layers(model):
+    if model.device.type != "cuda":
         return None
     tokens = -(-tokens // _ROUNDED_TO) * _ROUNDED_TO
     known = _passes.get(model)
-    if known is None or (known.rows, known.tokens) != (rows, tokens):
-        # Frees the memory of the one before.
-        _passes.pop(model, None)
-        known = _passes[model] = RecordedPass(model, rows, tokens)
-    return known
+    if known is not None and (known.rows, known.tokens) == (rows, tokens):
+        return known
+    if not _has_plain_layers(model):
+        return None
+    # Frees the memory of the one before.
+    _passes.pop(model, None)
+    _passes[model] = made = RecordedPass(model, rows, tokens)
+    return made
 
 
 def _has_plain_layers(model: PreTrainedModel) -> bool:
