@@ -56,7 +56,7 @@ export function configFor({ seed, recipe, workersUrl, policyUrl }: Setup): Train
       gate: { samples: 1 },
       trainer: {
         device,
-        precision: 'float32',
+        precision: device === 'cuda' ? 'bfloat16' : 'float32',
         tuning,
         loss: { name: 'dapo', epsilonHigh: 0.28 },
         optimizer: { learningRate: rewards.learningRate, schedule: 'constant', warmupSteps: 4 },
