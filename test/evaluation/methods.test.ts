@@ -4,7 +4,7 @@ import { randomFrom } from '../../src/evaluation/chance';
 import { type OpenedQuestion, type QuestionInput, slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';
 import { everyone } from '../../src/evaluation/methods/plans';
-import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
+import { METHODS, nameWorker, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
 import { QuestionContext } from '../../src/evaluation/workflows/question-context';
 import { externalCard, modelCard, runOf } from '../budget/cards';
@@ -145,6 +145,16 @@ test('a worker alone is asked by the bare question, and as in a team where that 
   });
   expect(readMethods(['workers:team', 'workers'], { workers: ['gpt', 'qwen'] })).toEqual([
     ...['worker:gpt:team', 'worker:qwen:team', 'worker:gpt', 'worker:qwen'],
+  ]);
+});
+
+test('the worker that was best alone is asked in the form in which it was, where a method has forms and names none', () => {
+  const named = ['worker:best', 'vote', 'vote:best:team', 'mixture:best', 'mixture:best:2', 'one-model'];
+  expect(named.map((name) => nameWorker(name, 'worker:gpt:team'))).toEqual([
+    ...['worker:gpt:team', 'vote:gpt:team', 'vote:gpt:team', 'mixture:gpt', 'mixture:gpt:2', 'one-model:gpt'],
+  ]);
+  expect(named.map((name) => nameWorker(name, 'worker:gpt'))).toEqual([
+    ...['worker:gpt', 'vote:gpt', 'vote:gpt:team', 'mixture:gpt', 'mixture:gpt:2', 'one-model:gpt'],
   ]);
 });
 

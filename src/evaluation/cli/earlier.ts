@@ -8,7 +8,7 @@ import { readManifest, readManifests, readResults } from '../activities/kept';
 import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { type GradedExample, learnRouting } from '../methods/learned-router';
-import { isOfAnyWorker } from '../methods/read-method';
+import { isOfAnyWorker, nameWorker } from '../methods/read-method';
 import type { Learned, Manifest } from '../results';
 import { groupBy, percentile, sumOfAll } from '../statistics';
 import { bestWorker, summarize } from '../summarize';
@@ -63,19 +63,15 @@ async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<s
 
 /**
  * Names of methods, with the best worker of an earlier evaluation in place of `:best`, and where none is named if an earlier
- * one tells it. @throws UsageError if none tells what `:best` is
+ * one tells it; it is asked in the form in which it was best. @throws UsageError if none tells what `:best` is
  */
 export async function nameBest(store: Store, run: ResolvedRun, names: readonly string[]): Promise<string[]> {
   const isNamed = run.workers.some(({ id }) => id === 'best');
-  const asks = (name: string): boolean => !isNamed && /^[^:]+:best(?=:|$)/.test(name);
+  const asks = (name: string): boolean => !isNamed && /^[^:]+:best(:|$)/.test(name);
   if (!names.some((name) => asks(name) || isOfAnyWorker(name))) return [...names];
   const found = names.some(asks) ? await requireBestWorker(store, run) : await findBestWorker(store, run);
   if (found === null) return [...names];
-  const [, best = ''] = found.split(':');
-  return names.map((name) => {
-    if (isOfAnyWorker(name)) return `${name}:${best}`;
-    return asks(name) ? name.replace(/:best(?=:|$)/, `:${best}`) : name;
-  });
+  return names.map((name) => (asks(name) || isOfAnyWorker(name) ? nameWorker(name, found) : name));
 }
 
 /** Median seconds of a worker alone, in the latest evaluation that asked this very model; null where none did. */

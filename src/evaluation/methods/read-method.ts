@@ -193,10 +193,22 @@ function sampling(choose: 'judge' | 'vote'): (argument: string) => Method {
   };
 }
 
+function argumentOf(name: string): Argument | undefined {
+  return Object.hasOwn(METHODS, name) ? METHODS[name]?.argument : undefined;
+}
+
 /** Whether a name leaves open which worker answers. */
 export function isOfAnyWorker(name: string): boolean {
-  const argument = Object.hasOwn(METHODS, name) ? METHODS[name]?.argument : undefined;
+  const argument = argumentOf(name);
   return argument === WORKER_OR_FIRST || argument === ASKED_OR_FIRST;
+}
+
+/** `vote:best`, or `vote`, with a worker that was tried as `worker:sol:team`: `vote:sol:team`, unless a form is named. */
+export function nameWorker(text: string, tried: string): string {
+  const [name = '', , ...rest] = text.split(':');
+  const [, id = '', ...form] = tried.split(':');
+  const hasForms = [ASKED_WORKER, ASKED_OR_FIRST].includes(argumentOf(name) ?? NOTHING);
+  return [name, id, ...(rest.length === 0 && hasForms ? form : rest)].join(':');
 }
 
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
