@@ -110,15 +110,27 @@ function askedMs(name: 'wallClock' | 'approval', asked: string): number {
   );
 }
 
-/** Sentences on what a configuration asks for and cannot have. */
+/** For a checkpoint whose card has no price. */
+export const FREE_TOKENS =
+  'Tokens of a trained Conductor are booked at no cost: say what they cost by a "price:" where "conductor:" or "conductors:" ' +
+  'names it. A GPU at $2 an hour that takes and writes 1,000 tokens a second makes $0.56 per million.';
+
+/** Whether calls of a card are booked at no cost because nobody said what they cost. */
+export function isFreeOfCharge({ provider, priceVersion }: ConductorCard): boolean {
+  return provider === 'policy' && priceVersion !== 'card';
+}
+
+/** Sentences on what a configuration asks for and cannot have, or leaves out of what things cost. */
 export function noticesOf(config: Config): string[] {
   const { costUsd } = config.limits;
   const runs = [undefined, ...Object.keys(config.conductors)].map((name) =>
     resolveRun(config, { conductor: { name } }),
   );
+  const free = runs.some(({ conductor }) => isFreeOfCharge(conductor)) ? [FREE_TOKENS] : [];
   const names = [...new Set(runs.flatMap(unpricedOf).map(({ name }) => name))];
-  if (costUsd === null || names.length === 0) return [];
+  if (costUsd === null || names.length === 0) return free;
   return [
+    ...free,
     `limits.costUsd ($${costUsd}) cannot be enforced: ${haveNoPrice(names)}. ` +
       'Give each a "price:"; calls and tokens still bind.',
   ];

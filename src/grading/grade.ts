@@ -136,9 +136,7 @@ export async function groupSame(question: RightAnswer, grades: readonly Grade[])
 async function isSame(question: RightAnswer, one: Grade, other: Grade, end: number): Promise<boolean> {
   if (one.extracted === other.extracted) return true;
   if (question.grader === 'code' || question.grader === 'custom') return false;
-  if (one.verdict !== other.verdict) return false;
-  if (one.verdict === 'correct') return true;
   if (Date.now() > end || [one, other].some(({ extracted }) => isClipped(extracted ?? ''))) return false;
-  const { verdict } = await grade({ ...question, answer: one.extracted ?? '' }, other.extracted ?? '');
+  const { verdict } = await gradeByRules({ ...question, answer: one.extracted ?? '' }, other.extracted ?? '');
   return verdict === 'correct';
 }

@@ -16,6 +16,13 @@ test.each<[RightAnswer, readonly string[], readonly (number | null)[]]>([
   [{ grader: 'exact', answer: 'x', caseSensitive: true }, ['pH', 'PH', 'pH.'], [0, 1, 0]],
   [{ grader: 'math', answer: '1' }, ['\\frac{1}{2}', 'x+1', '0.5', '1 + x', '\\sqrt{2}'], [0, 1, 0, 1, 4]],
   [{ grader: 'choice', answer: 'A' }, ['B', '(b)', 'C'], [0, 0, 2]],
+  [
+    { grader: 'number', answer: '7', tagged: true },
+    ['<answer>8</answer>', '<answer>8.0</answer>', '8'],
+    [0, 0, null],
+  ],
+  // Both are near enough to the right answer, and a vote must not know it.
+  [{ grader: 'number', answer: '2.333', tolerance: 1e-3 }, ['2.331', '2.335', '2.332'], [0, 1, 0]],
 ])('%j: of %j those are the same that the grader holds equal', async (question, replies, places) => {
   const grades = await Promise.all(replies.map((reply) => grade(question, reply)));
   expect(await groupSame(question, grades)).toEqual(places);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../../cli/ending';
 import { say } from '../../cli/terminal';
 import { someOf } from '../../config/errors';
@@ -70,7 +71,15 @@ export async function nameBest(store: Store, run: ResolvedRun, names: readonly s
   const asks = (name: string): boolean => !isNamed && /^[^:]+:best(:|$)/.test(name);
   if (!names.some((name) => asks(name) || isOfAnyWorker(name))) return [...names];
   const found = names.some(asks) ? await requireBestWorker(store, run) : await findBestWorker(store, run);
-  if (found === null) return [...names];
+  if (found === null) {
+    const [first] = run.workers;
+    const open = names.filter(isOfAnyWorker).join(', ');
+    say(
+      `${open}: the first worker, ${first?.id}, since no evaluation here tells which one is the best alone. ` +
+        '"eval FILE --methods workers" does.',
+    );
+    return [...names];
+  }
   return names.map((name) => (asks(name) || isOfAnyWorker(name) ? nameWorker(name, found) : name));
 }
 
@@ -89,11 +98,18 @@ export async function secondsAlone(store: Store, worker: RunWorker): Promise<num
   return null;
 }
 
-/** Another model under the same id is another worker. */
+/** Another model under the same id is another worker, and so is one that is asked to think or to answer otherwise. */
 function isSame(worker: RunWorker, before: readonly RunWorker[]): boolean {
-  const nameOf = (each: RunWorker | undefined): string | undefined =>
-    each?.kind === 'model' ? `${each.provider} ${each.model}` : each?.type;
-  return nameOf(before.find(({ id }) => id === worker.id)) === nameOf(worker);
+  const earlier = before.find(({ id }) => id === worker.id);
+  return earlier !== undefined && isDeepStrictEqual(settingsOf(earlier), settingsOf(worker));
+}
+
+function settingsOf(worker: RunWorker): unknown {
+  if (worker.kind !== 'model') return worker.type;
+  const { provider, model, layout, instructions, temperature, topP, topK, presencePenalty } = worker;
+  const { effort, thinking, maxOutputTokens, extraBody } = worker;
+  const thought = { effort, thinking, maxOutputTokens, extraBody };
+  return { provider, model, layout, instructions, temperature, topP, topK, presencePenalty, ...thought };
 }
 
 /** Refuses a router that has nothing to learn from, and something to learn from that no method asks for. */

@@ -11,6 +11,7 @@ import { columnsOf, print, say, toJson } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { describeRun } from '../../client/list-runs';
 import { checkKey, modelCardsOf } from '../../config/api-keys';
+import { FREE_TOKENS } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import { reasonOf } from '../../errors';
 import { checkStore, configuredStore } from '../../store/open-store';
@@ -32,7 +33,7 @@ import { modelsBeside } from '../cast';
 import { checkCondition, readCondition } from '../condition';
 import { detailsOf } from '../report/details';
 import { writeInspectLogs } from '../report/inspect-log';
-import { FREE, isFreeOfCharge } from '../report/setting';
+import { asksForFree } from '../report/setting';
 import { summarize, type Summary } from '../summarize';
 import { compareKept } from './compare';
 import { findEvaluation } from './earlier';
@@ -194,7 +195,7 @@ async function showResults(
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(join(folder, 'results.jsonl'), lines.join(''));
   await print(options.json === true ? toJson(summary) : showSummary(summary, columnsOf(process.stdout)));
-  if (isFreeOfCharge(manifest.methods, manifest)) say(FREE);
+  if (asksForFree(manifest.methods, manifest)) say(FREE_TOKENS);
   say(
     `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`,
   );

@@ -18,7 +18,7 @@ import { askedBeside, modelsBeside } from '../cast';
 import { type EvaluatedQuestion, manifestKey, questionSetKey } from '../contract';
 import { readCondition } from '../condition';
 import { type Cast, readMethod, readMethods, REFERENCE } from '../methods/read-method';
-import { FREE, isFreeOfCharge, madeWith } from '../report/setting';
+import { madeWith } from '../report/setting';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
 import { estimateEvaluation } from './estimate';
@@ -180,7 +180,6 @@ function sayEstimate(
   const cost = usd === null ? 'at a cost that is unknown, since a price is' : `about ${describeUsd(usd)}`;
   const size = `${counted(questions.length, 'question')} × ${counted(methods.length, 'method')}`;
   say(`${size}: about ${calls.toLocaleString('en-US')} calls, ${cost}.`);
-  if (isFreeOfCharge(methods, setting)) say(FREE);
   if (maxCost !== undefined || usd === 0) return;
   throw new UsageError(
     'nothing was started: set what it may cost at most with --max-cost USD, or --max-cost none',

@@ -166,7 +166,14 @@ function toleranceFor(answer: string): number | null {
 
 function graderFor(answer: string, type: string): 'math' | 'choice' | 'freeform' {
   if (/^multiple choice$/i.test(type) && readRightChoice(answer) !== null) return 'choice';
-  return /^(?:Expression|Fraction|Matrix)$/i.test(type) && isMathematics(answer) ? 'math' : 'freeform';
+  const isMath = /^(?:Expression|Fraction|Matrix)$/i.test(type) && isMathematics(answer);
+  return isMath && !isNumber(answer) ? 'math' : 'freeform';
+}
+
+/** Whether it is a number and nothing else, which has a tolerance, also as a fraction. */
+function isNumber(answer: string): boolean {
+  const { before, behind } = readNumber(answer) ?? { before: answer, behind: '' };
+  return /^[\s$]*$/.test(before + behind);
 }
 
 const testCases = z.array(z.object({ input: z.string(), output: z.string() }), {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../../config/errors';
+import { FREE_TOKENS, isFreeOfCharge } from '../../config/resolve-run';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
 import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
@@ -127,7 +128,7 @@ export function describeSetting(
     { rows: [head, ...rows], numeric: false },
     ...changesIn(writers),
     ...(asksAlone ? [FORMS] : []),
-    ...(isFreeOfCharge(evaluation.methods, evaluation) ? [FREE] : []),
+    ...(asksForFree(evaluation.methods, evaluation) ? [FREE_TOKENS] : []),
     ...(versions === undefined ? [] : [versions]),
   ];
 }
@@ -172,19 +173,14 @@ const FORMS =
   'Workers of worker, best-of, vote and reflection were sent the question alone, but for their own instructions and the number of ' +
   'an attempt; with :team behind the name, a subtask as members of a team.';
 
-/** For reports and terminals alike. */
-export const FREE =
-  'Tokens of a trained Conductor are booked at no cost, so that costs above are too low: say by its "price:" what they ' +
-  'cost. A GPU at $2 an hour that takes and writes 1,000 tokens a second makes $0.56 per million.';
-
 /** Whether some method asks a checkpoint, and the configuration does not say what its tokens cost. */
-export function isFreeOfCharge(methods: readonly string[], models: Omit<Models, 'workers'>): boolean {
+export function asksForFree(methods: readonly string[], models: Omit<Models, 'workers'>): boolean {
   const cast = { ...models, workers: models.run.workers.map(({ id }) => id) };
   return methods.some((name) => {
     const { method } = readMethod(name, cast);
     if (method.kind !== 'conductor') return false;
-    const { provider, priceVersion } = conductorFor(models, method.named);
-    return provider === 'policy' ? priceVersion !== 'card' : method.change?.checkpoint !== undefined;
+    const card = conductorFor(models, method.named);
+    return card.provider === 'policy' ? isFreeOfCharge(card) : method.change?.checkpoint !== undefined;
   });
 }
 

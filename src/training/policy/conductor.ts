@@ -26,8 +26,8 @@ export function createPolicyProvider(store: Store): PolicyProvider {
       return {
         ...run,
         conductor: { ...card, ...asked, checkpoint: checkpointId(manifest) },
-        // A child's question is its subtask.
-        recursion: subtasks ? run.recursion : WITHOUT_OWN_STEPS[run.recursion],
+        // No training tells it of itself as a member of its team.
+        recursion: WITHOUT_OWN_STEPS[run.recursion],
         limits: { ...run.limits, steps: Math.min(run.limits.steps, manifest.maxSteps) },
       };
     },

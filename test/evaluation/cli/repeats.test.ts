@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Summary } from '../../../src/evaluation/summarize';
 import { endedWith } from '../../cli/command';
@@ -50,7 +50,7 @@ test('each question is tried again with another seed, a condition decides the ex
     primary: 'worker:clerk',
   });
   const records = await stage.results('one');
-  const first = records[0]?.evaluation ?? '';
+  const evaluation = records[0]?.evaluation ?? '';
   expect(records.map(({ question }) => question).sort()).toEqual(
     stage.questions.flatMap(({ id }) => Array<string>(6).fill(id)).sort(),
   );
@@ -70,6 +70,8 @@ test('each question is tried again with another seed, a condition decides the ex
 
   const unknown = await stage.run([...EVAL, '--methods', 'vote:best']);
   expect(unknown).toMatchObject(endedWith(2, 'which worker is the best one alone?'));
+  const first = await stage.run([...EVAL, '--methods', 'vote', '--primary', 'worker:scholar']);
+  expect(first.stderr).toContain('vote: the first worker, clerk, since no evaluation here tells');
   const tried = await stage.run([...EVAL, '--methods', 'workers', '--json']);
   const alone = (JSON.parse(tried.stdout) as Summary).methods;
   const [best] = alone.toSorted((first, second) => (second.score ?? 0) - (first.score ?? 0));
@@ -91,8 +93,15 @@ test('each question is tried again with another seed, a condition decides the ex
     best?.method.replace('worker', 'reflection'),
   );
 
+  const file = join(stage.folder.path, 'conductor.yaml');
+  const written = await readFile(file, 'utf8');
+  await writeFile(file, written.replace('id: scholar', 'id: scholar\n    temperature: 0.9'));
+  const changed = await stage.run([...EVAL, '--methods', 'vote:best']);
+  expect(changed).toMatchObject(endedWith(2, 'which worker is the best one alone?'));
+  await writeFile(file, written);
+
   const condition = ['--fail-if', 'worker:clerk < 1.0'];
-  const failed = await stage.run(['eval', '--resume', first, ...condition, '--out', 'one', '--inspect']);
+  const failed = await stage.run(['eval', '--resume', evaluation, ...condition, '--out', 'one', '--inspect']);
   expect(failed).toMatchObject(endedWith(1, 'Failed: "worker:clerk < 1.0"'));
   expect(await readdir(join(stage.folder.path, 'one', 'inspect'))).toHaveLength(2);
 }, 180_000);

@@ -107,20 +107,27 @@ test('a question of each format can be judged right', async () => {
 });
 
 test.each([
-  ['3.14', 1e-3],
-  ['0.25', 1e-6],
-  ['-12 km', 1e-3],
-  ['a whale', undefined],
-])('RLPR has the tolerance of its paper by question: of %s %s', async (ground_truth, tolerance) => {
-  const row = {
-    data_source: 'x',
-    prompt: [{ role: 'user', content: `How much? ${ground_truth}` }],
-    reward_model: { ground_truth },
-  };
-  const [question] = await questionsIn(await write('one-rlpr.jsonl', JSON.stringify(row)));
-  expect(question).toMatchObject({ grader: 'freeform', answer: ground_truth });
-  expect(question && 'tolerance' in question ? question.tolerance : undefined).toBe(tolerance);
-});
+  ['3.14', 'Float', 'freeform', 1e-3],
+  ['0.25', 'Float', 'freeform', 1e-6],
+  ['-12 km', 'String', 'freeform', 1e-3],
+  ['a whale', 'String', 'freeform', undefined],
+  ['$\\frac{7}{3}$', 'Fraction', 'freeform', 1e-3],
+  ['-3/4', 'Expression', 'freeform', 1e-6],
+  ['2\\pi', 'Expression', 'math', undefined],
+])(
+  'RLPR has the tolerance of its paper by question: %s, a %s',
+  async (ground_truth, answer_type, grader, tolerance) => {
+    const row = {
+      data_source: 'x',
+      prompt: [{ role: 'user', content: `How much? ${ground_truth}` }],
+      reward_model: { ground_truth },
+      extra_info: { answer_type },
+    };
+    const [question] = await questionsIn(await write('one-rlpr.jsonl', JSON.stringify(row)));
+    expect(question).toMatchObject({ grader, answer: ground_truth });
+    expect(question && 'tolerance' in question ? question.tolerance : undefined).toBe(tolerance);
+  },
+);
 
 test('options of GPQA stand in an order of their own, the right one found by its letter', async () => {
   const questions = await questionsIn(sample('gpqa.csv'));

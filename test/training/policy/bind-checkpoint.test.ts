@@ -51,8 +51,7 @@ test('the manifest decides how the checkpoint that serves is asked', async () =>
   expect(limits.steps).toBe(3);
 });
 
-test('a checkpoint without subtasks of its own gets no steps, which would ask it no question', async () => {
-  await writeManifest(store, aManifest({ name: '000001', subtasks: false }));
+test('a checkpoint gets no steps of its own, since no training shows it itself as a member of its team', async () => {
   const recursions = [];
   for (const recursion of ['both', 'worker', 'review', 'never'] as const) {
     const config = parseTrainable({ conductor: { provider: 'policy' }, recursion, workers });

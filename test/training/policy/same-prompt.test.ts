@@ -22,8 +22,8 @@ import { openStage, type Stage, step } from '../../support/stage';
 import { freshFolder } from '../../local/fresh-folder';
 
 /*
- * What a user's question looks like to a checkpoint, byte for byte as in training: whatever the policy was told of workers,
- * shown as examples, or allowed to write, and whatever is configured by then.
+ * What a user's question looks like to a checkpoint, and its own answer in a review, byte for byte as in training: whatever
+ * the policy was told of workers, shown as examples, or allowed to write, and whatever is configured by then.
  */
 
 const QUESTION = 'What is 6 times 7?';
@@ -86,17 +86,21 @@ async function promptsOf(name: string, told: Told, subtasks = true) {
     policy: settings.policy,
   };
   const dependencies = { store, questions: new QuestionSets(store), config: parsed };
-  const { plans } = await new MockActivityEnvironment().run((): Promise<SamplePlansResult> =>
-    samplePlans(dependencies, request),
-  );
+  const sample = (change: Partial<SamplePlansRequest> = {}): Promise<SamplePlansResult> =>
+    new MockActivityEnvironment().run(() => samplePlans(dependencies, { ...request, ...change }));
+  const { plans } = await sample();
   await promote(store, { trainRun, name }, { reason: 'a test', by: 'person' });
-  const { rounds } = await stage.whileWorking(() => stage.client.solve({ question: QUESTION }));
-  const [trained, served] = policy
+  const { rounds } = await stage.whileWorking(() =>
+    stage.client.solve({ question: QUESTION, limits: { depth: 1 } }),
+  );
+  const run = rounds[0]?.plan ?? { steps: [] };
+  await sample({ round: 1, earlier: [{ plan: run, answer: rounds[0]?.answer ?? '' }] });
+  const [trained, served, reviewed, taught] = policy
     .bodiesTo('/v1/completions')
     .filter(({ model }) => model === name)
     .map(({ prompt }) => Buffer.from(prompt as number[]).toString());
   const manifest = await readManifest(store, { trainRun, name });
-  return { trained, served, manifest, sampled: plans[0]?.plan, run: rounds[0]?.plan };
+  return { trained, served, reviewed, taught, manifest, sampled: plans[0]?.plan, run };
 }
 
 test.each<[name: string, told: Told, subtasks: boolean]>([
@@ -111,9 +115,11 @@ test.each<[name: string, told: Told, subtasks: boolean]>([
   ['no-subtasks', {}, false],
   ['no-subtasks-compact', { prompt: 'compact' }, false],
 ])('%s', async (name, told, subtasks) => {
-  const { trained, served, sampled, run } = await promptsOf(name, told, subtasks);
+  const { trained, served, reviewed, taught, sampled, run } = await promptsOf(name, told, subtasks);
   expect(trained).toContain(QUESTION);
   expect(served).toBe(trained);
+  expect(taught).toContain(QUESTION);
+  expect(reviewed).toBe(taught);
   expect(run).toEqual(sampled);
   const isGeneric = sampled?.steps.every(({ subtask }) => subtask === GENERIC_SUBTASK);
   expect(isGeneric).toBe(!subtasks);
