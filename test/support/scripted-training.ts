@@ -96,7 +96,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
         run: trainRun,
         ...training,
         policy: { ...usual.policy, ...training.policy },
-        trainer: { taskQueue: trainerQueue },
+        trainer: { ...training.trainer, taskQueue: trainerQueue },
       },
     }),
   });

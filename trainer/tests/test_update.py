@@ -177,6 +177,18 @@ def test_the_ratio_of_a_reply_is_the_mean_of_its_tokens_and_is_clipped_as_a_whol
     assert 0 < sum(clipped) < len(clipped)
 
 
+def test_a_group_of_equal_rewards_teaches_nothing_and_counts_in_the_denominator(root: Path) -> None:
+    config = config_of(iterations=1, loss={"name": "dapo"})
+    rows = rows_of_batch(root, "warm", config)
+    spread, flat = rows[:4], [{**row, "reward": 0.5} for row in rows[4:]]
+    alone = learn(root, 1, "warm", config, spread)["metrics"]
+    shutil.rmtree(root / "night/000001")
+    both = learn(root, 1, "warm", config, spread + flat)["metrics"]
+    tokens = [len(row["completionTokenIds"]) for row in rows]
+    share = sum(tokens[:4]) / sum(tokens)
+    assert both["gradNorm"] == pytest.approx(alone["gradNorm"] * share, rel=1e-3)
+
+
 def test_the_largest_advantage_is_told_and_bounded(root: Path) -> None:
     rows = rows_of_batch(root, "warm", config_of())
     advantage = 0.5 / (math.sqrt(1 / 6) + 1e-4)

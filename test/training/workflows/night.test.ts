@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { ApplicationFailure } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { readCycleGroups, readMetrics, readNight, readRun } from '../../../src/training/activities/records';
@@ -5,7 +6,8 @@ import type { CustomGradeRequest, NightBudget } from '../../../src/training';
 import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, nightWorkflowId, PREFLIGHT, UPDATE } from '../../../src/training/names';
 import type { TrainingInput } from '../../../src/training/config/schema';
-import { gateKey } from '../../../src/training/store-keys';
+import { ArtifactFolder } from '../../../src/training/artifacts';
+import { batchKey, gateKey } from '../../../src/training/store-keys';
 import { readServing } from '../../../src/training/policy/serving';
 import { startImpatientServer } from '../../support/impatient-server';
 import { testTaskQueue } from '../../support/temporal';
@@ -92,7 +94,16 @@ test('with keepFlat, such a group stays in the batch, and no other is drawn', as
   );
   await stage.whileWorking(() => train(DATE));
   expect(await cycles()).toMatchObject([{ draws: 2, dropped: 0 }]);
+  expect(await rewardsInBatch()).toEqual([0.5, 1, 1, 1]);
 });
+
+/** Rewards of the rows that the first cycle's update is sent. */
+async function rewardsInBatch(): Promise<unknown[]> {
+  const artifacts = new ArtifactFolder(stage.config.training?.artifacts ?? '');
+  const lines = gunzipSync((await artifacts.read(batchKey(stage.trainRun, 1))) ?? '').toString();
+  const rows = lines.trimEnd().split('\n').slice(1);
+  return rows.map((row) => (JSON.parse(row) as { reward: unknown }).reward).sort();
+}
 
 test('trials by which the next beginning is chosen make the gate stricter', async () => {
   const judgementOf = async (training: TrainingInput): Promise<unknown> => {
@@ -107,9 +118,14 @@ test('trials by which the next beginning is chosen make the gate stricter', asyn
 });
 
 /** Answers the questions of a night whose grader is an activity of the test's own. */
-async function trainJudgedBy(judge: (request: CustomGradeRequest) => unknown): Promise<void> {
+async function trainJudgedBy(
+  judge: (request: CustomGradeRequest) => unknown,
+  training: TrainingInput = {},
+  replies: readonly string[] = [],
+): Promise<void> {
   const taskQueue = testTaskQueue();
-  await open({ question: { grader: 'custom', activity: 'judge', taskQueue } });
+  await open({ question: { grader: 'custom', activity: 'judge', taskQueue }, training });
+  if (replies.length > 0) stage.policy.writeEach((_, place) => replies[place] ?? '');
   const activities = { judge: (request: CustomGradeRequest) => Promise.resolve(judge(request)) };
   const worker = await Worker.create({ connection: stage.temporal.nativeConnection, taskQueue, activities });
   await worker.runUntil(() => stage.whileWorking(() => train(DATE)));
@@ -144,6 +160,19 @@ test('an answer whose own grader fails, or says nothing known, is ungraded and e
     'the grader judge returned none of our verdicts',
     expect.stringMatching(/^the grader judge on task queue .* failed: the judge is ill$/),
   ]);
+});
+
+test.each([
+  [0, [0, 1]],
+  [0.1, [0, 1, null]],
+])('at a KL weight of %s, the trainer is sent rewards of %j', async (beta, rewards) => {
+  const judge = ({ answer }: CustomGradeRequest): unknown => {
+    if (answer === '42') return { verdict: 'correct' };
+    throw ApplicationFailure.nonRetryable('the judge is ill');
+  };
+  const trainer = { loss: { name: 'dapo', beta } } as const;
+  await trainJudgedBy(judge, { groupSize: 3, trainer }, [REPLIES.right, REPLIES.wrong, REPLIES.none]);
+  expect(await rewardsInBatch()).toEqual(rewards);
 });
 
 test('a cycle without any spread leaves the checkpoint as it is', async () => {
