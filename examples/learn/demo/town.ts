@@ -106,6 +106,8 @@ export async function runCommand(
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], {
     cwd: folder,
     env: ownEnv(),
+    // All cycles of a run may be more than the megabyte that is allowed by default.
+    maxBuffer: Infinity,
     ...(signal && { signal }),
   });
   return stdout.trim();

@@ -88,8 +88,8 @@ function hasNight(runs: string): boolean {
   return listed.some(({ nights }) => nights.length > 0);
 }
 
-/** Questions of all sets, with ids of their own. */
+/** Questions of all sets, with ids of their own, and the set as their source, by which a report has a table. */
 function heldOut({ name, count }: Exam): QuestionRow[] {
   const sets = compositionSets('heldOut', count, name);
-  return sets.flatMap(([set, rows]) => rows.map((row) => ({ ...row, id: `${set} ${row.id}` })));
+  return sets.flatMap(([source, rows]) => rows.map((row) => ({ ...row, id: `${source} ${row.id}`, source })));
 }
