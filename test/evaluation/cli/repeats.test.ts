@@ -71,7 +71,7 @@ test('each question is tried again with another seed, a condition decides the ex
   const unknown = await stage.run([...EVAL, '--methods', 'vote:best']);
   expect(unknown).toMatchObject(endedWith(2, 'which worker is the best one alone?'));
   const first = await stage.run([...EVAL, '--methods', 'vote', '--primary', 'worker:scholar']);
-  expect(first.stderr).toContain('vote: the first worker, clerk, since no evaluation here tells');
+  expect(first.stderr).toContain('vote: the first worker, scholar, since no evaluation here tells');
   const tried = await stage.run([...EVAL, '--methods', 'workers', '--json']);
   const alone = (JSON.parse(tried.stdout) as Summary).methods;
   const [best] = alone.toSorted((first, second) => (second.score ?? 0) - (first.score ?? 0));
