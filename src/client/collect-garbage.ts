@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import { reasonOf } from '../errors';
@@ -7,6 +7,7 @@ import { eachInParallel, type Store, sweep, type Swept } from '../store/store';
 import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
 import { refAt, refsIn } from '../store/texts';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
+import { withoutMemos } from './list-runs';
 import { isNotFound } from './steer';
 
 const SHORTEST_AGE_MS = 24 * 60 * 60 * 1000;
@@ -74,18 +75,14 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
 /** Folders of question sets and records, which outlive the runs they came from. */
 const RECORDS = ['questions/', 'evaluations/', 'training/'];
 
-interface Run {
-  readonly workflowId: string;
-  readonly runId: string;
-  readonly type: string;
-}
-
 /** All runs of the namespace, and every text that a history names, also that of a stranger's workflow. */
 async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'workflowIds' | 'refs', Set<string>>> {
   const runIds = new Set<string>();
   const workflowIds = new Set<string>();
   const refs = new Set<string>();
-  await eachInParallel(listRuns(client), async (run) => {
+  // Runs that are not listed yet have begun a moment ago, and hold nothing old that no other run holds.
+  const runs = withoutMemos(client).list({ pageSize: 1000 });
+  await eachInParallel(runs, async (run) => {
     if (runIds.has(run.runId)) return;
     runIds.add(run.runId);
     workflowIds.add(run.workflowId);
@@ -94,24 +91,7 @@ async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'workflow
   return { runIds, workflowIds, refs };
 }
 
-/** Runs that are not listed yet have begun a moment ago, and hold nothing old that no other run holds. */
-async function* listRuns(client: Client): AsyncGenerator<Run> {
-  let nextPageToken: Uint8Array = new Uint8Array();
-  do {
-    const page = await client.workflowService.listWorkflowExecutions({
-      namespace: client.options.namespace,
-      pageSize: 1000,
-      nextPageToken,
-    });
-    nextPageToken = page.nextPageToken;
-    for (const { execution, type } of page.executions) {
-      const { workflowId, runId } = execution ?? {};
-      yield { workflowId: workflowId ?? '', runId: runId ?? '', type: type?.name ?? '' };
-    }
-  } while (nextPageToken.length > 0);
-}
-
-async function* refsOfRun(client: Client, run: Run): AsyncGenerator<string> {
+async function* refsOfRun(client: Client, run: WorkflowExecutionInfo): AsyncGenerator<string> {
   try {
     for await (const events of readHistory(client, run, null)) {
       for (const payload of await payloadsIn(events)) yield* refsIn(await decode(client, run, payload));
@@ -123,7 +103,11 @@ async function* refsOfRun(client: Client, run: Run): AsyncGenerator<string> {
 }
 
 /** The value of a payload. One that cannot be read may hold anything: in a run of ours, that ends the search. */
-async function decode(client: Client, { workflowId, type }: Run, payload: Payload): Promise<unknown> {
+async function decode(
+  client: Client,
+  { workflowId, type }: WorkflowExecutionInfo,
+  payload: Payload,
+): Promise<unknown> {
   try {
     return await new HistoryDecoder(client.options.loadedDataConverter).payload(payload);
   } catch (error) {
