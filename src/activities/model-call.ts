@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Context, type Info } from '@temporalio/activity';
 import type { Config } from '../config/schema';
 import type { Allowance } from '../protocol/activity-contract';
@@ -88,9 +88,7 @@ export function callIdOf(
     ...{ topP, topK, presencePenalty, thinking, extraBody },
   };
   const request = { ...settings, messages, maxOutputTokens, outputSchema, seed };
-  return createHash('sha256')
-    .update(JSON.stringify([...place, request]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([...place, request]));
 }
 
 /** Sends one HTTP request and waits for its end. Never throws, whatever the provider does. */

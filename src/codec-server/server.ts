@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
@@ -130,6 +130,5 @@ function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: Code
 
 /** In a time that shows neither how much of a guess is right nor how long the token is. */
 function isEqual(guess: string, token: string): boolean {
-  const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digestOf(guess), digestOf(token));
+  return timingSafeEqual(hash('sha256', guess, 'buffer'), hash('sha256', token, 'buffer'));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ConfigDigest } from '../protocol/activity-contract';
 import type { Config } from './schema';
 
@@ -33,7 +33,7 @@ function partsOf(config: Config): Record<string, string> {
   const order: [string, unknown] = ['workers', config.workers.map(({ id }) => id)];
   const all = parts.flatMap((part) => (part[0] === 'workers' ? [order, ...workers] : [part]));
   const written = all.filter(([, value]) => value !== undefined);
-  const hashOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+  const hashOf = (value: unknown) => hash('sha256', JSON.stringify(value));
   return Object.fromEntries(written.map(([name, value]) => [name, hashOf(value).slice(0, 8)]));
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { readJson, type Store } from './store';
 
 /** A piece of the text of a step, as its model wrote it. */
@@ -19,7 +19,7 @@ export const LIVE_FOLDER = 'live/';
 
 /** Folder of the log of a run and of all runs below it; the name of a run may hold anything. */
 function folderOf(rootId: string): string {
-  return `${LIVE_FOLDER}${createHash('sha256').update(rootId).digest('hex')}/`;
+  return `${LIVE_FOLDER}${hash('sha256', rootId)}/`;
 }
 
 /** Tells whether a key belongs to the log of one of these runs, or to no log of ours. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ConductorError } from '../errors';
 import { jsonBytes } from '../plan/plan';
 import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
@@ -33,7 +33,7 @@ export async function keepText(store: Store, text: string, inlineBytes = INLINE_
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= inlineBytes && jsonBytes(text) <= inlineBytes) return text;
   if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
-  const digest = sha256(bytes);
+  const digest = hash('sha256', bytes);
   const key = keyOf(digest);
   const entry = await store.stat(key);
   const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
@@ -50,7 +50,8 @@ export async function readText(store: Store, text: Text): Promise<string> {
   if (digest === undefined) throw new TextNotFoundError(text.ref, store);
   const bytes = await store.read(keyOf(digest));
   if (bytes === null) throw new TextNotFoundError(text.ref, store);
-  if (sha256(bytes) !== digest) throw new Error(`text ${text.ref} in the store ${store.url} was altered`);
+  if (hash('sha256', bytes) !== digest)
+    throw new Error(`text ${text.ref} in the store ${store.url} was altered`);
   return bytes.toString('utf8');
 }
 
@@ -83,7 +84,7 @@ export async function keepLines(
   keyFor: (sha256: string) => string,
 ): Promise<{ readonly key: string; readonly sha256: string }> {
   const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
-  const digest = sha256(bytes);
+  const digest = hash('sha256', bytes);
   const key = keyFor(digest);
   await store.write(key, bytes);
   return { key, sha256: digest };
@@ -91,8 +92,4 @@ export async function keepLines(
 
 function keyOf(digest: string): string {
   return `texts/${digest.slice(0, 2)}/${digest}`;
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { nanoUsdOf } from '../budget/nano-usd';
 import type { Usage } from '../protocol/solve';
 import type { Price } from '../protocol/cards';
@@ -115,11 +115,11 @@ export class SimulatedModel {
 
 /** Different for each model and each prompt, so that a test can tell who answered what. */
 function plainAnswer({ model, text }: SimulatedRequest): string {
-  return `${model} answers ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
+  return `${model} answers ${hash('sha256', text).slice(0, 12)}`;
 }
 
 /** A number in [0, 1) that depends on its arguments alone, evenly spread: the first 48 bits of their SHA-256. */
 export function draw(...key: readonly (string | number)[]): number {
-  const digest = createHash('sha256').update(JSON.stringify(key)).digest();
+  const digest = hash('sha256', JSON.stringify(key), 'buffer');
   return digest.readUIntBE(0, 6) / 2 ** 48;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { conductorsOf, nameOf, resolveConductor, resolveWorker } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { Config, ModelConfig } from '../../config/schema';
@@ -84,8 +84,7 @@ function settingsByModel(config: Config): Map<string, RateLimiterSettings> {
 
 /** Providers count by account and model, wherever a card is from. The digest says nothing to whoever reads the store. */
 function nameInStore({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | ModelCard): string {
-  const key = JSON.stringify([provider, baseUrl, apiKeyEnv, model]);
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', JSON.stringify([provider, baseUrl, apiKeyEnv, model]));
 }
 
 /**

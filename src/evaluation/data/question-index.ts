@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Question, wholeQuestion } from '../../grading/question';
 import { composed } from '../../grading/read-answer';
 import { groupBy } from '../statistics';
@@ -100,5 +100,5 @@ function read(question: string): Reading {
 
 /** 48 bits, which a number holds exactly. */
 function hashOf(text: string): number {
-  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
 }

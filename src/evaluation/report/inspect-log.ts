@@ -102,5 +102,5 @@ async function toSample(store: Store, record: MethodRecord, question: EvaluatedQ
 
 /** Twenty-two letters and digits, as Inspect's own ids are; the same for the same parts. */
 function idOf(...parts: readonly string[]): string {
-  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 22);
+  return hash('sha256', JSON.stringify(parts)).slice(0, 22);
 }

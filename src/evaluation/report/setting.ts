@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ConfigError } from '../../config/errors';
 import { FREE_TOKENS, isFreeOfCharge } from '../../config/resolve-run';
 import { conductorMessages } from '../../plan/prompt/conductor';
@@ -25,7 +25,7 @@ export function madeWith(run: ResolvedRun, conductors: Manifest['conductors'] = 
       conductors: Object.fromEntries(
         prompted.map(([name, conductor]) => [name, hashOfPrompt({ ...run, conductor })]),
       ),
-      worker: hashOf(sent),
+      worker: hash('sha256', JSON.stringify(sent)),
     },
   };
 }
@@ -43,11 +43,7 @@ function hashOfPrompt({ conductor, workers, limits }: ResolvedRun): string {
     format: conductor.capabilities.jsonSchema ? 'json' : 'lists',
     repairs: [],
   });
-  return hashOf(asked);
-}
-
-function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+  return hash('sha256', JSON.stringify(asked));
 }
 
 type Models = Pick<Manifest, 'run' | 'workers' | 'conductors' | 'baselines' | 'verifier'>;

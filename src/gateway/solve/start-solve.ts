@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { SolveHandle, SolveRequest, StartOptions } from '../../client/conductor-client';
@@ -158,5 +158,5 @@ async function find({ conductor }: Gateway, id: string, digest: string): Promise
 }
 
 function digestOf(...parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hash('sha256', JSON.stringify(parts));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ApplicationFailure } from '@temporalio/common';
@@ -51,7 +51,7 @@ export async function writeBatch(
   const bytes = await compress([header, ...rows].map((line) => `${JSON.stringify(line)}\n`).join(''));
   const key = canary === undefined ? batchKey(trainRun, cycle) : canaryBatchKey(trainRun, canary);
   await sealed.write(key, bytes);
-  return { key, sha256: createHash('sha256').update(bytes).digest('hex'), rollouts: rows.length };
+  return { key, sha256: hash('sha256', bytes), rollouts: rows.length };
 }
 
 async function partOf(

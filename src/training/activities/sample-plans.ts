@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { whileHeartbeating, withinLimit } from '../../activities/heartbeat';
 import { factsOf } from '../../errors';
@@ -91,9 +91,8 @@ async function sampleOnce(
     maxTokens,
   };
   // By the weights and not by their name: a checkpoint made anew from another batch is another one.
-  const identity = createHash('sha256')
-    .update(JSON.stringify([weightsSha256, tokenizerSha256, task.prompts, seed, temperature, maxTokens]))
-    .digest('hex');
+  const asked = [weightsSha256, tokenizerSha256, task.prompts, seed, temperature, maxTokens];
+  const identity = hash('sha256', JSON.stringify(asked));
   const key = samplesKey(request);
   const earlier = await readSamples(store, key);
   if (earlier?.identity === identity) return { kept: earlier, maxSteps, access, subtasks };

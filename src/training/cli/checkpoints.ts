@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
@@ -176,9 +176,9 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
     const { steps, learningRate, batch, warmupSteps } = options;
     const weights = options.allWeights ? ('all' as const) : ('tuned' as const);
     const setup = { steps, learningRate, batch, warmupSteps, weights };
-    const digest = createHash('sha256').update(JSON.stringify([setup, examples, trainer]));
+    const digest = hash('sha256', JSON.stringify([setup, examples, trainer]));
     // Another setup makes another checkpoint.
-    const start = { ...setup, examples, name: `warm-${digest.digest('hex').slice(0, 8)}` };
+    const start = { ...setup, examples, name: `warm-${digest.slice(0, 8)}` };
     const asked = await askForWarmStart(openSealed(config), trainingOf(config).base, start, settings);
     const at = { client: temporal, taskQueue: config.temporal.taskQueue };
     const job = await beginWarmStart(at, { ...asked, settings });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Client, WorkflowIdConflictPolicy } from '@temporalio/client';
 import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import type { Question } from '../../grading/question';
@@ -103,7 +103,7 @@ function optionsOf(
 ): GroupOptions {
   const asked = [conductor, workers, limits.steps, groupSize, content];
   const text = JSON.stringify(asked, (name, value: unknown) => (name === 'price' ? undefined : value));
-  const draw = createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  const draw = hash('sha256', text, 'buffer').readUIntBE(0, 6);
   return { purpose: 'examples', cycle: 0, draw, question, writer: 'prompted', workers };
 }
 

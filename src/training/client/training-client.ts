@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type Client,
   ServiceError,
@@ -129,7 +129,7 @@ export function beginWarmStart(at: At, input: WarmStartInput): Promise<WorkflowH
 
 export function beginExport(at: At, input: ExportInput): Promise<WorkflowHandle> {
   const { checkpoint, directory } = input;
-  const place = createHash('sha256').update(directory).digest('hex').slice(0, 8);
+  const place = hash('sha256', directory).slice(0, 8);
   return begin(at, names.EXPORT_WORKFLOW, `export-${checkpoint.trainRun}-${checkpoint.name}-${place}`, input);
 }
 
