@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { ConductorError } from '../errors';
-import type { Store } from './store';
+import { eachInParallel, type Store } from './store';
 
 // Small JSON records in the store, which several processes read and change.
 
@@ -16,6 +16,15 @@ type Readable = Pick<Store, 'url' | 'read'>;
 /** The record under a key; null where there is none. @throws RecordError for one that cannot be read */
 export async function readRecord<T>(store: Readable, key: string, schema: z.ZodType<T>): Promise<T | null> {
   return parseRecord(store, key, schema, await store.read(key));
+}
+
+/** All records of a folder, in the order of their keys. @throws RecordError for one that cannot be read */
+export async function readRecords<T>(store: Store, folder: string, schema: z.ZodType<T>): Promise<T[]> {
+  const records: (T | null)[] = [];
+  await eachInParallel((await store.list(folder)).entries(), async ([at, key]) => {
+    records[at] = await readRecord(store, key, schema);
+  });
+  return records.filter((record) => record !== null);
 }
 
 function parseRecord<T>(store: Readable, key: string, schema: z.ZodType<T>, bytes: Buffer | null): T | null {

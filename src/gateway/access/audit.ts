@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { dateOf } from '../../store/costs';
 import type { Store } from '../../store/store';
-import { readRecord, writeRecord } from '../../store/records';
+import { readRecords, writeRecord } from '../../store/records';
 
 const entrySchema = z.object({
   at: z.iso.datetime(),
@@ -39,8 +38,6 @@ export async function noteAudit(
   await writeRecord(store, `${FOLDER}${at.slice(0, 10)}/${name}.json`, { at, ...entry });
 }
 
-/** More at a time would burden a store, fewer would wait for a distant one. */
-const AT_ONCE = 16;
 const DAY_MS = 86_400_000;
 
 /** Entries from the UTC date `since` to `until`, both included, in the order of time. */
@@ -49,12 +46,6 @@ export async function* readAudit(
   { since, until }: { readonly since: string; readonly until: string },
 ): AsyncGenerator<AuditEntry> {
   for (let day = since; day <= until; day = dateOf(Date.parse(day) + DAY_MS)) {
-    const read = async (key: string): Promise<AuditEntry[]> => {
-      const entry = await readRecord(store, key, entrySchema);
-      return entry === null ? [] : [entry];
-    };
-    const keys = Readable.from(await store.list(`${FOLDER}${day}/`));
-    const entries = keys.flatMap(read, { concurrency: AT_ONCE });
-    yield* entries as AsyncIterable<AuditEntry>;
+    yield* await readRecords(store, `${FOLDER}${day}/`, entrySchema);
   }
 }

@@ -4,8 +4,8 @@ import { randomPart } from '../../client/run-id';
 import { someOf } from '../../config/errors';
 import { ConductorError } from '../../errors';
 import { MAX_COST_USD } from '../../protocol/messages';
-import { eachInParallel, type Store } from '../../store/store';
-import { bytesOf, changeRecord, readRecord } from '../../store/records';
+import type { Store } from '../../store/store';
+import { bytesOf, changeRecord, readRecords } from '../../store/records';
 import { FreshRecords } from './fresh-records';
 
 const keySchema = z.object({
@@ -79,11 +79,7 @@ export async function createKey(store: Store, settings: KeySettings): Promise<{ 
 
 /** All keys, also those that are revoked or expired, the oldest first. */
 export async function listKeys(store: Store): Promise<Key[]> {
-  const keys: Key[] = [];
-  await eachInParallel(await store.list(FOLDER), async (place) => {
-    const key = await readRecord(store, place, keySchema);
-    if (key !== null) keys.push(key);
-  });
+  const keys = await readRecords(store, FOLDER, keySchema);
   const orderOf = ({ createdAt, id }: Key): string => `${createdAt} ${id}`;
   return keys.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
 }

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { Question } from '../../grading/question';
-import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
-import { eachInParallel, type Store } from '../../store/store';
+import { changeRecord, readRecord, RecordError, readRecords, writeRecord } from '../../store/records';
+import type { Store } from '../../store/store';
 import type { CycleMetrics, GroupRecord, NightRecord, RunRecord } from '../records';
 import {
   canaryRecordSchema,
@@ -58,23 +58,14 @@ export async function readGroup(store: Store, key: string): Promise<GroupRecord>
 }
 
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
-  const cycles = await readAll(store, keys.metricsFolder(trainRun), cycleMetricsSchema);
+  const cycles = await readRecords(store, keys.metricsFolder(trainRun), cycleMetricsSchema);
   return cycles.sort((a, b) => a.cycle - b.cycle);
 }
 
 /** The groups of a cycle, as far as they are over, in the order they were drawn, later rounds after the first. */
 export async function readCycleGroups(store: Store, trainRun: string, cycle: number): Promise<GroupRecord[]> {
-  const groups = await readAll(store, keys.groupsFolder(trainRun, cycle), groupRecordSchema);
+  const groups = await readRecords(store, keys.groupsFolder(trainRun, cycle), groupRecordSchema);
   return groups.sort((a, b) => a.draw - b.draw || a.round - b.round);
-}
-
-async function readAll<Item>(store: Store, folder: string, schema: z.ZodType<Item>): Promise<Item[]> {
-  const items: Item[] = [];
-  await eachInParallel(await store.list(folder), async (key) => {
-    const item = await readRecord(store, key, schema);
-    if (item !== null) items.push(item);
-  });
-  return items;
 }
 
 export type TrainedNight = NightRecord & { readonly cycles: readonly CycleMetrics[] };
