@@ -3,6 +3,12 @@ export abstract class ConductorError extends Error {
   abstract readonly code: string;
 }
 
+/** A command that cannot be carried out as it was given; nothing was started. */
+export class UsageError extends ConductorError {
+  override readonly name = 'UsageError';
+  readonly code = 'Usage';
+}
+
 /** Message of an error, to quote in a sentence of ours. */
 export function reasonOf(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import type { AskedRequest } from '../client/asked';
 import type { SolveRequest } from '../client/conductor-client';
 import { explainIssue } from '../config/errors';
-import { reasonOf } from '../errors';
+import { reasonOf, UsageError } from '../errors';
 import { answerSchemaSchema, conversationTurnSchema } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
-import { UsageError } from './ending';
 
 export interface AskedOptions {
   /** File with a conversation whose last turn is the question. */

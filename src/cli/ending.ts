@@ -32,21 +32,12 @@ export function exitCodeFrom(code: number | null): ExitCode {
 }
 
 /** Codes of errors for which nothing was started. */
-const OF_USAGE = [
-  ...['Usage', 'BadQuestion', 'BadRetry', 'Configuration', 'MissingKey', 'UnknownKey'],
-  ...['KeyNameTaken', 'UnknownGatewayKey', 'AmbiguousKey'],
-];
+const OF_USAGE = ['Usage', 'BadQuestion', 'BadRetry', 'Configuration', 'MissingKey', 'UnknownKey'];
 
 export function exitCodeOfError(error: unknown): ExitCode {
   if (!(error instanceof ConductorError)) return EXIT.failed;
   if (error.code === 'Interrupted') return EXIT.interrupted;
   return OF_USAGE.includes(error.code) ? EXIT.usage : EXIT.failed;
-}
-
-/** A command that cannot be carried out as it was given; nothing was started. */
-export class UsageError extends ConductorError {
-  override readonly name = 'UsageError';
-  readonly code = 'Usage';
 }
 
 class InterruptedError extends ConductorError {

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeRun, findByPrefix, newestRun } from '../client/list-runs';
 import { someOf } from '../config/errors';
-import { UsageError } from './ending';
+import { UsageError } from '../errors';
 import { type Session, type SessionOptions, withSession } from './session';
 import type { TemporalServer } from '../local/configured-server';
 import { loadSettings, type WorkOptions } from './load-settings';

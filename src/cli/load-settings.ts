@@ -10,7 +10,7 @@ import { fetchSmolLm2 } from '../local/downloads';
 import type { SolveInput } from '../protocol/input';
 import type { ResolvedRun } from '../protocol/cards';
 import { addOns } from './add-ons';
-import { UsageError } from './ending';
+import { UsageError } from '../errors';
 import { say } from './terminal';
 import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
 

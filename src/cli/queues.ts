@@ -5,7 +5,8 @@ import { isPolled } from '../client/pollers';
 import type { Config } from '../config/schema';
 import type { TemporalServer } from '../local/configured-server';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
-import { unlessInterrupted, UsageError } from './ending';
+import { unlessInterrupted } from './ending';
+import { UsageError } from '../errors';
 import type { RunningWorker } from './start-worker';
 import { say } from './terminal';
 

@@ -12,7 +12,7 @@ import { databasePath } from '../local/own-database';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { isOurImage } from '../start-program';
 import type { Store } from '../store/store';
-import { UsageError } from './ending';
+import { UsageError } from '../errors';
 import { checkTrust, type WorkOptions } from './load-settings';
 import { configuredStore } from '../store/open-store';
 import { queueOf, requireWorker } from './queues';

@@ -1,4 +1,4 @@
-import { ConductorError } from '../errors';
+import { UsageError } from '../errors';
 import type { Manifest } from './results';
 import { bestWorker, isAlone, type Summary } from './summarize';
 
@@ -14,18 +14,13 @@ export interface Condition {
 const NUMBER = String.raw`(?:0|1|0?\.\d{1,9}|1\.0{1,9})`;
 const FORM = new RegExp(String.raw`^(\S+)\s*<\s*(${NUMBER}|[^\s<]+)(?:\s+-\s+(${NUMBER}))?$`);
 
-class BadConditionError extends ConductorError {
-  override readonly name = 'BadConditionError';
-  readonly code = 'Usage';
-}
-
 const BEST = 'worker:best';
 
-/** Reads `conductor < worker:best - 0.05`. @throws BadConditionError, also for a method that is not tried */
+/** Reads `conductor < worker:best - 0.05`. @throws UsageError, also for a method that is not tried */
 export function readCondition(text: string, tried: Tried): Condition {
   const [, method = '', bound = '', margin = '0'] = FORM.exec(text.trim()) ?? [];
   if (method === '') {
-    throw new BadConditionError(
+    throw new UsageError(
       `--fail-if ${JSON.stringify(text)} is not understood: expected e.g. "conductor < worker:best", ` +
         '"conductor < worker:best - 0.05" or "conductor < 0.8"',
     );
@@ -42,7 +37,7 @@ function checkTried(names: readonly string[], { methods, workers }: Tried): void
     name === BEST ? methods.some((each) => isAlone(each, workers)) : methods.includes(name);
   const untried = names.find((name) => !isTried(name));
   if (untried === undefined) return;
-  throw new BadConditionError(
+  throw new UsageError(
     `--fail-if names ${untried}, which is not tried: name one of ${methods.join(', ')}, or add it to --methods`,
   );
 }

@@ -1,9 +1,9 @@
-import { exitCodeOf, exitCodeOfError, UsageError } from '../../src/cli/ending';
+import { exitCodeOf, exitCodeOfError } from '../../src/cli/ending';
 import { ConfigError, MissingKeyError } from '../../src/config/errors';
 import { AlteredPayloadError } from '../../src/encryption/codec';
 import { UnknownKeyError } from '../../src/encryption/key-ring';
 import { PlanError } from '../../src/plan/plan-error';
-import { ConductorError } from '../../src/errors';
+import { ConductorError, UsageError } from '../../src/errors';
 import { BadQuestionError } from '../../src/client/asked';
 import { RefusedError } from '../../src/client/steer';
 

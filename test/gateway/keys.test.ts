@@ -110,7 +110,7 @@ describe('names of keys', () => {
   test('are taken until the key is revoked', async () => {
     const { key: first } = await createKey(stage.store, settingsOf());
     await expect(createKey(stage.store, settingsOf())).rejects.toMatchObject({
-      code: 'KeyNameTaken',
+      code: 'Usage',
       message: expect.stringContaining(`"ci" already (${first.id})`) as unknown,
     });
     const revoked = await revokeKey(stage.store, 'ci');
@@ -141,7 +141,7 @@ describe('names of keys', () => {
     await expect(revokeKey(stage.store, 'ci')).rejects.toThrow(/has none: check the name or id/);
     const { key } = await createKey(stage.store, settingsOf());
     await expect(revokeKey(stage.store, 'cd')).rejects.toMatchObject({
-      code: 'UnknownGatewayKey',
+      code: 'Usage',
       message: expect.stringContaining(`no key "cd" is left to revoke`) as unknown,
     });
     await expect(revokeKey(stage.store, 'cd')).rejects.toThrow(`which has ci (${key.id})`);
@@ -154,7 +154,7 @@ describe('names of keys', () => {
     await createKey(stage.store, settingsOf());
     const [first = '', second = ''] = (await listKeys(stage.store)).map(({ id }) => id);
     await expect(revokeKey(stage.store, 'ci')).rejects.toMatchObject({
-      code: 'AmbiguousKey',
+      code: 'Usage',
       message: `more than one key is named "ci": give the id of one, ${first}, ${second}`,
     });
   });

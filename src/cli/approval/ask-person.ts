@@ -10,7 +10,7 @@ import { startProgram } from '../../start-program';
 import { describeEstimate, describeSteps } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
-import { UsageError } from '../ending';
+import { UsageError } from '../../errors';
 import { ask, harmless, say } from '../terminal';
 import { readPlan, writePlanFile } from './plan-file';
 

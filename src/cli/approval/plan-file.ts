@@ -6,7 +6,7 @@ import { parsePlan } from '../../plan/parse';
 import type { Plan, PlanContext } from '../../plan/plan';
 import { PlanError } from '../../plan/plan-error';
 import { validatePlan } from '../../plan/validate';
-import { UsageError } from '../ending';
+import { UsageError } from '../../errors';
 
 /** A plan as a person edits it, steps counted from 1; `readPlan` reads it back. */
 export function writePlanFile({ steps }: Plan, { workers }: Pick<PlanContext, 'workers'>): string {

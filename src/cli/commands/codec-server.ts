@@ -3,7 +3,8 @@ import { withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
 import { configuredNamespace } from '../../local/configured-server';
 import { configuredStore } from '../../store/open-store';
-import { EXIT, type ExitCode, listenForInterruption, untilInterrupted, UsageError } from '../ending';
+import { EXIT, type ExitCode, listenForInterruption, untilInterrupted } from '../ending';
+import { UsageError } from '../../errors';
 import { loadSettings, type WorkOptions } from '../load-settings';
 import { say } from '../terminal';
 

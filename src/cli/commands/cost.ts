@@ -3,7 +3,8 @@ import { type CostQuery, type CostReport, readDay, sumCosts, withUsd } from '../
 import type { CostLine, Day } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
-import { EXIT, type ExitCode, UsageError } from '../ending';
+import { EXIT, type ExitCode } from '../ending';
+import { UsageError } from '../../errors';
 import { loadSettings, type WorkOptions } from '../load-settings';
 import { configuredStore } from '../../store/open-store';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';

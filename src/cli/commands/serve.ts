@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/cards';
 import type { Config } from '../../config/schema';
-import { reasonOf } from '../../errors';
+import { reasonOf, UsageError } from '../../errors';
 import { listen, type Listening } from '../../listen';
 import { startProgram } from '../../start-program';
 import { addOns } from '../add-ons';
@@ -18,7 +18,6 @@ import {
   listenForInterruption,
   unlessInterrupted,
   untilInterrupted,
-  UsageError,
 } from '../ending';
 import { sayResumed } from '../follow-run';
 import { type Session, type SessionOptions, withSession } from '../session';

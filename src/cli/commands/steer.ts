@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { ConductorClient } from '../../client/conductor-client';
 import { isPolled } from '../../client/pollers';
-import { reasonOf } from '../../errors';
+import { reasonOf, UsageError } from '../../errors';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { readPlan } from '../approval/plan-file';
-import { EXIT, type ExitCode, listenForInterruption, UsageError } from '../ending';
+import { EXIT, type ExitCode, listenForInterruption } from '../ending';
 import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
 import { checkServed, whileWatching } from '../queues';

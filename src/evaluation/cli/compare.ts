@@ -1,4 +1,5 @@
-import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
+import { EXIT, type ExitCode } from '../../cli/ending';
+import { UsageError } from '../../errors';
 import { loadSettings, type WorkOptions } from '../../cli/load-settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
 import { checkStore, configuredStore } from '../../store/open-store';

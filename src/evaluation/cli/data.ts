@@ -6,7 +6,8 @@ import type { Copy } from '../data/question-index';
 import { splitDataSets, type SplitOptions } from '../data/split';
 import { counted, joinFacts } from '../../trace/describe';
 import { beside, oneLine, type Paint } from '../../trace/lines';
-import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
+import { EXIT, type ExitCode } from '../../cli/ending';
+import { UsageError } from '../../errors';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 
 /** `data inspect`: what is in a file of questions; fails where a row of it cannot be used. */

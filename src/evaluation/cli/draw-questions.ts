@@ -1,9 +1,8 @@
-import { UsageError } from '../../cli/ending';
 import type { Session } from '../../cli/session';
 import { say } from '../../cli/terminal';
 import { completedSolves } from '../../client/list-runs';
 import { readRunNow } from '../../client/trace-reader';
-import { ConductorError } from '../../errors';
+import { ConductorError, UsageError } from '../../errors';
 import { graderProblem } from '../../grading/grade';
 import type { Question } from '../../grading/question';
 import { keepText, readText } from '../../store/texts';

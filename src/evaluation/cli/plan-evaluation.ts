@@ -1,5 +1,5 @@
 import { addOns } from '../../cli/add-ons';
-import { UsageError } from '../../cli/ending';
+import { UsageError } from '../../errors';
 import type { Session } from '../../cli/session';
 import { checkCostLimit } from '../../cli/load-settings';
 import { configuredStore } from '../../store/open-store';

@@ -1,4 +1,4 @@
-import { ConductorError } from '../../errors';
+import { UsageError } from '../../errors';
 import { MAX_STEPS } from '../../protocol/messages';
 import { type Access, ACCESS_MODES, EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
 import type { Plan } from '../../plan/plan';
@@ -214,32 +214,26 @@ export function nameWorker(text: string, tried: string): string {
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
 export const REFERENCE = 'conductor';
 
-/** Thrown for a name that means no method with this cast; commands exit with 2. */
-class BadMethodError extends ConductorError {
-  override readonly name = 'BadMethodError';
-  readonly code = 'Usage';
-}
-
-/** The method that a name means, in its full form: `vote` is `vote:gpt` where the pool begins with it. @throws BadMethodError */
+/** The method that a name means, in its full form: `vote` is `vote:gpt` where the pool begins with it. @throws UsageError */
 export function readMethod(text: string, cast: Cast): { name: string; method: Method } {
   const [name = '', ...rest] = text.split(':');
   const entry = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
   if (entry === undefined) {
     const names = Object.keys(METHODS).join(', ');
-    throw new BadMethodError(`there is no method ${JSON.stringify(text)}: name some of ${names}, or workers`);
+    throw new UsageError(`there is no method ${JSON.stringify(text)}: name some of ${names}, or workers`);
   }
   const { argument, make } = entry;
   const value = argument.read(rest.join(':'), cast);
   if (value === null) {
     const expected = argument.expected(cast);
-    throw new BadMethodError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
+    throw new UsageError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
   }
   return { name: value === '' ? name : `${name}:${value}`, method: make(value) };
 }
 
 /**
  * The methods that a list of names means, each once: `workers` is every worker alone, `workers:team` asked as in a team. The
- * Conductor is among them where one needs what it did. @throws BadMethodError
+ * Conductor is among them where one needs what it did. @throws UsageError
  */
 export function readMethods(texts: readonly string[], cast: Cast): string[] {
   const everyone = (form: string): string[] => cast.workers.map((id) => `worker:${id}${form}`);

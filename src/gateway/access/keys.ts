@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { randomPart } from '../../client/run-id';
 import { someOf } from '../../config/errors';
-import { ConductorError } from '../../errors';
+import { UsageError } from '../../errors';
 import { MAX_COST_USD } from '../../protocol/messages';
 import type { Store } from '../../store/store';
 import { bytesOf, changeRecord, readRecords } from '../../store/records';
@@ -32,36 +32,18 @@ export type Key = Readonly<z.infer<typeof keySchema>>;
 
 export type KeySettings = Omit<Key, 'id' | 'createdAt' | 'revokedAt' | 'digest'>;
 
-/** Another key that is not revoked has the name already. */
-class KeyNameTakenError extends ConductorError {
-  override readonly name = 'KeyNameTakenError';
-  readonly code = 'KeyNameTaken';
-}
-
-/** No key has the id, and none that is not revoked has the name. */
-class UnknownGatewayKeyError extends ConductorError {
-  override readonly name = 'UnknownGatewayKeyError';
-  readonly code = 'UnknownGatewayKey';
-}
-
-/** Two commands made keys of one name at the same moment. */
-class AmbiguousKeyError extends ConductorError {
-  override readonly name = 'AmbiguousKeyError';
-  readonly code = 'AmbiguousKey';
-}
-
 const FOLDER = 'gateway/keys/';
 const placeOf = (id: string): string => `${FOLDER}${id}.json`;
 const SECRET = /^sk-tc-([0-9a-z]{10})-[\w-]{43}$/;
 
-/** Makes a key. Its secret is known to the caller alone. @throws KeyNameTakenError */
+/** Makes a key. Its secret is known to the caller alone. @throws UsageError where the name is taken */
 export async function createKey(store: Store, settings: KeySettings): Promise<{ key: Key; secret: string }> {
   const named = (await listKeys(store)).find(({ name, revokedAt }) => {
     return name === settings.name && revokedAt === null;
   });
   if (named !== undefined) {
     const what = `there is a key named ${JSON.stringify(named.name)} already (${named.id})`;
-    throw new KeyNameTakenError(`${what}: choose another name, or revoke that key first`);
+    throw new UsageError(`${what}: choose another name, or revoke that key first`);
   }
   const id = randomPart(10);
   const secret = `sk-tc-${id}-${randomBytes(32).toString('base64url')}`;
@@ -84,7 +66,7 @@ export async function listKeys(store: Store): Promise<Key[]> {
   return keys.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
 }
 
-/** Revokes a key for good; one that is revoked stays as it is. @throws UnknownGatewayKeyError, AmbiguousKeyError */
+/** Revokes a key for good; one that is revoked stays as it is. @throws UsageError where none, or several, has the name */
 export async function revokeKey(store: Store, idOrName: string): Promise<Key> {
   const { id } = find(await listKeys(store), idOrName, store);
   const revoked = await changeRecord(store, placeOf(id), keySchema, (key) => {
@@ -104,13 +86,13 @@ function find(keys: readonly Key[], idOrName: string, { url }: Store): Key {
   const asked = JSON.stringify(idOrName);
   if (named === undefined) {
     const known = usable.length === 0 ? 'none' : someOf(usable.map(({ name, id }) => `${name} (${id})`));
-    throw new UnknownGatewayKeyError(
+    throw new UsageError(
       `no key ${asked} is left to revoke in the store ${url}, which has ${known}: check the name or id`,
     );
   }
   if (others.length === 0) return named;
   const ids = someOf([named, ...others].map(({ id }) => id));
-  throw new AmbiguousKeyError(`more than one key is named ${asked}: give the id of one, ${ids}`);
+  throw new UsageError(`more than one key is named ${asked}: give the id of one, ${ids}`);
 }
 
 /** Says which key a secret opens. A key that was revoked is refused five seconds later at most. */

@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asPart, watchConfig } from '../../cli/commands/serve';
-import { type ExitCode, EXIT, listenForInterruption, untilInterrupted, UsageError } from '../../cli/ending';
+import { type ExitCode, EXIT, listenForInterruption, untilInterrupted } from '../../cli/ending';
 import { loadSettings, type WorkOptions } from '../../cli/load-settings';
 import { type Session, withSession } from '../../cli/session';
 import { READY } from '../../cli/supervise';
 import { say } from '../../cli/terminal';
 import { FOLDER } from '../../cli/trust';
-import { codeOf, reasonOf } from '../../errors';
+import { codeOf, reasonOf, UsageError } from '../../errors';
 import type { Listening } from '../../listen';
 import { makeOwnFolder } from '../../own-folder';
 import { checkStore } from '../../store/open-store';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConductorError } from '../../errors';
+import { UsageError } from '../../errors';
 import { type AskedWhole, conversationSchema, type Question } from '../../grading/question';
 import { parsePlan } from '../../plan/parse';
 import type { Plan } from '../../plan/plan';
@@ -45,7 +45,7 @@ export function askedHow(store: Store, { run, policy }: TrainingSettings): Asked
   return { store, workers: run.workers, settings: { ...policy, maxSteps: run.limits.steps } };
 }
 
-/** An example as the policy will be asked. @throws PlanError or UnknownWorkerError for a plan beyond this pool */
+/** An example as the policy will be asked. @throws PlanError or UsageError for a plan beyond this pool */
 export async function writeExample(
   row: ExampleRow,
   { store, workers, settings }: AskedHow,
@@ -55,8 +55,10 @@ export async function writeExample(
   const ids = row.workers ?? [...pool.keys()];
   const members = ids.map((id) => {
     const worker = pool.get(id);
-    if (worker === undefined) throw new UnknownWorkerError(id, [...pool.keys()]);
-    return worker;
+    if (worker !== undefined) return worker;
+    throw new UsageError(
+      `worker ${JSON.stringify(id)} is not in the pool: it has ${[...pool.keys()].join(', ')}`,
+    );
   });
   const reply = typeof row.plan === 'string' ? row.plan : renderPlan(row.plan, ids);
   const { maxSteps, access, subtasks } = settings;
@@ -68,20 +70,11 @@ export async function writeExample(
   };
 }
 
-class UnknownWorkerError extends ConductorError {
-  override readonly name = 'UnknownWorkerError';
-  readonly code = 'UnknownWorker';
-
-  constructor(worker: string, pool: readonly string[]) {
-    super(`worker ${JSON.stringify(worker)} is not in the pool: it has ${pool.join(', ')}`);
-  }
-}
-
 export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Example | null> {
   try {
     return await writeExample(row, asked);
   } catch (error) {
-    if (error instanceof PlanError || error instanceof UnknownWorkerError) return null;
+    if (error instanceof PlanError || error instanceof UsageError) return null;
     throw error;
   }
 }

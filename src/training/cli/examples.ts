@@ -1,7 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolveRun } from '../../config/resolve-run';
 import { describeConductor } from '../../config/cards';
-import { EXIT, type ExitCode, listenForInterruption, unlessInterrupted, UsageError } from '../../cli/ending';
+import { EXIT, type ExitCode, listenForInterruption, unlessInterrupted } from '../../cli/ending';
 import { findRun } from '../../cli/find-run';
 import { sayResumed } from '../../cli/follow-run';
 import { checkCostLimit, loadServable } from '../../cli/load-settings';
@@ -10,7 +10,7 @@ import { breakdownOf } from '../../cli/view/follow';
 import { completedSolves } from '../../client/list-runs';
 import { sumOfAll, tally } from '../../evaluation/statistics';
 import { readQuestionFile } from '../../evaluation/data/data-set';
-import { reasonOf } from '../../errors';
+import { reasonOf, UsageError } from '../../errors';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/data';
 import { askedHow, type ExampleRow, exampleRowSchema, tryExample } from '../activities/examples';

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
+import { EXIT, type ExitCode } from '../../cli/ending';
+import { UsageError } from '../../errors';
 import { checkServed, watchForMissingWorker } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
-import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
+import { EXIT, type ExitCode } from '../../cli/ending';
+import { UsageError } from '../../errors';
 import { print } from '../../cli/terminal';
 import { resolveRun } from '../../config/resolve-run';
 import { secondsAlone } from '../../evaluation/cli/earlier';

@@ -1,4 +1,5 @@
-import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
+import { EXIT, type ExitCode } from '../../cli/ending';
+import { UsageError } from '../../errors';
 import { print } from '../../cli/terminal';
 import { curvesChart } from '../../evaluation/report/curves-chart';
 import { drawCharts } from '../../evaluation/report/page';

@@ -1,7 +1,7 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { rootCause } from '@temporalio/common';
 import { isNotFound } from '../../client/steer';
-import { UsageError } from '../../cli/ending';
+import { UsageError } from '../../errors';
 import { type Session, type SessionOptions, withSession } from '../../cli/session';
 import { loadSettings, type WorkOptions } from '../../cli/load-settings';
 import { checkStore, configuredStore } from '../../store/open-store';

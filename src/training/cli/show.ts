@@ -1,4 +1,5 @@
-import { EXIT, type ExitCode, UsageError } from '../../cli/ending';
+import { EXIT, type ExitCode } from '../../cli/ending';
+import { UsageError } from '../../errors';
 import { columnsOf, paintFor, print, toJson } from '../../cli/terminal';
 import { percent, plain } from '../../evaluation/report/page';
 import { groupBy, meanOf, tally } from '../../evaluation/statistics';

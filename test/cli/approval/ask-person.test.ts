@@ -1,5 +1,5 @@
 import { type Asking, askVerdict, type Person, PlanQuestions } from '../../../src/cli/approval/ask-person';
-import { UsageError } from '../../../src/cli/ending';
+import { UsageError } from '../../../src/errors';
 import { RefusedError } from '../../../src/client/steer';
 import type { SolveResult } from '../../../src';
 import { sampleFamily, sampleWaiting } from '../../trace/sample-family';

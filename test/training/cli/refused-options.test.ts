@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../../../src/cli/ending';
+import { UsageError } from '../../../src/errors';
 import { gatherExamples } from '../../../src/training/cli/examples';
 import { readCheckpoint } from '../../../src/training/cli/checkpoints';
 import { budgetNight, pauseNight } from '../../../src/training/cli/night';
