@@ -1,0 +1,56 @@
+import { readPrompt } from '../../activities/worker-prompt';
+import { HistoryDecoder, readHistory } from '../../client/history';
+import type { Message } from '../../plan/plan';
+import { workerMessages } from '../../plan/prompt/worker';
+import type { WorkerRequest, WritePlanRequest, WritePlanResult } from '../../protocol/activity-contract';
+import { CALL_WORKER, WRITE_PLAN } from '../../protocol/names';
+import { readText } from '../../store/texts';
+import type { Gateway } from '../gateway';
+
+type Place = Pick<Gateway, 'temporal' | 'store'>;
+
+interface RoundOfRun {
+  readonly id: string;
+  readonly round: number;
+}
+
+/** What a step's model was sent last, in its words; null where no model was called for it. */
+export async function readSentPrompt(
+  { temporal, store }: Place,
+  { id, round, step }: RoundOfRun & { readonly step: number },
+): Promise<readonly Message[] | null> {
+  const decoder = new HistoryDecoder(temporal.options.loadedDataConverter);
+  let last: WorkerRequest | null = null;
+  for await (const events of readHistory(temporal, { workflowId: id }, null)) {
+    for (const { activityTaskScheduledEventAttributes: call } of events) {
+      if (call?.activityType?.name !== CALL_WORKER) continue;
+      const request = (await decoder.first(call.input)) as WorkerRequest;
+      if (request.round === round && request.step === step) last = request;
+    }
+  }
+  if (last?.worker.kind !== 'model') return null;
+  return workerMessages(await readPrompt(store, { ...last, worker: last.worker }));
+}
+
+/** All that the Conductor wrote for a round, its thoughts included: the first reply, then its repairs and later plans. */
+export async function readReplies(
+  { temporal, store }: Place,
+  { id, round }: RoundOfRun,
+): Promise<readonly string[]> {
+  const decoder = new HistoryDecoder(temporal.options.loadedDataConverter);
+  const asked = new Set<string>();
+  const replies: string[] = [];
+  for await (const events of readHistory(temporal, { workflowId: id }, null)) {
+    for (const event of events) {
+      const { activityTaskScheduledEventAttributes: call, activityTaskCompletedEventAttributes: end } = event;
+      if (call?.activityType?.name === WRITE_PLAN) {
+        const request = (await decoder.first(call.input)) as WritePlanRequest;
+        if (request.round === round) asked.add(String(event.eventId));
+      } else if (end && asked.has(String(end.scheduledEventId))) {
+        const { reply } = (await decoder.first(end.result)) as WritePlanResult;
+        replies.push(await readText(store, reply));
+      }
+    }
+  }
+  return replies.filter((reply) => reply !== '');
+}
