@@ -16,3 +16,30 @@ export class Turns {
     }
   }
 }
+
+/** The promise's value; null where it takes longer than so many milliseconds. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  let clock: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    clock = setTimeout(resolve, ms, null);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(clock);
+  }
+}
+
+/** Waits for work that cannot be stopped, or throws the reason of the signal once that is aborted. */
+export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    void work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', giveUp);
+    });
+  });
+}

@@ -10,6 +10,7 @@ import {
   visit,
   walkGetWorkflowExecutionHistoryResponse,
 } from '@temporalio/common/lib/internal-non-workflow';
+import { unlessAborted } from '../turns';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
@@ -62,18 +63,10 @@ async function endedBy<Answer>(
 ): Promise<Answer> {
   signal.throwIfAborted();
   const own = new AbortController();
-  let end = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    end = () => {
-      own.abort(signal.reason);
-      reject(signal.reason as Error);
-    };
-  });
-  signal.addEventListener('abort', end);
   try {
-    return await Promise.race([client.withAbortSignal(own.signal, ask), aborted]);
+    return await unlessAborted(signal, client.withAbortSignal(own.signal, ask));
   } finally {
-    signal.removeEventListener('abort', end);
+    if (signal.aborted) own.abort(signal.reason);
   }
 }
 

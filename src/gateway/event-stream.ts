@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { within } from '../turns';
 import type { Env } from './gateway';
 
 /** Longest silence of a stream: proxies close a connection that is idle for a minute. */
@@ -48,7 +49,7 @@ export function streamEvents(
     pull: async (controller) => {
       unread.end();
       next ??= frames.next();
-      const frame = await orSilence(next).catch(failed);
+      const frame = await within(KEEP_ALIVE_MS, next).catch(failed);
       if (typeof frame === 'string') {
         controller.enqueue(encoder.encode(frame));
         controller.close();
@@ -75,18 +76,6 @@ export function streamEvents(
     },
   });
   return c.body(body, 200, { ...EVENT_STREAM_HEADERS, ...headers });
-}
-
-async function orSilence<Value>(next: Promise<Value>): Promise<Value | null> {
-  let clock: NodeJS.Timeout | undefined;
-  const silence = new Promise<null>((resolve) => {
-    clock = setTimeout(resolve, KEEP_ALIVE_MS, null);
-  });
-  try {
-    return await Promise.race([next, silence]);
-  } finally {
-    clearTimeout(clock);
-  }
 }
 
 class Watch {

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { Turns } from '../turns';
+import { Turns, within } from '../turns';
 
 /** A thread or process that answers one request after the other. */
 export interface Helper {
@@ -64,14 +63,8 @@ export class Killable {
 }
 
 async function nextAnswer({ answers }: Helper, limitMs: number): Promise<unknown> {
-  const clock = new AbortController();
-  const late = delay(limitMs, null, { signal: clock.signal }).catch(() => null);
-  try {
-    const next = await Promise.race([answers.next(), late]);
-    if (next === null) throw new HelperError(`there was no answer in ${limitMs / 1000} s`);
-    if (next.done === true) throw new HelperError('it ended');
-    return next.value;
-  } finally {
-    clock.abort();
-  }
+  const next = await within(limitMs, answers.next());
+  if (next === null) throw new HelperError(`there was no answer in ${limitMs / 1000} s`);
+  if (next.done === true) throw new HelperError('it ended');
+  return next.value;
 }

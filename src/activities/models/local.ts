@@ -7,7 +7,7 @@ import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } fro
 };
 import { isOurImage } from '../../start-program';
 import { reasonOf } from '../../errors';
-import { Turns } from '../../turns';
+import { Turns, unlessAborted } from '../../turns';
 import {
   chooseSettings,
   type Complete,
@@ -53,20 +53,6 @@ export function createCompleteLocal(fetchSmolLm2: () => Promise<string>): Comple
       }),
     );
   };
-}
-
-/** Waits for work that cannot be stopped, or throws the reason of the signal once that is aborted. */
-function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => {
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    void work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', giveUp);
-    });
-  });
 }
 
 type StartedEngine = Awaited<ReturnType<typeof startEngine>>;

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
+import { within } from '../../turns';
 import { jsonOf, refusals, UNKEYED } from '../routes';
 
 const healthSchema = z
@@ -45,24 +46,12 @@ export function addHealth(app: App, gateway: Gateway): void {
 const TIMEOUT_MS = 3000;
 
 async function checkHealth({ workers, store }: Gateway): Promise<Health> {
+  const orNothing = (asked: Promise<boolean>) => within(TIMEOUT_MS, asked).catch(() => null);
   const [polled, read] = await Promise.all([
     orNothing(workers.areThere()),
     orNothing(store.read('gateway/health.json').then(() => true)),
   ]);
   return { temporal: polled !== null, store: read !== null, worker: polled === true };
-}
-
-/** Null for what fails, or does not come in time. */
-async function orNothing<Value>(asked: Promise<Value>): Promise<Value | null> {
-  let clock: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    clock = setTimeout(resolve, TIMEOUT_MS, null);
-  });
-  try {
-    return await Promise.race([asked.catch(() => null), late]);
-  } finally {
-    clearTimeout(clock);
-  }
 }
 
 /** Anyone may ask, as often as they like: the server and the store are asked once in so long. */

@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { AttachedSolve } from '../../client/conductor-client';
 import { isNotFound } from '../../client/steer';
 import type { ConversationTurn } from '../../protocol/input';
+import { within } from '../../turns';
 import { noteAudit } from '../access/audit';
 import { IGNORE_HEADER } from '../solve/asked';
 import { streamEvents } from '../event-stream';
@@ -125,9 +125,7 @@ async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: Fo
     if (!isNotFound(error)) throw error;
   });
   await noteAudit(store, { keyId: key.id, keyName: key.name, action: 'cancel', target: id });
-  const ended = solve.result();
-  ended.catch(() => undefined);
-  await Promise.race([ended, pause(CANCEL_MS, null, { ref: false })]);
+  await within(CANCEL_MS, solve.result());
 }
 
 /** Id of a response: its solve's, behind what OpenAI's begin with. */
