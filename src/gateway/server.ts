@@ -1,16 +1,17 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { listen, type Listening } from '../listen';
+import { type Store, sweep } from '../store/store';
 import { buildApp } from './app';
-import { DayBudgets, forgetDays } from './access/day-budget';
+import { DayBudgets, DAYS } from './access/day-budget';
 import type { Gateway, Place } from './gateway';
 import { LOOPBACK_HOSTS } from './access/host';
 import { KeyChecker } from './access/keys';
-import { forgetPasses, Sessions } from './access/passes';
+import { PASSES, Sessions } from './access/passes';
 import { Metrics } from './metrics';
 import { RequestRates } from './access/request-rate';
 import { Workers } from './workers';
-import { forgetAsked } from './solve/retried';
+import { ASKED } from './solve/retried';
 import { forgetTranscripts } from './solve/transcript';
 
 export interface Address {
@@ -39,7 +40,7 @@ export async function startGateway(place: Place, { port, host, allowHosts }: Add
   };
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer(limits, (request, response) => void answer(request, response));
-  const tidying = setInterval(() => void tidy(gateway), TIDY_MS).unref();
+  const tidying = setInterval(() => void tidy(place.store), TIDY_MS).unref();
   const listening = await listen(server, port, host);
   return {
     url: listening.url,
@@ -69,8 +70,10 @@ function partsOf(place: Place): Gateway {
 }
 
 /** Removes stale entries; a failure wastes only space until the next hour. */
-async function tidy({ store }: Gateway): Promise<void> {
-  for (const forget of [forgetAsked, forgetDays, forgetPasses, forgetTranscripts]) {
-    await forget(store).catch(() => undefined);
+export async function tidy(store: Store): Promise<void> {
+  for (const { folder, lifeMs } of [ASKED, DAYS, ...Object.values(PASSES)]) {
+    const than = new Date(Date.now() - lifeMs);
+    await sweep(store, [folder], { than, isLive: () => false, dryRun: false }).catch(() => undefined);
   }
+  await forgetTranscripts(store).catch(() => undefined);
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { BudgetSpentError, DayBudgets, forgetDays, readSpending } from '../../src/gateway/access/day-budget';
+import { BudgetSpentError, DayBudgets, readSpending } from '../../src/gateway/access/day-budget';
+import { tidy } from '../../src/gateway/server';
 import { STORES } from '../support/stores';
 import { useStore } from './stage';
 
@@ -96,10 +97,10 @@ test('a day is forgotten once no solve that began on it can run', async () => {
   await new DayBudgets(store, neverEnds).reserve(keyOf(1), 'gw-1', USD);
   const days = (): Promise<string[]> => store.list('gateway/days/');
   await stores.age(24 * 24);
-  await forgetDays(store);
+  await tidy(store);
   expect(await days()).toHaveLength(1);
   await stores.age(24 * 27);
-  await forgetDays(store);
+  await tidy(store);
   expect(await days()).toEqual([]);
   await stores.close();
 });

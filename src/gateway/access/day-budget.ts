@@ -34,19 +34,14 @@ const DAYS_OF_A_SOLVE = Math.ceil(MAX_WALL_CLOCK_MS / DAY_MS) + 2;
 /** Each of them makes the document longer, which is written at each change. */
 const MOST_ENDED = 200;
 
-const FOLDER = 'gateway/days/';
+/** A day is of use while a solve that began on it can run. */
+export const DAYS = { folder: 'gateway/days/', lifeMs: DAYS_OF_A_SOLVE * DAY_MS };
 
-const placeOf = (keyId: string, date: string): string => `${FOLDER}${keyId}/${date}.json`;
+const placeOf = (keyId: string, date: string): string => `${DAYS.folder}${keyId}/${date}.json`;
 
 /** What a key has spent and holds on the UTC day of a time. */
 export async function readSpending(store: Store, keyId: string, time: number): Promise<DaySpending> {
   return spendingOf(await readRecord(store, placeOf(keyId, dateOf(time)), daySchema));
-}
-
-/** Removes the days on which no solve that still runs can have begun. */
-export async function forgetDays(store: Store): Promise<void> {
-  const than = new Date(Date.now() - DAYS_OF_A_SOLVE * DAY_MS);
-  for await (const { key } of store.entries(FOLDER)) await store.removeOlder(key, than);
 }
 
 function spendingOf(day: Day | null): DaySpending {

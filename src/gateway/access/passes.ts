@@ -17,21 +17,22 @@ const passSchema = z.object({
 });
 type Pass = Readonly<z.infer<typeof passSchema>>;
 
-const KINDS = { link: 'gateway/links/', session: 'gateway/sessions/' } as const;
-type Kind = keyof typeof KINDS;
-
-const HOUR_MS = 3_600_000;
-const LIFE_MS: Readonly<Record<Kind, number>> = { link: 24 * HOUR_MS, session: 30 * 24 * HOUR_MS };
-export const SESSION_SECONDS = LIFE_MS.session / 1000;
+const DAY_MS = 86_400_000;
+export const PASSES = {
+  link: { folder: 'gateway/links/', lifeMs: DAY_MS },
+  session: { folder: 'gateway/sessions/', lifeMs: 30 * DAY_MS },
+};
+type Kind = keyof typeof PASSES;
+export const SESSION_SECONDS = PASSES.session.lifeMs / 1000;
 
 const SECRET = /^([0-9a-z]{10})\.[\w-]{43}$/;
-const placeOf = (kind: Kind, id: string): string => `${KINDS[kind]}${id}.json`;
+const placeOf = (kind: Kind, id: string): string => `${PASSES[kind].folder}${id}.json`;
 
 /** Makes a pass for a key, and gives its secret. */
 export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<Key, 'id'>): Promise<string> {
   const id = randomPart(10);
   const secret = `${id}.${randomBytes(32).toString('base64url')}`;
-  const expiresAt = new Date(Date.now() + LIFE_MS[kind]).toISOString();
+  const expiresAt = new Date(Date.now() + PASSES[kind].lifeMs).toISOString();
   const pass: Pass = { keyId, digest: hash('sha256', secret), expiresAt, endedAt: null };
   if (await store.create(placeOf(kind, id), bytesOf(pass))) return secret;
   throw new Error(`the store ${store.url} has a ${kind} ${id} already: try again`);
@@ -86,13 +87,5 @@ export class Sessions {
   async close(secret: string): Promise<void> {
     await endPass(this.store, 'session', secret);
     this.#passes.forget(secret.slice(0, secret.indexOf('.')));
-  }
-}
-
-/** Removes passes that have expired. */
-export async function forgetPasses(store: Store): Promise<void> {
-  for (const kind of ['link', 'session'] as const) {
-    const than = new Date(Date.now() - LIFE_MS[kind]);
-    for await (const { key } of store.entries(KINDS[kind])) await store.removeOlder(key, than);
   }
 }
