@@ -31,7 +31,6 @@ export interface LoadConfigOptions {
 export interface ConfigReader<Input, Settings extends Config> {
   /** The named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else the embedded default of this machine. */
   readonly load: (options: LoadConfigOptions) => Promise<LoadedConfig<Settings>>;
-  readonly readFile: (path: string) => Settings;
   readonly parse: (content: Input) => Settings;
   /** Reads a path or a content from a program, else the file that a command would read. */
   readonly readGiven: (given: string | Input | undefined) => Settings;
@@ -72,7 +71,6 @@ export function createConfigReader<Input, Settings extends Config>(
       const config = readFile(file, named ?? FILE_NAME);
       return { config, path: file, notices: [], unpriced: unpricedNoticesOf(config) };
     },
-    readFile: (path) => readFile(path),
     parse,
     readGiven: (given = process.env.CONDUCTOR_CONFIG ?? FILE_NAME) =>
       typeof given === 'string' ? readFile(given) : parse(given),
@@ -86,7 +84,6 @@ const byPlace = new Intl.Collator('en', { numeric: true });
 type Reader = ConfigReader<ConfigInput, Config>;
 const reader: Reader = createConfigReader(configSchema, (written) => written, noticesOf);
 export const loadConfig: Reader['load'] = reader.load;
-export const readConfigFile: Reader['readFile'] = reader.readFile;
 export const parseConfig: Reader['parse'] = reader.parse;
 export const readGivenConfig: Reader['readGiven'] = reader.readGiven;
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findPool } from '../../src/config/default-pool';
-import { parseConfig, readConfigFile } from '../../src/config/load';
+import { parseConfig, readGivenConfig } from '../../src/config/load';
 import { useFolder } from './stage';
 
 const KEY = 'sk-test-0123456789abcdefghij';
@@ -14,7 +14,7 @@ describe('init', () => {
     const { code, stderr } = await init();
     expect({ code, stderr }).toMatchObject({ code: 0 });
     const file = join(stage.folder.path, 'conductor.yaml');
-    const { conductor, limits } = readConfigFile(file);
+    const { conductor, limits } = readGivenConfig(file);
     expect({ conductor, limits }).toMatchObject({
       conductor: { provider: 'anthropic' },
       limits: { costUsd: 1 },

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config/errors';
-import { parseConfig, readConfigFile } from '../../src/config/load';
+import { parseConfig, readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { freshFolder } from '../local/fresh-folder';
 import { hostileText } from '../support/hostile-text';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 function messageFor(text: string): string {
   writeFileSync(file, text);
   try {
-    readConfigFile(file);
+    readGivenConfig(file);
     return '';
   } catch (error) {
     if (error instanceof ConfigError) return error.message.replaceAll(file, 'conductor.yaml');

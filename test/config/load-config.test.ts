@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../src/config/errors';
-import { loadConfig, parseConfig, readConfigFile } from '../../src/config/load';
+import { loadConfig, parseConfig, readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { loadTrainableConfig } from '../../src/training/config/load';
 import { freshFolder } from '../local/fresh-folder';
@@ -66,7 +66,7 @@ function write(text: string, name = 'conductor.yaml'): string {
 function problemOf(text: string): string {
   const path = write(text);
   try {
-    readConfigFile(path);
+    readGivenConfig(path);
   } catch (error) {
     if (error instanceof ConfigError) return error.message.replaceAll(path, 'conductor.yaml');
     throw error;
@@ -119,7 +119,7 @@ describe('what a configuration may hold', () => {
   });
 
   it('checks to the same value again, so a loaded configuration can be handed on', () => {
-    const config = readConfigFile(write(FULL));
+    const config = readGivenConfig(write(FULL));
     expect(parseConfig(config)).toEqual(config);
   });
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { completeAnthropic } from '../../src/activities/models/anthropic';
 import { completeGoogle } from '../../src/activities/models/google';
 import { completeOpenAI } from '../../src/activities/models/openai';
-import { readConfigFile } from '../../src/config/load';
+import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ModelCard } from '../../src/protocol/cards';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
@@ -18,7 +18,7 @@ afterAll(() => providers.close());
 
 /** The body of each worker's request, by its model and id, in the order of the pool. */
 async function requestsOf(name: string): Promise<(readonly [id: string, body: Record<string, unknown>])[]> {
-  const { workers } = resolveRun(readConfigFile(fileOf(name)));
+  const { workers } = resolveRun(readGivenConfig(fileOf(name)));
   const asked: (readonly [string, Record<string, unknown>])[] = [];
   for (const worker of workers) {
     if (worker.kind !== 'model') throw new Error(`${worker.id} is no model`);
@@ -74,7 +74,7 @@ test('the large budget is asked of every vendor as in table 3', async () => {
 });
 
 test.each(['constrained', 'unconstrained'])('the %s pool has a price for every worker', (name) => {
-  const { workers } = resolveRun(readConfigFile(fileOf(name)));
+  const { workers } = resolveRun(readGivenConfig(fileOf(name)));
   expect(workers.map((card) => [card.id, 'price' in card && card.price !== null])).toEqual(
     workers.map(({ id }) => [id, true]),
   );

@@ -8,7 +8,7 @@ import { Client } from '@temporalio/client';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { renderPlan } from '../../src';
-import { readConfigFile } from '../../src/config/load';
+import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { freshFolder } from '../local/fresh-folder';
@@ -167,7 +167,7 @@ describe('an example, installed from the package', () => {
 
 /** Sends the models of a configuration to a server of the test; gives the name of the Conductor's. */
 async function redirectModels(path: string, baseUrl: string): Promise<string> {
-  const config = readConfigFile(path);
+  const config = readGivenConfig(path);
   const redirect = <Card extends { provider: string }>(card: Card): Card =>
     card.provider === 'openai' ? { ...card, baseUrl } : card;
   const { conductor, workers } = config;

@@ -5,7 +5,7 @@ import type { TrainableConfig, TrainableInput } from '../../src/training';
 import {
   budgetNoticesOf,
   parseTrainable,
-  readTrainableFile,
+  readGivenTrainable,
   shippedProfiles,
 } from '../../src/training/config/load';
 import { EXAMPLE_SETS } from '../../src/plan/prompt/examples';
@@ -220,7 +220,7 @@ describe('what cannot be trained is refused:', () => {
     const workers = [{ ...MODEL, id: 'a' }];
     // Every JSON text is YAML, too.
     writeFileSync(file, JSON.stringify({ conductor: MODEL, workers, training: { ...smallest, ...change } }));
-    expect(() => readTrainableFile(file)).toThrow(message);
+    expect(() => readGivenTrainable(file)).toThrow(message);
   });
 
   test('with file, line and place where it stands in one', () => {
@@ -228,7 +228,7 @@ describe('what cannot be trained is refused:', () => {
     const model = 'provider: local, model: smollm2';
     const lines = [`conductor: { ${model} }`, `workers: [{ id: a, ${model} }]`, 'training:'];
     writeFileSync(file, [...lines, '  profile: cpu-demo', '  groupSize: many'].join('\n'));
-    expect(() => readTrainableFile(file)).toThrow(
+    expect(() => readGivenTrainable(file)).toThrow(
       `${file}:5:3: training.groupSize is "many": expected number`,
     );
   });

@@ -13,7 +13,6 @@ const reader: Reader = createConfigReader(trainingConfigSchema, applyProfile, (c
 ]);
 // Each with its type by name: written out in full, it fails a user's stricter compiler.
 export const loadTrainableConfig: Reader['load'] = reader.load;
-export const readTrainableFile: Reader['readFile'] = reader.readFile;
 export const parseTrainable: Reader['parse'] = reader.parse;
 export const readGivenTrainable: Reader['readGiven'] = reader.readGiven;
 

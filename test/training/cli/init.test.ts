@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readTrainableFile } from '../../../src/training/config/load';
+import { readGivenTrainable } from '../../../src/training/config/load';
 import { readQuestions } from '../../../src/training/activities/data';
 import { type Ended, endedWith } from '../../cli/command';
 import { useFolder } from '../../cli/stage';
@@ -31,7 +31,7 @@ test('a whole section is written below the own lines, which keep every character
   expect(text.startsWith(`${OWN}\n\ntraining:\n  profile: smollm2-cpu # `)).toBe(true);
   for (const line of text.slice(OWN.length).trim().split('\n')) expect(stderr).toContain(line);
   expect(stderr).toMatch(/Not there yet: questions\.jsonl and held-out\.jsonl[^]*Not there yet: models\/own/);
-  expect(readTrainableFile(at('conductor.yaml')).training).toMatchObject({
+  expect(readGivenTrainable(at('conductor.yaml')).training).toMatchObject({
     run: 'sums',
     data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
     base: { kind: 'folder', path: 'models/own' },
@@ -78,7 +78,7 @@ test('a newcomer with nothing is asked, and has a pool and questions then', asyn
   expect(code).toBe(0);
   expect(stdout).toContain('Wrote questions.jsonl: 60');
   expect(await read('mine.jsonl')).toBe('my own\n');
-  expect(readTrainableFile(at('conductor.yaml'))).toMatchObject({
+  expect(readGivenTrainable(at('conductor.yaml'))).toMatchObject({
     conductor: { provider: 'openai' },
     training: {
       data: { train: 'questions.jsonl', heldOut: 'mine.jsonl' },
