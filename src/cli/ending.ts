@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { ConductorError } from '../errors';
 import { FAILURES } from '../protocol/failures';
 import type { SolveResult } from '../protocol/solve';
+import { unlessAborted } from '../turns';
 import { say } from './terminal';
 
 /** Exit codes of all commands. */
@@ -67,18 +67,9 @@ export async function untilInterrupted(interruption: AbortSignal): Promise<void>
 }
 
 /** The promise's value, or undefined where the interruption comes first. */
-export async function unlessInterrupted<Value>(
+export function unlessInterrupted<Value>(
   interruption: AbortSignal,
   promise: Promise<Value>,
 ): Promise<Value | undefined> {
-  const settled = new AbortController();
-  const none = (): undefined => undefined;
-  const interrupted = interruption.aborted
-    ? Promise.resolve(undefined)
-    : once(interruption, 'abort', { signal: settled.signal }).then(none, none);
-  try {
-    return await Promise.race([promise, interrupted]);
-  } finally {
-    settled.abort();
-  }
+  return Promise.race([promise, unlessAborted(interruption, promise).catch(() => undefined)]);
 }
