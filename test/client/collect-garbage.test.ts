@@ -13,7 +13,7 @@ import { embeddedServer } from '../../src/local/embedded-server';
 import { keepAnswer, keepBegun, rowKeys, writeRow } from '../../src/store/ledger';
 import { LiveReader, LiveWriter } from '../../src/store/stream-log';
 import { keepText } from '../../src/store/texts';
-import { freshFolder } from '../local/fresh-folder';
+import { type Folder, makeFolder } from '../cli/folder';
 import { veil } from '../plugin/veil';
 import { openStage, type Stage, step } from '../support/stage';
 import { STORES, type Stores } from '../support/stores';
@@ -38,10 +38,15 @@ const liveOf = ({ texts, answers }: Collected): number[] => [texts.live.count, a
 
 /** A server of the file's own: what other tests leave on the shared one would be read, too. */
 let server: TemporalServer;
+let home: Folder;
 beforeAll(async () => {
-  server = await embeddedServer({ folder: await freshFolder(), say: () => undefined });
+  home = await makeFolder();
+  server = await embeddedServer({ folder: home.path, say: () => undefined });
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  await home.remove();
+});
 
 describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   let stores: Stores;
