@@ -121,12 +121,10 @@ test.each([
   'tried %d times, with skills that differ by %f: the resampled interval covers a gain of %f, and agrees with p',
   (tries, unlike, gain) => {
     const random = randomFrom('coverage', tries, unlike, gain);
-    const found = Array.from({ length: 300 }, () => resampleMean(triesOf(random, tries, unlike, gain)));
+    const found = Array.from({ length: 1000 }, () => resampleMean(triesOf(random, tries, unlike, gain)));
     for (const { interval, p } of found) expect(p < 0.05).toBe(interval[0] > 0 || interval[1] < 0);
     const covered = meanOf(found.map(({ interval: [low, high] }) => Number(low <= gain && gain <= high)));
-    // Two standard errors of the simulation below 0.95.
-    expect(covered).toBeGreaterThan(0.938);
-    if (gain === 0) expect(1 - (covered ?? 0)).toBeLessThan(0.062);
+    expect(covered).toBeGreaterThan(0.94);
   },
   120_000,
 );
