@@ -6,17 +6,17 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 404;
-const MOST_LINES = 46_760;
+const MOST_FILES = 403;
+const MOST_LINES = 46_640;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
   ['command lines', /(^|\/)cli\//, 7_370],
-  ['the gateway', /^gateway\//, 4_960],
+  ['the gateway', /^gateway\//, 4_890],
   ['training', /^training\//, 6_230],
-  ['evaluation and grading', /^(evaluation|grading)\//, 8_780],
+  ['evaluation and grading', /^(evaluation|grading)\//, 8_730],
   ['core', /./, 17_970],
 ];
 
