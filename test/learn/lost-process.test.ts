@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { needProcesses, runChild, whileAlive } from '../../examples/learn/support/programs';
+import { needProcesses, runChild } from '../../examples/learn/support/programs';
+import { unlessAborted } from '../../src/turns';
 import { freshFolder } from '../local/fresh-folder';
 
 const FOREVER = new Promise<never>(() => undefined);
@@ -17,25 +18,25 @@ async function start(program: string) {
 test('work ends at once with the name of the process that ended, its exit code and its last words', async () => {
   const { lost, need } = needProcesses('/somewhere');
   need('policy server', await start("console.error('out of memory'); process.exitCode = 7;"));
-  await expect(whileAlive(lost, FOREVER)).rejects.toThrow(
+  await expect(unlessAborted(lost, FOREVER)).rejects.toThrow(
     'The policy server ended with exit code 7:\nout of memory\n' +
       'Nothing goes on without it. What was done lies in /somewhere; run this command again.',
   );
-  await expect(whileAlive(lost, FOREVER)).rejects.toThrow('exit code 7');
+  await expect(unlessAborted(lost, FOREVER)).rejects.toThrow('exit code 7');
 });
 
 test('a process that a signal ended is told of by that signal', async () => {
   const { lost, need } = needProcesses('/somewhere');
   const { pid } = need('trainer', await start('setInterval(() => undefined, 1000);'));
   process.kill(pid, 'SIGSEGV');
-  await expect(whileAlive(lost, FOREVER)).rejects.toThrow('The trainer was ended by SIGSEGV');
+  await expect(unlessAborted(lost, FOREVER)).rejects.toThrow('The trainer was ended by SIGSEGV');
 });
 
 test.each(['kill', 'stop'] as const)('a process that was told to end by %s() is no loss', async (order) => {
   const { lost, need } = needProcesses('/somewhere');
   const program = need('trainer', await start('setInterval(() => undefined, 1000);'));
   await expect(
-    whileAlive(
+    unlessAborted(
       lost,
       program[order]().then(() => 'done'),
     ),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { whileAlive } from '../../examples/learn/support/programs';
+import { unlessAborted } from '../../src/turns';
 import { childrenOf, openSurroundings, type Surroundings } from '../../examples/learn/support/surroundings';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { type Folder, makeFolder } from '../cli/folder';
@@ -38,7 +38,7 @@ test.each([
   ['The policy server', 'conductor_trainer.policy_server'],
   ['The simulated world', 'world/serve.ts'],
 ])('a night ends at once when a process is lost that it needs: %s', async (name, program) => {
-  const night = whileAlive(surroundings.lost, new Promise<never>(() => undefined));
+  const night = unlessAborted(surroundings.lost, new Promise<never>(() => undefined));
   process.kill(processOf(program), 'SIGSEGV');
   await expect(night).rejects.toThrow(new RegExp(`^${name} was ended by SIGSEGV`));
 });

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { unlessAborted } from '../../../src/turns';
 import { openTown } from '../demo/town';
 import type { Lesson } from '../support/lesson';
-import { whileAlive } from '../support/programs';
 import { SMALL_WORLD } from '../world/world';
 import { measureStep } from './measure-step';
 import { type PlainUpdate, playPlainly } from './plain-loop';
@@ -69,7 +69,7 @@ interface Comparison {
 async function compare(extent: Extent, folder: string, delayMs: number): Promise<Comparison> {
   const town = await openTown(lessonOf(extent), folder, delayMs);
   try {
-    const night = await whileAlive(town.lost, playNight(town, await serverOf(folder), extent.cycles));
+    const night = await unlessAborted(town.lost, playNight(town, await serverOf(folder), extent.cycles));
     const setting = await openPlainSetting(town, folder);
     const { updates, ...plain } = await playPlainly(setting).finally(() => setting.steps.close());
     const [update] = updates;
@@ -86,7 +86,7 @@ async function playAhead(extent: Extent, folder: string): Promise<NightFigures> 
   const cycles = extent.cycles + 1;
   const town = await openTown(lessonOf({ ...extent, cycles }, 1), folder, extent.slowMs);
   try {
-    const night = await whileAlive(town.lost, playNight(town, await serverOf(folder), cycles));
+    const night = await unlessAborted(town.lost, playNight(town, await serverOf(folder), cycles));
     return { ...night, cycles: night.cycles.slice(0, -1), times: night.times.slice(0, -1) };
   } finally {
     await town.close();

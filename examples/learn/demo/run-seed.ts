@@ -7,11 +7,11 @@ import type { NightRecord } from '../../../src/training/records';
 import type { Recipe } from '../plain/recipe';
 import { type Score, tryOut } from '../plain/scoring';
 import { type Lesson, TRAIN_RUN } from '../support/lesson';
-import { whileAlive } from '../support/programs';
 import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { openTown, type Town, warmStartArguments } from './town';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/names';
+import { unlessAborted } from '../../../src/turns';
 
 /** A date of its own, so that the demo is the same on each day. */
 const NIGHT = '2026-01-10';
@@ -46,7 +46,7 @@ export async function runSeed(course: Course): Promise<Learned> {
   const town = await openTown(lesson, folder);
   tell(`seed ${seed}: everything runs in ${folder}; Temporal's web page is ${town.webPage}`);
   try {
-    const learned = await whileAlive(town.lost, learn(course, town));
+    const learned = await unlessAborted(town.lost, learn(course, town));
     return { seed, ...learned, minutes: (performance.now() - began) / 60_000 };
   } finally {
     await town.close();

@@ -11,10 +11,11 @@ import { TrainingClient } from '../../../src/training/client/training-client';
 import { batchKey, metricsFolder } from '../../../src/training/store-keys';
 import type { CycleMetrics } from '../../../src/training/records';
 import type { NightProgress } from '../../../src/training/contract';
+import { unlessAborted } from '../../../src/turns';
 import { KillableServer } from '../support/killable-server';
 import { type Lesson, TRAIN_RUN } from '../support/lesson';
 import { LogFollower } from '../support/log-follower';
-import { type ChildProgram, runChild, whileAlive } from '../support/programs';
+import { type ChildProgram, runChild } from '../support/programs';
 import { type Neighbour, openSurroundings } from '../support/surroundings';
 import type { Keeping, RowTime, WorkerSetting } from '../support/worker';
 
@@ -116,7 +117,7 @@ async function openScene(lesson: Lesson, bundle: string, storeUrl?: string): Pro
         count += 1;
         onRequest(count);
       });
-      const progress = await whileAlive(surroundings.lost, trainNight(address));
+      const progress = await unlessAborted(surroundings.lost, trainNight(address));
       const facts = {
         progress,
         cycles: await readCycles(

@@ -2,8 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { unlessAborted } from '../../../src/turns';
 import { seedsFrom } from '../support/options';
-import { whileAlive } from '../support/programs';
 import { type Lesson, openLesson } from './lesson';
 import { type Recipe, withCycles } from './recipe';
 
@@ -51,7 +51,7 @@ async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1], ow
     tell(`seed ${seed}, the ${recipe.world.name} world, in a plain loop without Temporal`);
     const lesson = await openLesson(withCycles(planned, cycles), seed, root);
     try {
-      if (!(await whileAlive(lesson.lost, run(lesson, tell)))) process.exitCode = 1;
+      if (!(await unlessAborted(lesson.lost, run(lesson, tell)))) process.exitCode = 1;
     } finally {
       await lesson.close();
     }

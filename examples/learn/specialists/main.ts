@@ -3,10 +3,11 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { renderMarkdown, writeReport } from '../../../src/evaluation/report/report';
+import { unlessAborted } from '../../../src/turns';
 import { timed } from '../plain/run-course';
 import { smollm2Folder } from '../smollm2/unpack';
 import { readWhole, seedsFrom } from '../support/options';
-import { needProcesses, runPython, whileAlive } from '../support/programs';
+import { needProcesses, runPython } from '../support/programs';
 import { type Measured, measureOnce, readMeasured } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS } from './learn';
@@ -71,7 +72,7 @@ async function main(): Promise<void> {
     const work = night
       ? spendNight(crew, root, { seed, recipe }, tell)
       : learn(crew, root, { recipe, lesson: readLesson(lesson) }, seeds, tell);
-    await whileAlive(lost, work);
+    await unlessAborted(lost, work);
   } finally {
     await server.stop();
   }

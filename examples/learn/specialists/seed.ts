@@ -6,9 +6,10 @@ import { readRecord, writeRecord } from '../../../src/store/records';
 import { ArtifactFolder } from '../../../src/training/artifacts';
 import { rightPlansSchema } from '../../../src/training/records';
 import { type Checkpoint, checkpointSchema } from '../../../src/training/trainer-contract';
+import { unlessAborted } from '../../../src/turns';
 import { startStepServer } from '../plain/lesson';
 import { mean } from '../plain/scoring';
-import { needProcesses, runPython, whileAlive } from '../support/programs';
+import { needProcesses, runPython } from '../support/programs';
 import type { Crew } from './crew';
 import { cyclesOf, type Desk, learn, type Lesson, LESSONS, warmUp } from './learn';
 import { type Played, writePlans } from './play';
@@ -94,7 +95,7 @@ export async function runSeed(
   const steps = await startStepServer(root);
   const desk: Desk = { ...wish, crew, steps, policyUrl: `${url}/v1`, trainRun, folder };
   try {
-    return await whileAlive(lost, goOn(desk, earlier, tell));
+    return await unlessAborted(lost, goOn(desk, earlier, tell));
   } finally {
     await Promise.all([steps.close(), server.stop()]);
   }

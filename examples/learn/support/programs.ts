@@ -165,18 +165,3 @@ export function needProcesses(folder: string): NeededProcesses {
     },
   };
 }
-
-/** Waits for work, but no longer than the processes live that it needs. */
-export async function whileAlive<Result>(lost: AbortSignal, work: Promise<Result>): Promise<Result> {
-  const done = new AbortController();
-  const ended = lost.aborted ? Promise.resolve() : once(lost, 'abort', { signal: done.signal });
-  const none = ended.then(
-    () => Promise.reject(lost.reason as Error),
-    () => new Promise<never>(() => undefined),
-  );
-  try {
-    return await Promise.race([work, none]);
-  } finally {
-    done.abort();
-  }
-}

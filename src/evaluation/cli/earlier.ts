@@ -69,18 +69,18 @@ async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<s
 export async function nameBest(store: Store, run: ResolvedRun, names: readonly string[]): Promise<string[]> {
   const isNamed = run.workers.some(({ id }) => id === 'best');
   const asks = (name: string): boolean => !isNamed && /^[^:]+:best(:|$)/.test(name);
-  if (!names.some((name) => asks(name) || isOfAnyWorker(name))) return [...names];
+  const isOpen = (name: string): boolean => asks(name) || isOfAnyWorker(name);
+  if (!names.some(isOpen)) return [...names];
   const found = names.some(asks) ? await requireBestWorker(store, run) : await findBestWorker(store, run);
   if (found === null) {
-    const [first] = run.workers;
     const open = names.filter(isOfAnyWorker).join(', ');
     say(
-      `${open}: the first worker, ${first?.id}, since no evaluation here tells which one is the best alone. ` +
+      `${open}: the first worker, ${run.workers[0]?.id}, since no evaluation here tells which one is the best alone. ` +
         '"eval FILE --methods workers" does.',
     );
     return [...names];
   }
-  return names.map((name) => (asks(name) || isOfAnyWorker(name) ? nameWorker(name, found) : name));
+  return names.map((name) => (isOpen(name) ? nameWorker(name, found) : name));
 }
 
 /** Median seconds of a worker alone, in the latest evaluation that asked this very model; null where none did. */
@@ -104,12 +104,13 @@ function isSame(worker: RunWorker, before: readonly RunWorker[]): boolean {
   return earlier !== undefined && isDeepStrictEqual(settingsOf(earlier), settingsOf(worker));
 }
 
-function settingsOf(worker: RunWorker): unknown {
-  if (worker.kind !== 'model') return worker.type;
-  const { provider, model, layout, instructions, temperature, topP, topK, presencePenalty } = worker;
-  const { effort, thinking, maxOutputTokens, extraBody } = worker;
-  const thought = { effort, thinking, maxOutputTokens, extraBody };
-  return { provider, model, layout, instructions, temperature, topP, topK, presencePenalty, ...thought };
+const DECIDING = [
+  ...(['provider', 'model', 'layout', 'instructions', 'temperature', 'topP', 'topK'] as const),
+  ...(['presencePenalty', 'effort', 'thinking', 'maxOutputTokens', 'extraBody'] as const),
+];
+
+function settingsOf(worker: RunWorker): readonly unknown[] {
+  return worker.kind === 'model' ? DECIDING.map((name) => worker[name]) : [worker.type];
 }
 
 /** Refuses a router that has nothing to learn from, and something to learn from that no method asks for. */

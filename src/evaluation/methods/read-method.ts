@@ -193,13 +193,13 @@ function sampling(choose: 'judge' | 'vote'): (argument: string) => Method {
   };
 }
 
-function argumentOf(name: string): Argument | undefined {
-  return Object.hasOwn(METHODS, name) ? METHODS[name]?.argument : undefined;
+function entryOf(name: string): (typeof METHODS)[string] | undefined {
+  return Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
 }
 
 /** Whether a name leaves open which worker answers. */
 export function isOfAnyWorker(name: string): boolean {
-  const argument = argumentOf(name);
+  const argument = entryOf(name)?.argument;
   return argument === WORKER_OR_FIRST || argument === ASKED_OR_FIRST;
 }
 
@@ -207,7 +207,8 @@ export function isOfAnyWorker(name: string): boolean {
 export function nameWorker(text: string, tried: string): string {
   const [name = '', , ...rest] = text.split(':');
   const [, id = '', ...form] = tried.split(':');
-  const hasForms = [ASKED_WORKER, ASKED_OR_FIRST].includes(argumentOf(name) ?? NOTHING);
+  const argument = entryOf(name)?.argument;
+  const hasForms = argument === ASKED_WORKER || argument === ASKED_OR_FIRST;
   return [name, id, ...(rest.length === 0 && hasForms ? form : rest)].join(':');
 }
 
@@ -217,7 +218,7 @@ export const REFERENCE = 'conductor';
 /** The method that a name means, in its full form: `vote` is `vote:gpt` where the pool begins with it. @throws UsageError */
 export function readMethod(text: string, cast: Cast): { name: string; method: Method } {
   const [name = '', ...rest] = text.split(':');
-  const entry = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
+  const entry = entryOf(name);
   if (entry === undefined) {
     const names = Object.keys(METHODS).join(', ');
     throw new UsageError(`there is no method ${JSON.stringify(text)}: name some of ${names}, or workers`);
