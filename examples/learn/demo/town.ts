@@ -87,7 +87,8 @@ export async function startUp(folder: string, ...command: readonly string[]): Pr
   child.stderr.pipe(process.stderr, { end: false });
   const address = /Temporal +(\S+),/.exec(said)?.[1];
   const webPage = /Temporal UI +(\S+)/.exec(said)?.[1];
-  if (child.pid === undefined || address === undefined || webPage === undefined) {
+  const isReady = child.pid !== undefined && said.includes('Ready.');
+  if (!isReady || address === undefined || webPage === undefined) {
     throw new Error(`"temporal-conductor ${command.join(' ')}" did not become ready:\n${said}`);
   }
   return { pid: child.pid, address, webPage, lost: watched.lost, stop: () => watched.end('SIGTERM') };

@@ -51,6 +51,7 @@ async function main(): Promise<void> {
   if (!night && seeds.length === 0) return report(root, await readMeasured(root), tell);
   const recipe = { ...(await readModels(values, tell)), device: readDevice(device) };
   await teachWorkers(root, recipe, tell);
+  useAllCores(recipe);
   const { lost, need } = needProcesses(root);
   const { workers } = recipe.school;
   const models = workers.flatMap((worker) => ['--model', `${worker.id}=${modelOf(root, worker)}`]);
@@ -91,13 +92,17 @@ function readDevice(text: string): Recipe['device'] {
 }
 
 /** Programs of the trainer compute on one core by default, which suits tiny networks alone. */
+function useAllCores({ base, school }: Recipe): void {
+  if ([base, school.base].some(({ kind }) => kind === 'folder'))
+    process.env.OMP_NUM_THREADS ??= String(availableParallelism());
+}
+
 async function readModels(
   { model, workers }: { readonly model: string; readonly workers: string },
   tell: (line: string) => void,
 ): Promise<Recipe> {
   const [isModel, areWorkers] = [isSmollm2('--model', model), isSmollm2('--workers', workers)];
   if (!isModel && !areWorkers) return TINY;
-  process.env.OMP_NUM_THREADS ??= String(availableParallelism());
   const path = await smollm2Folder(tell);
   const recipe = isModel ? smollm2Recipe(path) : TINY;
   return areWorkers ? { ...recipe, school: smollm2School(path) } : recipe;

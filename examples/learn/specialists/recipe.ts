@@ -46,6 +46,9 @@ export interface Recipe extends Pupil {
   readonly triedOn: Exam;
 }
 
+/** What an update computes in. */
+export const PRECISION = { cpu: 'float32', cuda: 'bfloat16' } as const;
+
 /** Networks of 120,000 random weights. */
 const SMALLEST: Pupil = {
   base: {
@@ -106,10 +109,10 @@ export const smollm2School = (path: string): School => ({
       [skill, 'plain'],
       [skill, 'fancy'],
     ],
-    steps: 200,
+    steps: 120,
   })),
   batch: 16,
-  learningRate: 5e-4,
+  learningRate: 1e-3,
   warmupSteps: 10,
 });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
@@ -10,9 +11,10 @@ import { readRecord, writeRecord } from '../../../src/store/records';
 import { ArtifactFolder } from '../../../src/training/artifacts';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import { runCommand, startUp, warmStartArguments } from '../demo/town';
+import { type PythonProgram, runPython } from '../support/programs';
 import { toJsonLines } from '../world/questions';
 import { questionSet, SINGLES } from './questions';
-import type { Recipe, School } from './recipe';
+import { PRECISION, type Recipe, type School } from './recipe';
 import { schoolExamples, type Schooling } from './workers';
 
 /** Enough that a worker sees each example a few times at most. */
@@ -47,7 +49,7 @@ export async function claimFolder(folder: string, recipe: Recipe): Promise<void>
 
 /**
  * Has workers learn by `train warm-start`, each as a training run of its own, and exports their models. Those that are
- * there already stay. Two learn at a time, those that go on from another's model after it.
+ * there already stay. One learns on each core, those that go on from another's model after it.
  */
 export async function teachWorkers(
   folder: string,
@@ -58,7 +60,9 @@ export async function teachWorkers(
   const missing = recipe.school.workers.filter((schooling) => !existsSync(modelOf(folder, schooling)));
   for (const isLater of [false, true]) {
     const pupils = missing.filter(({ parent }) => (parent !== undefined) === isLater);
-    const classes = [0, 1].map((place) => pupils.filter((_pupil, index) => index % 2 === place));
+    const classes = Array.from({ length: availableParallelism() }, (_class, place) =>
+      pupils.filter((_pupil, index) => index % availableParallelism() === place),
+    );
     await Promise.all(classes.map((each) => teachClass(folder, recipe, each, tell)));
   }
 }
@@ -78,15 +82,19 @@ async function teachClass(
     first.parent === undefined
       ? recipe.school.base
       : { kind: 'folder' as const, path: modelOf(folder, { id: first.parent }) };
-  await writeFile(
-    join(room, 'conductor.yaml'),
-    stringify(configOf({ ...recipe.school, base }, recipe.device, await freePort())),
-  );
-  const up = await startUp(room, 'train', 'up');
+  const server = await servePolicies(room, recipe.device);
   try {
-    for (const pupil of pupils) tell(await teach(room, recipe.school, pupil, modelOf(folder, pupil)));
+    const { url } = z.object({ url: z.string() }).parse(server.ready);
+    const config = configOf({ ...recipe.school, base }, recipe.device, `${url}/v1`);
+    await writeFile(join(room, 'conductor.yaml'), stringify(config));
+    const up = await startUp(room, 'train', 'up');
+    try {
+      for (const pupil of pupils) tell(await teach(room, recipe.school, pupil, modelOf(folder, pupil)));
+    } finally {
+      await up.stop();
+    }
   } finally {
-    await up.stop();
+    await server.stop();
   }
 }
 
@@ -109,6 +117,17 @@ async function teach(
   return `${id} learned in ${Math.round((performance.now() - began) / 1000)} s`;
 }
 
+/** Started here, since `train up` leaves it to vLLM where the device is a GPU. */
+function servePolicies(room: string, device: Recipe['device']): Promise<PythonProgram> {
+  const places = [
+    '--artifacts',
+    join(room, '.conductor/artifacts'),
+    '--checkpoints',
+    join(room, 'checkpoints'),
+  ];
+  return runPython('policy_server', ['--port', '0', '--device', device, ...places]);
+}
+
 /** For the policy server, which `train up` starts at a place of its configuration. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -121,7 +140,7 @@ export async function freePort(): Promise<number> {
 function configOf(
   { base, tuning, batch }: School,
   device: Recipe['device'],
-  policyPort: number,
+  policyUrl: string,
 ): TrainableInput {
   return {
     conductor: { provider: 'policy' },
@@ -129,10 +148,10 @@ function configOf(
     training: {
       base,
       data: { train: 'questions.jsonl', heldOut: 'questions.jsonl' },
-      policy: { baseUrl: `http://127.0.0.1:${policyPort}/v1`, maxPromptTokens: 256, maxOutputTokens: 128 },
+      policy: { baseUrl: policyUrl, maxPromptTokens: 256, maxOutputTokens: 128 },
       questions: 4,
       groupSize: 16,
-      trainer: { device, precision: 'float32', tuning, microBatch: batch },
+      trainer: { device, precision: PRECISION[device], tuning, microBatch: batch },
     },
   };
 }

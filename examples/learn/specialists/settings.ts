@@ -6,7 +6,7 @@ import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/t
 import { PROMPT } from './conductor';
 import { crewConfig } from './crew';
 import { MOST_PROMPT, MOST_TOKENS, REWARDS } from './play';
-import type { Recipe } from './recipe';
+import { PRECISION, type Recipe } from './recipe';
 
 // A recipe in the words of `conductor.yaml`, which a night and the plain loop both learn by.
 
@@ -56,7 +56,7 @@ export function configFor({ seed, recipe, workersUrl, policyUrl }: Setup): Train
       gate: { samples: 1 },
       trainer: {
         device,
-        precision: device === 'cuda' ? 'bfloat16' : 'float32',
+        precision: PRECISION[device],
         tuning,
         loss: { name: 'dapo', epsilonHigh: 0.28 },
         optimizer: { learningRate: rewards.learningRate, schedule: 'constant', warmupSteps: 4 },
