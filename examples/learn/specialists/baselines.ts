@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { z } from 'zod';
 import type { Plan } from '../../../src/plan/plan';
 import { readRecord, writeRecord } from '../../../src/store/records';
@@ -9,38 +8,55 @@ import type { Crew } from './crew';
 import { abilitiesSchema, type Ability, measureAbilities } from './matrix';
 import { compositionSets, COMPOSITIONS, type QuestionRow } from './questions';
 import type { Recipe } from './recipe';
-import { scoresSchema, scoreSets } from './scores';
+import { type Scores, scoresSchema, scoreSets } from './scores';
 import { bestPlan, searchPlans } from './search';
 import { learnTable } from './table';
 
-const measuredSchema = z.object({
-  abilities: abilitiesSchema,
-  scores: z.record(z.string(), scoresSchema),
-});
-/** What workers can do, and what can be had of them without a Conductor that reads. */
-export type Measured = Readonly<z.infer<typeof measuredSchema>>;
+const baselinesSchema = z.record(z.string(), scoresSchema);
+/** What can be had of workers without a Conductor that reads, by what makes the plans. */
+export type Baselines = Readonly<z.infer<typeof baselinesSchema>>;
 
-/** File beside the workers. */
-const MEASURED = 'baselines.json';
+/** Files beside the workers. */
+const ABILITIES = 'abilities.json';
+const BASELINES = 'baselines.json';
 
 /** Figures that were measured before. */
-export async function readMeasured(root: string): Promise<Measured> {
-  const measured = await findMeasured(root);
-  if (measured !== null) return measured;
-  throw new RangeError(`${join(root, MEASURED)} is not there yet: have at least one seed learn (--seeds 1).`);
+export async function readMeasured(root: string): Promise<{ abilities: Ability[]; baselines: Baselines }> {
+  const files = new ArtifactFolder(root);
+  const abilities = await readRecord(files, ABILITIES, abilitiesSchema);
+  const baselines = await readRecord(files, BASELINES, baselinesSchema);
+  if (abilities !== null && baselines !== null) return { abilities, baselines };
+  throw new RangeError(
+    `${ABILITIES} and ${BASELINES} are not both in ${root} yet: have at least one seed learn (--seeds 1).`,
+  );
 }
 
-function findMeasured(root: string): Promise<Measured | null> {
-  return readRecord(new ArtifactFolder(root), MEASURED, measuredSchema);
+/** Measures what the workers can do, and keeps the figures beside them. */
+export async function measureWorkers(root: string, crew: Crew): Promise<Ability[]> {
+  return measureOnce(root, ABILITIES, abilitiesSchema, () => measureAbilities(crew));
 }
 
-/** Measures once, and keeps the figures beside the workers. */
-export async function measureOnce(root: string, crew: Crew, recipe: Recipe): Promise<Measured> {
-  const earlier = await findMeasured(root);
+/** Tries what can be had without a Conductor that reads, and keeps the figures beside the workers. */
+export async function measureBaselines(
+  root: string,
+  crew: Crew,
+  recipe: Recipe,
+  abilities: readonly Ability[],
+): Promise<Baselines> {
+  return measureOnce(root, BASELINES, baselinesSchema, () => tryBaselines(crew, abilities, recipe));
+}
+
+async function measureOnce<Measured extends object>(
+  root: string,
+  file: string,
+  schema: z.ZodType<Measured>,
+  measure: () => Promise<Measured>,
+): Promise<Measured> {
+  const files = new ArtifactFolder(root);
+  const earlier = await readRecord(files, file, schema);
   if (earlier !== null) return earlier;
-  const abilities = await measureAbilities(crew);
-  const measured = { abilities, scores: await measureBaselines(crew, abilities, recipe) };
-  await writeRecord(new ArtifactFolder(root), MEASURED, measured);
+  const measured = await measure();
+  await writeRecord(files, file, measured);
   return measured;
 }
 
@@ -55,11 +71,7 @@ type Choose = (topics: readonly string[]) => (row: QuestionRow) => Plan;
 /** Questions of each composition that plans are chosen on, none of which they are tried on. */
 const CHOSEN_ON = 8;
 
-async function measureBaselines(
-  crew: Crew,
-  abilities: readonly Ability[],
-  recipe: Recipe,
-): Promise<Measured['scores']> {
+async function tryBaselines(crew: Crew, abilities: readonly Ability[], recipe: Recipe): Promise<Baselines> {
   const known = compositionSets('train', CHOSEN_ON, 'chosen on').flatMap(([, rows]) => rows);
   const search = await searchPlans(crew, abilities, known, COMPOSITIONS);
   const inTable = await learnTable(crew, recipe);
@@ -79,7 +91,7 @@ async function measureBaselines(
     'table, told each composition': () => (row) => inTable(row) ?? drawn(),
     'random plans': () => drawn,
   };
-  const scores: Measured['scores'] = {};
+  const scores: Record<string, Scores> = {};
   for (const [name, choose] of Object.entries(choices)) {
     scores[name] = await scoreSets(recipe.triedOn, (rows) => {
       const planFor = choose([...new Set(rows.map(({ topic }) => topic))]);

@@ -8,13 +8,12 @@ import { timed } from '../plain/run-course';
 import { smollm2Folder } from '../smollm2/unpack';
 import { readWhole, seedsFrom } from '../support/options';
 import { needProcesses, runPython } from '../support/programs';
-import { type Measured, measureOnce, readMeasured } from './baselines';
+import { measureBaselines, measureWorkers, readMeasured } from './baselines';
 import { type Crew, openCrew } from './crew';
 import { type Lesson, LESSONS } from './learn';
 import { spendNight, workersPort } from './night';
 import { type Recipe, smollm2Recipe, smollm2School, TINY } from './recipe';
-import { abilityTable } from './matrix';
-import { reportSeeds } from './report';
+import { reportSeeds, reportWorkers } from './report';
 import { modelOf, teachWorkers } from './school';
 import { readSeeds, runSeed, type SeedWish } from './seed';
 
@@ -48,7 +47,7 @@ async function main(): Promise<void> {
       '--night has the policy server of "train up", which runs on the CPU: leave out --device.',
     );
   const seeds = seedsFrom(values);
-  if (!night && seeds.length === 0) return report(root, await readMeasured(root), tell);
+  if (!night && seeds.length === 0) return report(root, tell);
   const recipe = { ...(await readModels(values, tell)), device: readDevice(device) };
   await teachWorkers(root, recipe, tell);
   useAllCores(recipe);
@@ -120,17 +119,18 @@ async function learn(
   seeds: readonly number[],
   tell: (line: string) => void,
 ): Promise<void> {
+  tell('measuring what the workers can do, if that was not done yet');
+  const abilities = await measureWorkers(root, crew);
+  console.log(renderMarkdown(reportWorkers(abilities)));
   for (const seed of seeds) await runSeed(crew, root, { ...wish, seed }, tell);
   tell('measuring what can be had without a Conductor that reads, if that was not done yet');
-  await report(root, await measureOnce(root, crew, wish.recipe), tell);
+  await measureBaselines(root, crew, wish.recipe, abilities);
+  await report(root, tell);
 }
 
-async function report(
-  root: string,
-  { abilities, scores }: Measured,
-  tell: (line: string) => void,
-): Promise<void> {
-  const told = await reportSeeds(abilityTable(abilities), scores, await readSeeds(root));
+async function report(root: string, tell: (line: string) => void): Promise<void> {
+  const { abilities, baselines } = await readMeasured(root);
+  const told = await reportSeeds(abilities, baselines, await readSeeds(root));
   console.log(renderMarkdown(told));
   (await writeReport(told, join(root, 'report'))).forEach(tell);
 }

@@ -6,21 +6,33 @@ import { meanOf } from '../../../src/evaluation/statistics';
 import { counted } from '../../../src/trace/describe';
 import { mean } from '../plain/scoring';
 import type { Scores } from './scores';
-import { CONSTANT, ORACLE } from './baselines';
+import { type Baselines, CONSTANT, ORACLE } from './baselines';
+import { type Ability, abilityTable } from './matrix';
 import { type Lesson, LESSONS } from './learn';
 import { SET_NAMES, type SetName } from './questions';
 import { AS_LEARNED, type LearnedSeed } from './seed';
 
-/** What the seeds of one folder came to, beside what can be had without learning. */
+/** What the workers of a folder can do. */
+export function reportWorkers(abilities: readonly Ability[]): Report {
+  return { title: TITLE, parts: abilityParts(abilities) };
+}
+
+function abilityParts(abilities: readonly Ability[]): Report['parts'] {
+  return [
+    'How often workers do a skill rightly, asked in plain words / in fancy ones:',
+    abilityTable(abilities),
+  ];
+}
+
+/** What the seeds of a folder came to, beside what can be had without learning. */
 export async function reportSeeds(
-  abilities: Table,
-  baselines: Readonly<Record<string, Scores>>,
+  abilities: readonly Ability[],
+  baselines: Baselines,
   seeds: ReadonlyMap<string, LearnedSeed>,
 ): Promise<Report> {
   const learned = [...seeds].filter(([, { lesson }]) => lesson === 'verdicts');
   const parts = [
-    'How often workers do a skill rightly, asked in plain words / in fancy ones:',
-    abilities,
+    ...abilityParts(abilities),
     'Share of right answers to held-out questions:',
     accuracyTable(baselines, seeds),
     ...judge(baselines, seeds),
@@ -44,10 +56,7 @@ const TITLE = 'Specialists: a Conductor over workers that learned a skill or two
 
 type Row = readonly [name: string, seeds: readonly Scores[]];
 
-function accuracyTable(
-  baselines: Readonly<Record<string, Scores>>,
-  seeds: ReadonlyMap<string, LearnedSeed>,
-): Table {
+function accuracyTable(baselines: Baselines, seeds: ReadonlyMap<string, LearnedSeed>): Table {
   const each = [...seeds].map(([name, { learned }]): Row => [
     name,
     learned[AS_LEARNED] ? [learned[AS_LEARNED]] : [],
@@ -89,10 +98,7 @@ const JUDGEMENTS = new Map([
 ]);
 
 /** The criterion, which was written down before the seeds it is about: see docs/specialists.md. */
-function judge(
-  baselines: Readonly<Record<string, Scores>>,
-  seeds: ReadonlyMap<string, LearnedSeed>,
-): string[] {
+function judge(baselines: Baselines, seeds: ReadonlyMap<string, LearnedSeed>): string[] {
   const learned = taught(seeds, 'verdicts');
   if (learned.length === 0) return [];
   const of = (all: readonly LearnedSeed[], change: string): (readonly number[])[] =>
@@ -147,7 +153,7 @@ const DRAWN: readonly SetName[] = ['trained pairs', 'held-out pairs'];
 
 /** Curves of every seed around their mean, those of the controls in other colours, with the lines of the baselines. */
 function curvesOf(
-  baselines: Readonly<Record<string, Scores>>,
+  baselines: Baselines,
   seeds: ReadonlyMap<string, LearnedSeed>,
 ): Parameters<typeof curvesChart>[0] {
   const [first] = taught(seeds, 'verdicts');

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { readMeasured } from '../../../examples/learn/specialists/baselines';
-import { abilityTable } from '../../../examples/learn/specialists/matrix';
 import { reportSeeds } from '../../../examples/learn/specialists/report';
 import { readSeeds } from '../../../examples/learn/specialists/seed';
 import type { Report } from '../../../src/evaluation/report/report';
@@ -23,8 +22,8 @@ function linesOf(part: Report['parts'][number]): string[] {
 }
 
 test(`${PAGE} has the figures that the kept results come to`, async () => {
-  const { abilities, scores } = await readMeasured(RESULTS);
-  const report = await reportSeeds(abilityTable(abilities), scores, await readSeeds(RESULTS));
+  const { abilities, baselines } = await readMeasured(RESULTS);
+  const report = await reportSeeds(abilities, baselines, await readSeeds(RESULTS));
   const page = readPage(PAGE);
   const words = page.replace(/\s+/g, ' ');
   const rows = cellsOf(page);
