@@ -1,4 +1,4 @@
-// `npm run openapi`: writes the committed copy of the document that the gateway serves at /openapi.json; a test compares both.
+// `npm run generate`: writes the committed copy of the document that the gateway serves at /openapi.json; a test compares both.
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../lib/gateway/app.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as names from './names';
 
-// Requests to the trainer and its answers: `npm run contract` writes them as JSON Schema into `trainer/`, where the Python
+// Requests to the trainer and its answers: `npm run generate` writes them as JSON Schema into `trainer/`, where the Python
 // side checks every message against it. The shape is Tinker's, so that another backend fits behind it.
 
 const count = z.int().positive();

@@ -9,7 +9,7 @@ const stage = useStage({ workers: ['a'] });
 
 const COMMITTED = join(__dirname, '..', '..', 'docs', 'openapi.json');
 
-test('the document that is served is the committed one; if it is not, run "npm run openapi"', async () => {
+test('the document that is served is the committed one; if it is not, run "npm run generate"', async () => {
   const gateway = await openGateway(stage);
   const response = await fetch(`${gateway.url}/openapi.json`);
   const served = await response.json();

@@ -17,7 +17,7 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: [
       'npm start -- "What is the capital of France?"',
       'npm test',
-      'npm run check',
+      'npm run verify',
       'npm run test:slow',
       'npm run test:training',
       'npm run newcomer',

@@ -1,4 +1,4 @@
-// `npm run contract`: writes what the Python side checks its messages against.
+// `npm run generate`: writes what the Python side checks its messages against.
 import { writeFileSync } from 'node:fs';
 import { CONTRACT_PATH, contractJson } from './contract-json';
 

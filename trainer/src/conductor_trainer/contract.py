@@ -1,4 +1,4 @@
-"""The check against `contract.json`, which `npm run contract` writes from `trainer-contract.ts`.
+"""The check against `contract.json`, which `npm run generate` writes from `trainer-contract.ts`.
 
 Fields are documented there. What has been checked needs no types that say the same once more.
 """
