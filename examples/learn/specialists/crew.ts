@@ -34,7 +34,8 @@ export function crewConfig(
 
 /** Tokens; six letters and the spaces between them take six. */
 const LONGEST_ANSWER = 16;
-const TIMEOUT_MS = 120_000;
+/** On a processor, SmolLM2 takes minutes for the requests of one pass. */
+const TIMEOUT_MS = 10 * 60_000;
 
 /** Requests under way at a time: as many as share two passes of the server. */
 const AT_ONCE = 256;
