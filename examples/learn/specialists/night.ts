@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
@@ -9,7 +11,6 @@ import { evenExamples } from './conductor';
 import type { Crew } from './crew';
 import { compositionSets, HELD_OUT_PAIRS, questionSet, type QuestionRow, trainingSet } from './questions';
 import type { Recipe } from './recipe';
-import { freePort } from './school';
 import type { Exam } from './scores';
 import { configFor } from './settings';
 
@@ -80,6 +81,15 @@ async function layOut(
   for (const [name, rows] of Object.entries(files)) await writeFile(join(folder, name), toJsonLines(rows));
   const policyUrl = `http://127.0.0.1:${await freePort()}/v1`;
   await writeFile(join(folder, CONFIG), stringify(configFor({ seed, recipe, workersUrl: url, policyUrl })));
+}
+
+/** For the policy server, which `train up` starts at a place of its configuration. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }
 
 /** @param runs what `train list --json` printed */

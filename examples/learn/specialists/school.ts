@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -126,15 +124,6 @@ function servePolicies(room: string, device: Recipe['device']): Promise<PythonPr
     join(room, 'checkpoints'),
   ];
   return runPython('policy_server', ['--port', '0', '--device', device, ...places]);
-}
-
-/** For the policy server, which `train up` starts at a place of its configuration. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 function configOf(
