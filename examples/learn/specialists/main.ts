@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     );
   const seeds = seedsFrom(values);
   if (!night && seeds.length === 0) return report(root, tell);
-  const recipe = { ...(await readModels(values, tell)), device: readDevice(device) };
+  const recipe = await readModels({ ...values, device: readDevice(device) }, tell);
   await teachWorkers(root, recipe, tell);
   useAllCores(recipe);
   const { lost, need } = needProcesses(root);
@@ -97,13 +97,14 @@ function useAllCores({ base, school }: Recipe): void {
 }
 
 async function readModels(
-  { model, workers }: { readonly model: string; readonly workers: string },
+  { model, workers, device }: Pick<Recipe, 'device'> & { readonly model: string; readonly workers: string },
   tell: (line: string) => void,
 ): Promise<Recipe> {
   const [isModel, areWorkers] = [isSmollm2('--model', model), isSmollm2('--workers', workers)];
-  if (!isModel && !areWorkers) return TINY;
+  const tiny = { ...TINY, device };
+  if (!isModel && !areWorkers) return tiny;
   const path = await smollm2Folder(tell);
-  const recipe = isModel ? smollm2Recipe(path) : TINY;
+  const recipe = isModel ? smollm2Recipe(path, device) : tiny;
   return areWorkers ? { ...recipe, school: smollm2School(path) } : recipe;
 }
 

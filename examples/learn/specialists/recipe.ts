@@ -100,7 +100,7 @@ const smollm2 = (path: string): Pupil => ({
   tuning: { kind: 'lora', rank: 16, alpha: 32, targets: 'all-linear' },
 });
 
-/** Workers that each have an adapter for one skill. The numbers are guesses: no run has come to its end. */
+/** Workers that each have an adapter for one skill. */
 export const smollm2School = (path: string): School => ({
   ...smollm2(path),
   workers: SKILLS.map((skill, index) => ({
@@ -116,23 +116,34 @@ export const smollm2School = (path: string): School => ({
   warmupSteps: 10,
 });
 
-/** For a GPU, which writes many plans for a question in the time of one. */
-export const smollm2Recipe = (path: string): Recipe => ({
-  ...TINY,
-  ...smollm2(path),
-  warmStart: { examples: 6400, steps: 200, batch: 32, learningRate: 5e-4, warmupSteps: 10 },
-  questions: 16,
-  groupSize: 48,
-  imitation: {
-    cycles: 20,
-    steps: 8,
-    batch: 64,
-    warmStartShare: 1 / 8,
-    learningRate: 5e-4,
-    warmupSteps: 2,
-  },
-  rewards: { cycles: 20, learningRate: 1e-4, iterations: 1, minibatches: 2 },
-  microBatch: 32,
-  lookedAt: { ...TINY.lookedAt, count: 1 },
-  triedOn: { ...TINY.triedOn, count: 4 },
-});
+/** Work that each device can do in a cycle: a GPU writes many plans for a question in the time of one. */
+const WORKLOADS = {
+  cuda: { steps: 200, batch: 32, questions: 16, groupSize: 48, imitated: 8, learningRate: 5e-4, triedOn: 4 },
+  cpu: { steps: 60, batch: 16, questions: 8, groupSize: 24, imitated: 4, learningRate: 1e-3, triedOn: 1 },
+} as const;
+
+/** Cycles of imitation, and of rewards after it. */
+const CYCLES = 20;
+
+export function smollm2Recipe(path: string, device: Recipe['device']): Recipe {
+  const { steps, batch, questions, groupSize, imitated, learningRate, triedOn } = WORKLOADS[device];
+  return {
+    ...TINY,
+    ...smollm2(path),
+    warmStart: { examples: steps * batch, steps, batch, learningRate, warmupSteps: 10 },
+    questions,
+    groupSize,
+    imitation: {
+      cycles: CYCLES,
+      steps: imitated,
+      batch: 2 * batch,
+      warmStartShare: 1 / 8,
+      learningRate,
+      warmupSteps: 2,
+    },
+    rewards: { cycles: CYCLES, learningRate: 1e-4, iterations: 1, minibatches: 2 },
+    microBatch: batch,
+    lookedAt: { ...TINY.lookedAt, count: 1 },
+    triedOn: { ...TINY.triedOn, count: triedOn },
+  };
+}

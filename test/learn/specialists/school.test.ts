@@ -9,5 +9,5 @@ test('a folder takes the workers and seeds of one recipe, on whichever device', 
   await claimFolder(folder, TINY);
   await claimFolder(folder, { ...TINY, device: 'cuda' });
   await expect(claimFolder(folder, { ...TINY, questions: 8 })).rejects.toThrow(/\(questions\)/);
-  await expect(claimFolder(folder, smollm2Recipe('smollm2'))).rejects.toThrow(/base, tuning/);
+  await expect(claimFolder(folder, smollm2Recipe('smollm2', 'cpu'))).rejects.toThrow(/base, tuning/);
 });
