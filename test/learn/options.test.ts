@@ -1,4 +1,4 @@
-import { readWhole, seedsFrom } from '../../examples/learn/support/options';
+import { readWhole, readWord, seedsFrom } from '../../examples/learn/support/options';
 
 test('seeds follow one another from the first', () => {
   expect(seedsFrom({ seeds: '3', first: '5' })).toEqual([5, 6, 7]);
@@ -8,4 +8,11 @@ test('seeds follow one another from the first', () => {
 test.each(['x', '', '-1', '1.5', '1e400'])('%p is no count, and the option is named', (text) => {
   expect(() => readWhole('--kills', text)).toThrow(`--kills takes a whole number from 0, not "${text}".`);
   expect(() => seedsFrom({ seeds: text, first: '0' })).toThrow('--seeds');
+});
+
+test('an option of a few words takes no other', () => {
+  expect(readWord('--device', 'cuda', ['cpu', 'cuda'])).toBe('cuda');
+  expect(() => readWord('--device', 'CPU', ['cpu', 'cuda'])).toThrow(
+    '--device takes cpu or cuda, not "CPU".',
+  );
 });

@@ -6,11 +6,11 @@ import { renderMarkdown, writeReport } from '../../../src/evaluation/report/repo
 import { unlessAborted } from '../../../src/turns';
 import { timed } from '../plain/run-course';
 import { smollm2Folder } from '../smollm2/unpack';
-import { readWhole, seedsFrom } from '../support/options';
+import { readWhole, readWord, seedsFrom } from '../support/options';
 import { needProcesses, runPython } from '../support/programs';
 import { measureBaselines, measureWorkers, readMeasured } from './baselines';
 import { type Crew, openCrew } from './crew';
-import { type Lesson, LESSONS } from './learn';
+import { LESSONS } from './learn';
 import { spendNight, workersPort } from './night';
 import { type Recipe, smollm2Recipe, smollm2School, TINY } from './recipe';
 import { reportSeeds, reportWorkers } from './report';
@@ -26,6 +26,8 @@ import { readSeeds, runSeed, type SeedWish } from './seed';
 // of all seeds in the folder, and writes `report/` there; `--seeds 0` only reads what is kept. `--night` has one learn on
 // the whole stack instead. With `--model smollm2` the Conductor is SmolLM2-135M with an adapter, with
 // `--workers smollm2` each worker is.
+
+const MODELS = ['tiny', 'smollm2'] as const;
 
 async function main(): Promise<void> {
   const { folder, lesson, night, device, ...values } = parseArgs({
@@ -48,7 +50,7 @@ async function main(): Promise<void> {
     );
   const seeds = seedsFrom(values);
   if (!night && seeds.length === 0) return report(root, tell);
-  const recipe = await readModels({ ...values, device: readDevice(device) }, tell);
+  const recipe = await readModels({ ...values, device }, tell);
   await teachWorkers(root, recipe, tell);
   useAllCores(recipe);
   const { lost, need } = needProcesses(root);
@@ -71,23 +73,11 @@ async function main(): Promise<void> {
   try {
     const work = night
       ? spendNight(crew, root, { seed, recipe }, tell)
-      : learn(crew, root, { recipe, lesson: readLesson(lesson) }, seeds, tell);
+      : learn(crew, root, { recipe, lesson: readWord('--lesson', lesson, LESSONS) }, seeds, tell);
     await unlessAborted(lost, work);
   } finally {
     await server.stop();
   }
-}
-
-function readLesson(text: string): Lesson {
-  const lesson = LESSONS.find((each) => each === text);
-  if (lesson === undefined)
-    throw new RangeError(`--lesson is ${JSON.stringify(text)}: give ${LESSONS.join(', ')}.`);
-  return lesson;
-}
-
-function readDevice(text: string): Recipe['device'] {
-  if (text === 'cpu' || text === 'cuda') return text;
-  throw new RangeError(`--device is ${JSON.stringify(text)}: give cpu or cuda.`);
 }
 
 /** Programs of the trainer compute on one core by default, which suits tiny networks alone. */
@@ -97,20 +87,16 @@ function useAllCores({ base, school }: Recipe): void {
 }
 
 async function readModels(
-  { model, workers, device }: Pick<Recipe, 'device'> & { readonly model: string; readonly workers: string },
+  { model, workers, device }: Readonly<Record<'model' | 'workers' | 'device', string>>,
   tell: (line: string) => void,
 ): Promise<Recipe> {
-  const [isModel, areWorkers] = [isSmollm2('--model', model), isSmollm2('--workers', workers)];
-  const tiny = { ...TINY, device };
+  const tiny = { ...TINY, device: readWord('--device', device, ['cpu', 'cuda']) };
+  const isModel = readWord('--model', model, MODELS) === 'smollm2';
+  const areWorkers = readWord('--workers', workers, MODELS) === 'smollm2';
   if (!isModel && !areWorkers) return tiny;
   const path = await smollm2Folder(tell);
-  const recipe = isModel ? smollm2Recipe(path, device) : tiny;
+  const recipe = isModel ? smollm2Recipe(path, tiny.device) : tiny;
   return areWorkers ? { ...recipe, school: smollm2School(path) } : recipe;
-}
-
-function isSmollm2(option: string, name: string): boolean {
-  if (name === 'tiny' || name === 'smollm2') return name === 'smollm2';
-  throw new RangeError(`${option} is ${JSON.stringify(name)}: give tiny or smollm2.`);
 }
 
 async function learn(
