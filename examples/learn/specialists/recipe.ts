@@ -41,8 +41,10 @@ export interface Recipe extends Pupil {
   };
   /** Rows that the trainer takes at a time. */
   readonly microBatch: number;
-  /** By some questions it is looked at while it learns; by others all are judged. */
+  /** Questions that show how far it has come, after every so many cycles. */
   readonly lookedAt: Exam;
+  readonly lookedAtEach: number;
+  /** Other questions, by which all are judged at the end. */
   readonly triedOn: Exam;
 }
 
@@ -91,6 +93,7 @@ export const TINY: Recipe = {
   rewards: { cycles: 160, learningRate: 5e-4, iterations: 1, minibatches: 2 },
   microBatch: 192,
   lookedAt: { name: 'looked at', count: 12 },
+  lookedAtEach: 20,
   triedOn: { name: 'tried on', count: 30 },
 };
 
@@ -118,15 +121,34 @@ export const smollm2School = (path: string): School => ({
 
 /** Work that each device can do in a cycle: a GPU writes many plans for a question in the time of one. */
 const WORKLOADS = {
-  cuda: { steps: 200, batch: 32, questions: 16, groupSize: 48, imitated: 8, learningRate: 5e-4, triedOn: 4 },
-  cpu: { steps: 60, batch: 16, questions: 8, groupSize: 24, imitated: 4, learningRate: 1e-3, triedOn: 1 },
+  cuda: {
+    steps: 200,
+    batch: 32,
+    questions: 16,
+    groupSize: 48,
+    learningRate: 5e-4,
+    imitated: { steps: 8, batch: 64 },
+    triedOn: 4,
+    lookedAtEach: 20,
+  },
+  cpu: {
+    steps: 60,
+    batch: 16,
+    questions: 8,
+    groupSize: 24,
+    learningRate: 1e-3,
+    imitated: { steps: 4, batch: 16 },
+    triedOn: 1,
+    lookedAtEach: 5,
+  },
 } as const;
 
 /** Cycles of imitation, and of rewards after it. */
 const CYCLES = 20;
 
 export function smollm2Recipe(path: string, device: Recipe['device']): Recipe {
-  const { steps, batch, questions, groupSize, imitated, learningRate, triedOn } = WORKLOADS[device];
+  const { steps, batch, questions, groupSize, learningRate, imitated, triedOn, lookedAtEach } =
+    WORKLOADS[device];
   return {
     ...TINY,
     ...smollm2(path),
@@ -135,8 +157,7 @@ export function smollm2Recipe(path: string, device: Recipe['device']): Recipe {
     groupSize,
     imitation: {
       cycles: CYCLES,
-      steps: imitated,
-      batch: 2 * batch,
+      ...imitated,
       warmStartShare: 1 / 8,
       learningRate,
       warmupSteps: 2,
@@ -144,6 +165,7 @@ export function smollm2Recipe(path: string, device: Recipe['device']): Recipe {
     rewards: { cycles: CYCLES, learningRate: 1e-4, iterations: 1, minibatches: 2 },
     microBatch: batch,
     lookedAt: { ...TINY.lookedAt, count: 1 },
+    lookedAtEach,
     triedOn: { ...TINY.triedOn, count: triedOn },
   };
 }

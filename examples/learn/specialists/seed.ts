@@ -105,9 +105,6 @@ function nameOf({ seed, lesson }: Pick<SeedWish, 'seed' | 'lesson'>): string {
   return lesson === 'verdicts' ? `seed-${seed}` : `seed-${seed}-${lesson}`;
 }
 
-/** Cycles that are told of as one line, after which it is tried on questions. */
-const TOLD = 20;
-
 async function goOn(desk: Desk, earlier: Kept | null, tell: (line: string) => void): Promise<LearnedSeed> {
   const files = new ArtifactFolder(desk.folder);
   let kept = earlier ?? (await begin(desk));
@@ -118,7 +115,7 @@ async function goOn(desk: Desk, earlier: Kept | null, tell: (line: string) => vo
     const { writer: spare } = kept;
     played.push(...latest);
     kept = { ...kept, ...progress, own: [...progress.own] };
-    if (kept.done % TOLD === 0) {
+    if (kept.done % desk.recipe.lookedAtEach === 0) {
       kept.curve.push({ cycle: kept.done, accuracy: await lookAt(desk, kept.checkpoint) });
       const left = timeLeft(desk, began, kept.done);
       tell(`${desk.trainRun}: ${describePoint(kept.curve.at(-1))}; ${describe(played.splice(0))}; ${left}`);
